@@ -1,0 +1,51 @@
+// The seam between values and payloads. A codec has never heard of rings: it is handed memory and a place in it.
+import type { TextMemory } from '../platform/contract.ts';
+
+/**
+ * Views over one piece of memory, shared or not, made once. All cover the same bytes from offset 0, so that an
+ * offset in bytes `o` is `words[o >>> 2]`. `floats` covers the whole doubles only.
+ */
+export interface Memory {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly floats: Float64Array;
+  readonly text: TextMemory;
+}
+
+/** `encodeInto` found less room than the value needs. The codec's state is as before the call. */
+export const NO_ROOM = -1;
+/** `encodeInto` met something this codec does not carry (another may). The codec's state is as before the call. */
+export const REFUSED = -2;
+
+/**
+ * Writes values. One encoder belongs to one direction of one channel and its calls are made in the order in which
+ * the receiver will decode, because it may remember shapes, keys and strings that it has sent.
+ */
+export interface Encoder {
+  /**
+   * Writes `value` at `offset` (a multiple of 8) using at most `limit` bytes; returns the bytes written, `NO_ROOM`
+   * or `REFUSED`. Whatever the outcome but success, nothing was learned and `memory` past `offset` is scratch.
+   * @param learn false: the payload may use what the receiver already knows but must teach nothing new, because it
+   *   may yet be dropped before it is delivered.
+   * @throws DataCloneError with the path of the part that no codec can carry
+   */
+  encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number;
+}
+
+/** Reads payloads, in the order in which they were encoded. */
+export interface Decoder {
+  /**
+   * Returns the value at `offset` (a multiple of 8), `length` bytes long. Must not keep views of `memory`; must check
+   * everything it reads: the bytes may be hostile and may change while it looks.
+   * @throws CodecError ERR_DECODE; the next payload can still be decoded
+   */
+  decode(memory: Memory, offset: number, length: number): unknown;
+}
+
+/** A named pair of makers; `kind` is the number (1..63) that stands in the frame header. */
+export interface Codec {
+  readonly name: string;
+  readonly kind: number;
+  createEncoder(): Encoder;
+  createDecoder(): Decoder;
+}

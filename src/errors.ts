@@ -1,0 +1,93 @@
+// Every class and code. Classes say what the caller can do about it; codes are API, messages are prose.
+// docs/errors.md lists the codes; test/docs.test.ts holds the two lists equal.
+
+export const ERROR_CODES = {
+  // UsageError: fix the call.
+  ERR_OPTION: 'an option or argument has a value outside its range',
+  ERR_TOO_LARGE: 'a message or record is longer than the channel takes',
+  ERR_OUTBOX_FULL: 'the outbox is full and its policy is to refuse',
+  ERR_CLAIM: 'claim, commit and abort were called out of order',
+  ERR_HANDLE: 'the object handed over is not a channel end of this version, or was attached before',
+  ERR_BUSY: 'the call excludes another one that is still in progress',
+  ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
+  // ClosedError: stop.
+  ERR_CLOSED: 'this end was closed, or its peer is gone',
+  // CodecError: this value only.
+  ERR_DATA_CLONE: 'the value, or a part of it, cannot be cloned',
+  ERR_DECODE: 'a payload could not be decoded',
+  // LayoutError: wrong version or damaged memory; the channel closes.
+  ERR_LAYOUT: 'shared memory does not hold what the protocol says',
+  // UnsupportedError: this runtime or thread cannot.
+  ERR_UNSUPPORTED: 'this runtime or thread lacks what the call needs',
+  // TimeoutError: only where an answer by value is impossible (send, compat doors).
+  ERR_TIMEOUT: 'the time limit passed first',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Base of every error this library throws. Match on `code`; the numbers that matter are plain fields. */
+export class MillraceError extends Error {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string, fields?: Record<string, unknown>) {
+    super(message, fields !== undefined && 'cause' in fields ? { cause: fields['cause'] } : undefined);
+    this.code = code;
+    if (fields !== undefined) {
+      for (const key of Object.keys(fields)) {
+        if (key !== 'cause') Object.defineProperty(this, key, { value: fields[key], enumerable: true });
+      }
+    }
+  }
+}
+// Assigned on the prototype so that a subclass costs no own property and the name survives minifiers.
+function named<C extends { prototype: Error }>(constructor: C, name: string): void {
+  Object.defineProperty(constructor.prototype, 'name', { value: name, configurable: true, writable: true });
+}
+
+/** Fix the call: an argument, an option or the order of calls is wrong. Nothing was changed. */
+export class UsageError extends MillraceError {}
+/** Stop: this end was closed or the peer is gone. `reason` says which, in the words of `Port.closed`. */
+export class ClosedError extends MillraceError {
+  declare readonly reason: string;
+  constructor(message: string, reason: string, cause?: unknown) {
+    super('ERR_CLOSED', message, cause === undefined ? { reason } : { reason, cause });
+  }
+}
+/** This one value: the channel goes on. */
+export class CodecError extends MillraceError {}
+/**
+ * The value cannot be cloned; `path` names the offending part (`$.user.callback`). Its `name` is the web's
+ * `DataCloneError`, so code that matches on the name keeps working.
+ */
+export class DataCloneError extends CodecError {
+  declare readonly path: string;
+  constructor(message: string, path: string, cause?: unknown) {
+    super('ERR_DATA_CLONE', message, cause === undefined ? { path } : { path, cause });
+  }
+}
+/** Wrong version or damaged shared memory. The channel closes with reason `lost`. */
+export class LayoutError extends MillraceError {
+  constructor(message: string, fields?: Record<string, unknown>) {
+    super('ERR_LAYOUT', message, fields);
+  }
+}
+/** This runtime or thread cannot; the message names the feature and the remedy. */
+export class UnsupportedError extends MillraceError {
+  constructor(message: string, fields?: Record<string, unknown>) {
+    super('ERR_UNSUPPORTED', message, fields);
+  }
+}
+/** The time limit passed first, in a call that has no value to say so. */
+export class TimeoutError extends MillraceError {
+  constructor(message: string, fields?: Record<string, unknown>) {
+    super('ERR_TIMEOUT', message, fields);
+  }
+}
+
+named(MillraceError, 'MillraceError');
+named(UsageError, 'UsageError');
+named(ClosedError, 'ClosedError');
+named(CodecError, 'CodecError');
+named(DataCloneError, 'DataCloneError');
+named(LayoutError, 'LayoutError');
+named(UnsupportedError, 'UnsupportedError');
+named(TimeoutError, 'TimeoutError');

@@ -1,0 +1,66 @@
+// What a runtime offers. platform/ is the only room that knows where it runs; everybody else asks this object.
+
+/**
+ * Text access to one piece of memory (shared or not). Offsets and lengths are bytes from the start of the memory.
+ * Writers return bytes written. A write never passes `maxLength`. One-byte text is latin1, two-byte text is UTF-16
+ * in the machine's order (little-endian), lone surrogates included.
+ */
+export interface TextMemory {
+  /** Writes the low byte of every code unit; the caller knows that the text is one-byte. */
+  latin1Write(text: string, offset: number, maxLength: number): number;
+  latin1Slice(start: number, end: number): string;
+  /** Writes UTF-8 and stops before a code point that does not fit; a lone surrogate becomes U+FFFD. */
+  utf8Write(text: string, offset: number, maxLength: number): number;
+  utf8Slice(start: number, end: number): string;
+  utf16Write(text: string, offset: number, maxLength: number): number;
+  utf16Slice(start: number, end: number): string;
+}
+
+/** The few members of a native MessagePort that the tether needs, the same on every runtime. */
+export interface NativePort {
+  postMessage(value: unknown, transfer?: readonly unknown[]): unknown;
+  close(): void;
+}
+
+export interface TetherHandlers {
+  message(value: unknown): void;
+  closed(): void;
+}
+
+/** Another thread that this platform started. */
+export interface SpawnedThread {
+  /** The runtime's own Worker object, handed to the user. */
+  readonly worker: unknown;
+}
+
+export type ThreadEnd = 'exit' | 'crash';
+
+export interface Platform {
+  readonly name: 'node' | 'bun' | 'deno' | 'browser';
+  /** Whether this thread may block in Atomics.wait. */
+  readonly canBlock: boolean;
+  /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
+  readonly asyncPark: 'wait-async' | 'doorbell';
+  textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory;
+  /** A pair of entangled native ports. */
+  messageChannel(): readonly [NativePort, NativePort];
+  isNativePort(value: unknown): boolean;
+  /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */
+  listen(port: NativePort, handlers: TetherHandlers): void;
+  /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
+  takeMessage(port: NativePort): { readonly message: unknown } | undefined;
+  /** Whether the other side is still there, asked without the event loop; `undefined` when it cannot be known. */
+  probe(port: NativePort): boolean | undefined;
+  /** Holds or releases the process for this port. */
+  hold(port: NativePort, held: boolean): void;
+  /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
+  turn(task: () => void): void;
+  /** Reports an exception that no handler took, the way the runtime reports uncaught ones. */
+  reportError(error: unknown): void;
+  /** Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed. */
+  onThreadEnd(task: (how: ThreadEnd) => void): void;
+  /** Starts a worker thread with `data` waiting for it. */
+  spawn(url: URL, data: unknown, transfer: readonly unknown[], options: object, ended: () => void): SpawnedThread;
+  /** In a thread started by `spawn`: the data. `undefined` in any other thread. */
+  readonly spawnData: unknown;
+}

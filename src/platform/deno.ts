@@ -1,0 +1,4 @@
+import type { Platform } from './contract.ts';
+import { nodePlatform } from './node.ts';
+
+export const platform: Platform = { ...nodePlatform, name: 'deno', asyncPark: 'wait-async', probe: () => undefined };
