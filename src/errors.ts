@@ -39,8 +39,8 @@ export class MillraceError extends Error {
   }
 }
 // Assigned on the prototype so that a subclass costs no own property and the name survives minifiers.
-function named<C extends { prototype: Error }>(constructor: C, name: string): void {
-  Object.defineProperty(constructor.prototype, 'name', { value: name, configurable: true, writable: true });
+function named<C extends { prototype: Error }>(errorClass: C, name: string): void {
+  Object.defineProperty(errorClass.prototype, 'name', { value: name, configurable: true, writable: true });
 }
 
 /** Fix the call: an argument, an option or the order of calls is wrong. Nothing was changed. */

@@ -1,16 +1,8 @@
 // The seam between values and payloads. A codec has never heard of rings: it is handed memory and a place in it.
-import type { TextMemory } from '../platform/contract.ts';
+import type { Views } from '../memory/region.ts';
 
-/**
- * Views over one piece of memory, shared or not, made once. All cover the same bytes from offset 0, so that an
- * offset in bytes `o` is `words[o >>> 2]`. `floats` covers the whole doubles only.
- */
-export interface Memory {
-  readonly words: Int32Array;
-  readonly bytes: Uint8Array;
-  readonly floats: Float64Array;
-  readonly text: TextMemory;
-}
+/** Views over one piece of memory, shared or not; codecs write and read through all four. */
+export type Memory = Views;
 
 /** `encodeInto` found less room than the value needs. The codec's state is as before the call. */
 export const NO_ROOM = -1;

@@ -1,0 +1,53 @@
+// Every bound: unit, value, reason. A number that limits something lives here or nowhere.
+
+// ---- memory ---------------------------------------------------------------------------------------------------
+
+/** Bytes. Smallest ring: a record header, a few words and room for a pad. */
+export const RING_CAPACITY_MIN: number = 64;
+/** Bytes. Largest ring: positions are 32 bits wide, and `tail - head` must stay below 2^32 without ambiguity. */
+export const RING_CAPACITY_MAX: number = 2 ** 31;
+/**
+ * Bytes a direction. Two directions of 256 KiB take 512 KiB of address space but only touched pages of memory, keep
+ * a burst of thousands of small messages, and fit the L2 cache of today's cores.
+ */
+export const CHANNEL_CAPACITY_DEFAULT: number = 256 * 1024;
+/** Bytes. Below it the parts of a large message would be shorter than their headers are worth. */
+export const CHANNEL_CAPACITY_MIN: number = 1024;
+
+// ---- messages -------------------------------------------------------------------------------------------------
+
+/** Bytes, encoded. What a channel takes for one message unless told otherwise; the receiver allocates that much. */
+export const MESSAGE_BYTES_DEFAULT: number = 256 * 1024 * 1024;
+/** Bytes, encoded. Above it a length no longer fits the signed 32 bits of a frame header. */
+export const MESSAGE_BYTES_MAX: number = 2 ** 31 - 64;
+/** Bytes of scratch memory kept between large messages; more is given back once it has lain unused. */
+export const SCRATCH_BYTES_KEPT: number = 1024 * 1024;
+
+// ---- outbox and inbox -----------------------------------------------------------------------------------------
+
+/** Bytes waiting in the outbox from which on `writable` is pending: one default ring more. */
+export const HIGH_WATER_MARK_DEFAULT: number = 256 * 1024;
+/** Bytes the outbox holds at the most before `postMessage` refuses (policy `wait`). */
+export const OUTBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
+/** Bytes of complete messages set aside while this thread is blocked in `send`, so that two senders can't lock up. */
+export const INBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
+
+// ---- waiting --------------------------------------------------------------------------------------------------
+
+/** Microseconds of looking again before a thread parks; a wake-up costs 5 to 50, so waiting about as long is fair. */
+export const SPIN_US_DEFAULT: number = 50;
+/** Microseconds of looking again at the most, by option. */
+export const SPIN_US_MAX: number = 10_000;
+/** Milliseconds a blocked thread sleeps before it asks whether its peer's thread still lives (G4 wants 10). */
+export const LIVENESS_SLICE_MS: number = 5;
+/** Probes a busy peer may leave unread before they come ten times rarer: each is a small message in its queue. */
+export const PROBES_UNREAD_MAX: number = 1000;
+/** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
+export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
+
+// ---- fairness (G11) -------------------------------------------------------------------------------------------
+
+/** Messages an event loop handles before timers, I/O and other ports get their turn. */
+export const BUDGET_MESSAGES: number = 1024;
+/** Milliseconds after which it yields even when the count is not reached; looked at every 32 messages. */
+export const BUDGET_MS: number = 1;

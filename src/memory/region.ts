@@ -1,0 +1,147 @@
+// Allocates and checks regions, and makes every view over them: once, here. Rings and signals are handed views.
+import { platform } from '#platform';
+import { LayoutError, UsageError } from '../errors.ts';
+import { RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
+import type { TextMemory } from '../platform/contract.ts';
+import * as layout from './layout.ts';
+
+/**
+ * Views over one piece of memory, made once. All cover the same bytes from offset 0, so that byte offset `o` is
+ * `words[o >>> 2]`. `floats` covers the whole doubles.
+ */
+export interface Views {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly floats: Float64Array;
+  readonly text: TextMemory;
+}
+
+/** One direction of a region: what a Producer and a Consumer need to know. */
+export interface LaneMemory {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  /** Word index of the lane block. */
+  readonly block: number;
+  /** Byte offset of the data area. */
+  readonly data: number;
+  /** Bytes in the data area; a power of two. */
+  readonly capacity: number;
+}
+
+/** A checked region. */
+export interface Region {
+  readonly memory: SharedArrayBuffer;
+  readonly views: Views;
+  readonly lanes: readonly [LaneMemory, LaneMemory];
+  readonly messageMax: number;
+}
+
+export function viewsOf(memory: SharedArrayBuffer | ArrayBuffer): Views {
+  return {
+    words: new Int32Array(memory, 0, memory.byteLength >>> 2),
+    bytes: new Uint8Array(memory),
+    floats: new Float64Array(memory, 0, Math.floor(memory.byteLength / 8)),
+    text: platform.textMemory(memory),
+  };
+}
+
+/** The smallest power of two that holds `bytes`. */
+export function capacityFor(bytes: number, name = 'capacity'): number {
+  if (!Number.isSafeInteger(bytes) || bytes < 1 || bytes > RING_CAPACITY_MAX) {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot allocate a ring of ${String(bytes)} bytes: ${name} must be a whole number from 1 to ${RING_CAPACITY_MAX}`,
+      { option: name, value: bytes, limit: RING_CAPACITY_MAX },
+    );
+  }
+  let capacity = RING_CAPACITY_MIN;
+  while (capacity < bytes) capacity *= 2;
+  return capacity;
+}
+
+/** Bytes that a region with these capacities takes. */
+export function regionBytes(capacity0: number, capacity1: number): number {
+  return layout.DATA * 4 + capacity0 + capacity1;
+}
+
+/** Allocates a region whose lanes hold at least the given bytes, and writes its header. `bytes1` 0: one-way. */
+export function allocateRegion(bytes0: number, bytes1: number, messageMax: number): Region {
+  const capacity0 = capacityFor(bytes0);
+  const capacity1 = bytes1 === 0 ? 0 : capacityFor(bytes1);
+  let memory: SharedArrayBuffer;
+  try {
+    memory = new SharedArrayBuffer(regionBytes(capacity0, capacity1));
+  } catch (cause) {
+    throw new UsageError('ERR_OPTION', `Cannot allocate ${capacity0 + capacity1} bytes of shared memory`, { cause });
+  }
+  const words = new Int32Array(memory, 0, layout.DATA);
+  Atomics.store(words, layout.VERSION, layout.LAYOUT_VERSION);
+  Atomics.store(words, layout.CAPACITY_0, capacity0 | 0);
+  Atomics.store(words, layout.CAPACITY_1, capacity1 | 0);
+  Atomics.store(words, layout.MESSAGE_MAX, messageMax);
+  Atomics.store(words, layout.MAGIC, layout.LAYOUT_MAGIC);
+  return openRegion(memory);
+}
+
+/**
+ * Checks the header of a region and makes its views.
+ * @throws LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit
+ */
+export function openRegion(memory: SharedArrayBuffer): Region {
+  if (!(memory instanceof SharedArrayBuffer)) {
+    throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
+  }
+  if (memory.byteLength < layout.DATA * 4) {
+    throw new LayoutError(`Cannot open a region of ${memory.byteLength} bytes: the header alone takes 1024`, {
+      length: memory.byteLength,
+      limit: layout.DATA * 4,
+    });
+  }
+  const head = new Int32Array(memory, 0, layout.DATA);
+  const magic = Atomics.load(head, layout.MAGIC);
+  if (magic !== layout.LAYOUT_MAGIC) {
+    throw new LayoutError(`Cannot open a region: it starts with ${hex(magic)}, not ${hex(layout.LAYOUT_MAGIC)}`, {
+      value: magic,
+    });
+  }
+  const version = Atomics.load(head, layout.VERSION);
+  if (version !== layout.LAYOUT_VERSION) {
+    throw new LayoutError(
+      `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release in both threads`,
+      { value: version, limit: layout.LAYOUT_VERSION },
+    );
+  }
+  const capacity0 = Atomics.load(head, layout.CAPACITY_0) >>> 0;
+  const capacity1 = Atomics.load(head, layout.CAPACITY_1) >>> 0;
+  if (!isCapacity(capacity0) || !(capacity1 === 0 || isCapacity(capacity1))) {
+    throw new LayoutError(`Cannot open a region: capacities ${capacity0} and ${capacity1} are not powers of two`);
+  }
+  if (memory.byteLength < regionBytes(capacity0, capacity1)) {
+    throw new LayoutError(
+      `Cannot open a region of ${memory.byteLength} bytes: its header claims ${regionBytes(capacity0, capacity1)}`,
+      { length: memory.byteLength, limit: regionBytes(capacity0, capacity1) },
+    );
+  }
+  const messageMax = Atomics.load(head, layout.MESSAGE_MAX);
+  if (messageMax < 1) throw new LayoutError(`Cannot open a region: message limit ${messageMax} is not positive`);
+  const views = viewsOf(memory);
+  const data = layout.DATA * 4;
+  const { words, bytes } = views;
+  return {
+    memory,
+    views,
+    messageMax,
+    lanes: [
+      { words, bytes, block: layout.LANE_0, data, capacity: capacity0 },
+      { words, bytes, block: layout.LANE_1, data: data + capacity0, capacity: capacity1 },
+    ],
+  };
+}
+
+function isCapacity(value: number): boolean {
+  return value >= RING_CAPACITY_MIN && value <= RING_CAPACITY_MAX && Number.isInteger(Math.log2(value));
+}
+
+function hex(value: number): string {
+  return `0x${(value >>> 0).toString(16)}`;
+}

@@ -1,0 +1,170 @@
+// The reading end of a ring: single consumer, records read in place. Never sleeps, never allocates.
+// Invariants I1 to I5 stand at the top of producer.ts.
+// I6. Every header word is read once, checked, and only the checked copy is used: the bytes may be hostile.
+import { LayoutError } from '../errors.ts';
+import { HEADER_BYTES, KIND_MASK, KIND_PAD, recordBytes } from '../frame/header.ts';
+import { HEAD, TAIL } from '../memory/layout.ts';
+import type { LaneMemory } from '../memory/region.ts';
+import type { Bell } from './producer.ts';
+
+/** Nothing to take. An offset is never negative. */
+export const NONE = -1;
+/** A `drain` handler returns it to stop after the record at hand. */
+export const STOP: unique symbol = Symbol('stop');
+
+/** Is given one record: `length` payload bytes at `offset` of `bytes`, valid until it returns. */
+export type RecordHandler = (bytes: Uint8Array, offset: number, length: number, kind: number) => unknown;
+
+const SILENT: Bell = { ring(): void {} };
+
+export class Consumer {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly capacity: number;
+  /** Payload bytes of the record that `tryNext` or `peek` found last. */
+  length = 0;
+  /** Kind and flags of that record. */
+  kind = 0;
+  readonly #data: number;
+  readonly #mask: number;
+  readonly #tailWord: number;
+  readonly #headWord: number;
+  readonly #bell: Bell;
+  /** Position of the next record to take. */
+  #cursor: number;
+  /** What HEAD holds: everything before it was given back to the producer. */
+  #released: number;
+  /** TAIL as last seen; the real one is at or past it. */
+  #tailSeen: number;
+
+  /**
+   * Takes the consumer's role on a lane. One per lane, in one thread.
+   * @param bell told after each release, so that a producer that waits for room can be woken
+   */
+  constructor(lane: LaneMemory, bell: Bell = SILENT) {
+    this.words = lane.words;
+    this.bytes = lane.bytes;
+    this.capacity = lane.capacity;
+    this.#data = lane.data;
+    this.#mask = lane.capacity - 1;
+    this.#tailWord = lane.block + TAIL;
+    this.#headWord = lane.block + HEAD;
+    this.#bell = bell;
+    this.#cursor = Atomics.load(lane.words, this.#headWord);
+    this.#released = this.#cursor;
+    this.#tailSeen = this.#cursor;
+    if ((this.#cursor & 7) !== 0) {
+      throw new LayoutError(`Cannot consume: HEAD ${this.#cursor} is not a multiple of 8`);
+    }
+  }
+
+  /**
+   * Moves to the next record and returns the byte offset of its payload, or `NONE` (-1); `length` and `kind` tell the
+   * rest. The bytes stay valid until `release`. Consumer thread only. Never blocks, never allocates.
+   * @throws LayoutError if what stands there is no record; the ring is unusable from then on
+   */
+  tryNext(): number {
+    const offset = this.peek();
+    if (offset !== NONE) this.#cursor = (this.#cursor + recordBytes(this.length)) | 0;
+    return offset;
+  }
+
+  /** Moves past the record that `peek` has just found. */
+  advance(): void {
+    this.#cursor = (this.#cursor + recordBytes(this.length)) | 0;
+  }
+
+  /** Like `tryNext`, but stays: the same record is found again. Skips pads. */
+  peek(): number {
+    for (;;) {
+      if (this.#cursor === this.#tailSeen && !this.#refresh()) return NONE;
+      const index = this.#cursor & this.#mask;
+      const at = (this.#data + index) >>> 2;
+      const length = this.words[at] as number;
+      const kind = this.words[at + 1] as number;
+      const room = this.capacity - index;
+      const ready = (this.#tailSeen - this.#cursor) >>> 0;
+      if ((kind & KIND_MASK) === KIND_PAD) {
+        if (length !== room || length > ready) throw this.#damaged(length, kind);
+        this.#cursor = (this.#cursor + room) | 0;
+        continue;
+      }
+      if (length < 0 || length > this.capacity - HEADER_BYTES) throw this.#damaged(length, kind);
+      const size = recordBytes(length);
+      if (size > ready || size > room) throw this.#damaged(length, kind);
+      this.length = length;
+      this.kind = kind;
+      return this.#data + index + HEADER_BYTES;
+    }
+  }
+
+  /**
+   * Takes what is there, record after record, and gives the room back at the end (at every quarter of the ring too).
+   * A record counts as taken once the handler was called for it, also if the handler throws.
+   * @param handler is given each record in place; returns STOP to stop after it
+   * @param limit records at the most
+   * @returns records taken
+   */
+  drain(handler: RecordHandler, limit: number = Number.POSITIVE_INFINITY): number {
+    let count = 0;
+    try {
+      while (count < limit) {
+        const offset = this.tryNext();
+        if (offset === NONE) break;
+        count++;
+        if (handler(this.bytes, offset, this.length, this.kind) === STOP) break;
+        if (this.held * 4 >= this.capacity) this.release();
+      }
+    } finally {
+      this.release();
+    }
+    return count;
+  }
+
+  /** Gives the room of everything taken back to the producer, and wakes it if it announced that it waits for room. */
+  release(): void {
+    if (this.#released === this.#cursor) return;
+    this.#released = this.#cursor;
+    // SYNC room-visible: our reads of the released bytes are over; pairs with Producer.tryClaim.
+    Atomics.store(this.words, this.#headWord, this.#cursor);
+    this.#bell.ring();
+  }
+
+  /** Whether everything that was published when we last looked has been taken. Does not look anew. */
+  get caughtUp(): boolean {
+    return this.#cursor === this.#tailSeen;
+  }
+
+  /** Bytes taken but not yet given back. */
+  get held(): number {
+    return (this.#cursor - this.#released) >>> 0;
+  }
+
+  /** Whether anything was published that was not taken. Looks anew. */
+  get ready(): boolean {
+    return this.#cursor !== this.#tailSeen || this.#refresh();
+  }
+
+  #refresh(): boolean {
+    // SYNC record-visible: after this load the plain reads of the records before it see what was written; pairs with
+    // Producer.publish.
+    const tail = Atomics.load(this.words, this.#tailWord);
+    const ready = (tail - this.#cursor) >>> 0;
+    if (ready > this.capacity || (tail & 7) !== 0) {
+      throw new LayoutError(`Cannot consume: TAIL ${tail} and HEAD ${this.#cursor} lie ${ready} bytes apart`, {
+        position: tail,
+        limit: this.capacity,
+      });
+    }
+    this.#tailSeen = tail;
+    return ready !== 0;
+  }
+
+  #damaged(length: number, kind: number): LayoutError {
+    return new LayoutError(`Cannot consume: the record at ${this.#cursor} claims ${length} bytes of kind ${kind}`, {
+      length,
+      kind,
+      position: this.#cursor,
+    });
+  }
+}

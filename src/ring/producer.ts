@@ -1,0 +1,205 @@
+// The writing end of a ring: single producer, byte records, claim and commit. Never sleeps, never allocates.
+//
+// Invariants (with consumer.ts; positions are 32-bit and wrap, compare them by difference):
+// I1. HEAD <= TAIL <= HEAD + capacity, all multiples of 8. TAIL is written by the producer only, HEAD by the consumer
+//     only, both with Atomics.
+// I2. The consumer reads data bytes below TAIL and not below HEAD; the producer writes data bytes from TAIL on and
+//     below HEAD + capacity. So no byte is ever written by one while the other may read it.
+// I3. A record never crosses the end of the data area: a pad record fills the rest, and the record starts at 0.
+// I4. A record exists once TAIL has passed it. A producer that dies in between leaves nothing behind.
+// I5. A claim of at most capacity / 2 bytes, header included, succeeds as soon as the ring is empty, wherever HEAD
+//     stands: the pad before it is shorter than the record itself.
+import { LayoutError, UsageError } from '../errors.ts';
+import { HEADER_BYTES, KIND_BYTES, KIND_PAD, recordBytes } from '../frame/header.ts';
+import { HEAD, TAIL } from '../memory/layout.ts';
+import type { LaneMemory } from '../memory/region.ts';
+
+/** `tryClaim` found no room. */
+export const FULL = -1;
+
+/** What a ring tells the other side; the wait room supplies one. `ring` is called after each publication or release. */
+export interface Bell {
+  ring(): void;
+}
+
+const SILENT: Bell = { ring(): void {} };
+
+export class Producer {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly capacity: number;
+  /** Bytes of payload that one record takes at the most: half the ring, less the header (I5). */
+  readonly maxPayload: number;
+  readonly #data: number;
+  readonly #mask: number;
+  readonly #tailWord: number;
+  readonly #headWord: number;
+  readonly #bell: Bell;
+  /** Position after the last committed record. */
+  #tail: number;
+  /** What TAIL holds: the part of `#tail` that the consumer may see. */
+  #published: number;
+  /** HEAD as last seen; the real one is at or past it. */
+  #headSeen: number;
+  /** Payload bytes of the open claim, or -1. */
+  #claimed = -1;
+  #corked = 0;
+
+  /**
+   * Takes the producer's role on a lane. One per lane, in one thread; a second one corrupts it.
+   * @param bell told after each publication, so that a sleeping consumer can be woken
+   */
+  constructor(lane: LaneMemory, bell: Bell = SILENT) {
+    this.words = lane.words;
+    this.bytes = lane.bytes;
+    this.capacity = lane.capacity;
+    this.maxPayload = Math.floor(lane.capacity / 2) - HEADER_BYTES;
+    this.#data = lane.data;
+    this.#mask = lane.capacity - 1;
+    this.#tailWord = lane.block + TAIL;
+    this.#headWord = lane.block + HEAD;
+    this.#bell = bell;
+    this.#tail = Atomics.load(lane.words, this.#tailWord);
+    this.#published = this.#tail;
+    this.#headSeen = Atomics.load(lane.words, this.#headWord);
+    if ((this.#tail & 7) !== 0) throw new LayoutError(`Cannot produce: TAIL ${this.#tail} is not a multiple of 8`);
+  }
+
+  /**
+   * Reserves room for one record and returns the byte offset where its payload starts, or `FULL` (-1).
+   * Producer thread only; at most one claim may be open. Never blocks, never allocates. The bytes belong to the caller
+   * until `commit` or `abort`; they hold whatever an earlier record left there.
+   *
+   * @param length payload bytes, 0..maxPayload
+   * @throws UsageError ERR_TOO_LARGE if `length` exceeds `maxPayload`, ERR_CLAIM if a claim is open; nothing changed
+   * @throws LayoutError if the consumer's position makes no sense
+   * @see docs/protocol/memory-layout.md; claim and commit follow Agrona's RingBuffer.tryClaim
+   */
+  tryClaim(length: number): number {
+    if (this.#claimed !== -1) throw claimOpen();
+    if (!(length >= 0 && length <= this.maxPayload)) throw tooLarge(length, this.maxPayload);
+    const need = recordBytes(length);
+    const index = this.#tail & this.#mask;
+    const room = this.capacity - index;
+    const total = need > room ? room + need : need;
+    if (this.capacity - ((this.#tail - this.#headSeen) >>> 0) < total && !this.#refresh(total)) return FULL;
+    this.#claimed = length;
+    if (need <= room) return this.#data + index + HEADER_BYTES;
+    const pad = (this.#data + index) >>> 2;
+    this.words[pad] = room;
+    this.words[pad + 1] = KIND_PAD;
+    this.#tail = (this.#tail + room) | 0;
+    return this.#data + HEADER_BYTES;
+  }
+
+  /**
+   * Payload bytes that `tryClaim` would grant now: the longest stretch if it is at least `wanted`, before the end of
+   * the data area if that will do, else behind a pad at its start. Below 0 when not even a header fits. For writers
+   * that do not know their length beforehand: claim this much, commit what was used.
+   */
+  claimable(wanted: number): number {
+    let stretch = this.#stretch(wanted);
+    if (stretch < wanted) {
+      this.#refresh(0);
+      stretch = this.#stretch(wanted);
+    }
+    return Math.min(stretch, this.maxPayload);
+  }
+
+  /**
+   * Ends the claim: the record is now part of the ring, and visible to the consumer unless corked.
+   * @param length payload bytes really used, at most those claimed
+   * @param kind what the payload is (frame/header.ts), flags included
+   * @throws UsageError ERR_CLAIM without an open claim, ERR_TOO_LARGE past it (the claim stays open)
+   */
+  commit(length: number = this.#claimed, kind: number = KIND_BYTES): void {
+    if (this.#claimed === -1) throw noClaim();
+    if (!(length >= 0 && length <= this.#claimed)) throw tooLarge(length, this.#claimed);
+    const header = (this.#data + (this.#tail & this.#mask)) >>> 2;
+    this.words[header] = length;
+    this.words[header + 1] = kind;
+    this.#tail = (this.#tail + recordBytes(length)) | 0;
+    this.#claimed = -1;
+    if (this.#corked === 0 || ((this.#tail - this.#published) >>> 0) * 4 >= this.capacity) this.publish();
+  }
+
+  /** Gives the open claim up. At most a pad stays behind, which the consumer never sees as a record. */
+  abort(): void {
+    if (this.#claimed === -1) throw noClaim();
+    this.#claimed = -1;
+  }
+
+  /**
+   * Publishes the records committed inside `body` together, with one wake-up, when it ends, also by a throw; earlier
+   * only when a quarter of the ring has filled up. May nest.
+   */
+  cork<R>(body: () => R): R {
+    this.#corked++;
+    try {
+      return body();
+    } finally {
+      if (--this.#corked === 0) this.publish();
+    }
+  }
+
+  /** Makes everything committed visible now, corked or not, and wakes a consumer that announced its sleep. */
+  publish(): void {
+    if (this.#published === this.#tail) return;
+    this.#published = this.#tail;
+    // SYNC record-visible: publishes the plain writes of header and payload above; pairs with Consumer.tryNext.
+    Atomics.store(this.words, this.#tailWord, this.#tail);
+    this.#bell.ring();
+  }
+
+  /** Position after the last committed record; `releasedUpTo` tells when the consumer has passed it. */
+  get position(): number {
+    return this.#tail;
+  }
+
+  /** Whether the consumer has released everything before `position`. Looks anew. */
+  releasedUpTo(position: number): boolean {
+    this.#refresh(0);
+    return ((position - this.#headSeen) | 0) <= 0;
+  }
+
+  #stretch(wanted: number): number {
+    const index = this.#tail & this.#mask;
+    const free = this.capacity - ((this.#tail - this.#headSeen) >>> 0);
+    const room = this.capacity - index;
+    if (free <= room) return free - HEADER_BYTES;
+    const before = room - HEADER_BYTES;
+    const behind = free - room - HEADER_BYTES;
+    // tryClaim takes the stretch before the end whenever the length fits there, so a stretch behind the pad is on
+    // offer only if it is longer.
+    return before >= wanted || behind <= before ? before : behind;
+  }
+
+  /** Reads HEAD anew; whether `total` bytes fit now. */
+  #refresh(total: number): boolean {
+    // SYNC room-visible: after this load the consumer's reads of the released bytes are over (I2); pairs with
+    // Consumer.release.
+    const head = Atomics.load(this.words, this.#headWord);
+    const used = (this.#tail - head) >>> 0;
+    if (used > this.capacity || (head & 7) !== 0) {
+      throw new LayoutError(`Cannot produce: HEAD ${head} and TAIL ${this.#tail} lie ${used} bytes apart`, {
+        position: head,
+        limit: this.capacity,
+      });
+    }
+    this.#headSeen = head;
+    return this.capacity - used >= total;
+  }
+}
+
+function claimOpen(): UsageError {
+  return new UsageError('ERR_CLAIM', 'Cannot claim: the last claim was neither committed nor aborted');
+}
+function noClaim(): UsageError {
+  return new UsageError('ERR_CLAIM', 'Cannot commit or abort: no claim is open');
+}
+function tooLarge(length: number, limit: number): UsageError {
+  return new UsageError('ERR_TOO_LARGE', `Cannot claim ${String(length)} bytes: a record takes 0 to ${limit}`, {
+    length,
+    limit,
+  });
+}

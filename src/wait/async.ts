@@ -1,0 +1,72 @@
+// Sleeping with the event loop: the thread goes on, and a callback comes when the other side rings.
+import { ASYNC, announce, DOORBELL, withdraw } from './signal.ts';
+
+/** One way for an event loop to sleep. At most one sleep at a time. */
+export interface EventLoopWait {
+  /**
+   * Announces, looks again, and arranges that `woken` is called once the other side rings. Returns false, with
+   * nothing arranged, if `look` is already true.
+   */
+  park(interest: number, look: () => boolean): boolean;
+  /** Takes the announcement back; `woken` may still be called once more (the caller looks, and finds nothing). */
+  unpark(): void;
+}
+
+/** Atomics.waitAsync. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
+export class AsyncWait implements EventLoopWait {
+  readonly #words: Int32Array;
+  readonly #park: number;
+  readonly #woken: () => void;
+  /** A promise of waitAsync cannot be taken back, so one that is still pending is used again by the next sleep. */
+  #pending = false;
+
+  constructor(words: Int32Array, park: number, woken: () => void) {
+    this.#words = words;
+    this.#park = park;
+    this.#woken = woken;
+  }
+
+  park(interest: number, look: () => boolean): boolean {
+    const state = announce(this.#words, this.#park, ASYNC, interest);
+    if (!look()) {
+      if (this.#pending) return true;
+      const sleep = Atomics.waitAsync(this.#words, this.#park, state);
+      if (sleep.async) {
+        this.#pending = true;
+        sleep.value.then(() => {
+          this.#pending = false;
+          this.#woken();
+        });
+        return true;
+      }
+    }
+    withdraw(this.#words, this.#park);
+    return false;
+  }
+
+  unpark(): void {
+    withdraw(this.#words, this.#park);
+  }
+}
+
+/** A message on the native port, which the owner of that port turns into `woken`. */
+export class DoorbellWait implements EventLoopWait {
+  readonly #words: Int32Array;
+  readonly #park: number;
+
+  constructor(words: Int32Array, park: number) {
+    this.#words = words;
+    this.#park = park;
+  }
+
+  park(interest: number, look: () => boolean): boolean {
+    announce(this.#words, this.#park, DOORBELL, interest);
+    if (!look()) return true;
+    withdraw(this.#words, this.#park);
+    return false;
+  }
+
+  unpark(): void {
+    withdraw(this.#words, this.#park);
+  }
+}

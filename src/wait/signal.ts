@@ -1,0 +1,79 @@
+// The park word: how one side of a channel sleeps and how the other wakes it. Touches no payload.
+//
+// A side announces that it is about to sleep by storing how it sleeps and what it waits for into its park word. Then
+// it looks again, and only if there is still nothing does it sleep, on the park word itself. The waker publishes
+// first and looks at the park word second; if the word announces an interest in what was published, it takes the
+// announcement back (AWAKE) and wakes. Nobody pays for a wake-up that nobody waits for: one load.
+//
+// Invariants:
+// W1. No lost wake-up. Say R announces and W publishes. Both are sequentially consistent, so one comes first. If the
+//     announcement came first, W's load of the park word sees it and W wakes R. If the publication came first, R's
+//     second look sees it and R does not sleep. Publishing after looking, or sleeping without the second look, breaks
+//     this: test/model has both as mutants.
+// W2. Between R's announcement and its sleep, W may already have stored AWAKE. Then Atomics.wait and waitAsync find
+//     another value than the announced one and return at once.
+// W3. The park word is changed from an announcement to AWAKE by exactly one party: by the waker through
+//     compareExchange, or by the sleeper itself when it withdraws. A waker whose exchange fails has nothing to do: the
+//     sleeper has woken by itself and will look before it sleeps again.
+
+export const AWAKE = 0;
+// How a side sleeps, one of:
+/** In Atomics.wait: the thread stands still. */
+export const BLOCKED = 1;
+/** In Atomics.waitAsync: the event loop runs on. */
+export const ASYNC = 2;
+/** For a message on the native port: the event loop runs on. */
+export const DOORBELL = 4;
+// What it waits for, any of:
+/** A record in its inbound lane. */
+export const DATA = 16;
+/** Room, or progress, in its outbound lane. */
+export const SPACE = 32;
+export const ANYTHING: number = DATA | SPACE;
+
+/** Wakes the other side of a channel if it announced that it sleeps for `interest`. */
+export class Waker {
+  readonly #words: Int32Array;
+  readonly #park: number;
+  readonly #interest: number;
+  readonly #doorbell: () => void;
+
+  /**
+   * @param park word index of the other side's park word
+   * @param doorbell wakes an event loop that sleeps in DOORBELL
+   */
+  constructor(words: Int32Array, park: number, interest: number, doorbell: () => void) {
+    this.#words = words;
+    this.#park = park;
+    this.#interest = interest;
+    this.#doorbell = doorbell;
+  }
+
+  /** Call after what the sleeper looks at has been published. One load when nobody sleeps. */
+  ring(): void {
+    // SYNC announce: ordered after the publication by the caller; pairs with announce (W1).
+    const state = Atomics.load(this.#words, this.#park);
+    if ((state & this.#interest) !== 0) this.#wake(state);
+  }
+
+  #wake(state: number): void {
+    // SYNC awake: takes the announcement back; pairs with the sleeper's wait on the same word (W2, W3).
+    if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
+    if ((state & DOORBELL) !== 0) this.#doorbell();
+    else Atomics.notify(this.#words, this.#park);
+  }
+}
+
+/** Says that this side is about to sleep. Look again after it, before sleeping (W1). Returns the word to sleep on. */
+export function announce(words: Int32Array, park: number, how: number, interest: number): number {
+  const state = how | interest;
+  // SYNC announce: from here on every publication rings; pairs with Waker.ring.
+  Atomics.store(words, park, state);
+  return state;
+}
+
+/** Takes this side's announcement back, whether it slept or not. */
+export function withdraw(words: Int32Array, park: number): void {
+  // SYNC awake: wakers stop ringing; pairs with Waker.ring, which leaves a withdrawn word alone (W3).
+  Atomics.store(words, park, AWAKE);
+}
