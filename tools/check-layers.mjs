@@ -1,0 +1,74 @@
+// Every room may import itself and the rooms to its left in LAYERS, and nothing else. Also: `node:` imports and
+// questions about the runtime stay in the rooms named here, and shipped code imports no package.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const LAYERS = [
+  ['errors', 'limits'],
+  ['platform'],
+  ['native'],
+  ['memory'],
+  ['frame'],
+  ['ring', 'wait', 'codec'], // strangers to each other
+  ['lane'],
+  ['transport'],
+  ['port'],
+  ['rpc'],
+  ['compat', 'index', 'process', 'redis', 'nats', 'cli'],
+];
+/** Folders that may import `node:`. A test file may always. */
+const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'cli'];
+/** `#name` imports lead to the room of that name. */
+const ALIASES = { '#platform': 'platform', '#native': 'native' };
+const SNIFFING =
+  /\btypeof\s+(?:process|window|self|Deno|Bun|document|navigator|importScripts)\b|\bglobalThis\.(?:process|Deno|Bun|window)\b|\bprocess\.versions\b/;
+
+const rank = new Map(LAYERS.flatMap((rooms, i) => rooms.map((room) => [room, i])));
+const slashed = (path) => path.split(sep).join('/');
+const roomOf = (path) => path.split('/')[0].replace(/\.ts$/, '');
+
+/** Source without comments, so that a comment may name what the code must not. Strings stay. */
+function withoutComments(text) {
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/[^\n]*/g, (comment) => comment.replace(/[^\n]/g, ' '));
+}
+
+export function checkLayers(root) {
+  const problems = [];
+  const files = readdirSync(root, { recursive: true })
+    .map(slashed)
+    .filter((path) => path.endsWith('.ts'));
+  for (const file of files) {
+    const from = roomOf(file);
+    const test = file.endsWith('.test.ts');
+    const text = withoutComments(readFileSync(join(root, file), 'utf8'));
+    const report = (message) => problems.push(`src/${file}: ${message}`);
+    if (!rank.has(from)) report(`room "${from}" is not in LAYERS (tools/check-layers.mjs)`);
+    for (const [, spec] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+      if (spec.startsWith('.') || spec in ALIASES) {
+        const target = ALIASES[spec] ?? slashed(relative(root, resolve(root, dirname(file), spec)));
+        const to = roomOf(target);
+        if (target.startsWith('..')) {
+          if (!test) report(`imports ${spec}, outside of src/`);
+        } else if (to !== from && !(rank.get(to) < rank.get(from)))
+          report(`"${from}" must not import "${to}" (${spec})`);
+      } else if (spec.startsWith('node:')) {
+        const allowed = test || NODE_FOLDERS.some((folder) => file === `${folder}.ts` || file.startsWith(`${folder}/`));
+        if (!allowed) report(`${spec} outside of ${NODE_FOLDERS.join(', ')}`);
+      } else if (!test) report(`imports the package ${spec}; src/ has no dependencies`);
+    }
+    const sniffed = SNIFFING.exec(text);
+    if (!test && from !== 'platform' && sniffed) report(`asks where it runs (${sniffed[0]}); only platform/ may`);
+  }
+  return { problems, count: files.length };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { problems, count } = checkLayers(
+    resolve(process.argv[2] ?? fileURLToPath(new URL('../src', import.meta.url))),
+  );
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+  else console.log(`layers: ${count} files keep the order`);
+}

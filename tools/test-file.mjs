@@ -1,0 +1,140 @@
+// Runs one compiled test file on one runtime, in its own process, and counts what its JUnit report says.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const strictDeno = fileURLToPath(new URL('./strict-deno.mjs', import.meta.url));
+const OUTPUT_CHARACTERS_MAX = 1_000_000;
+const posix = process.platform !== 'win32';
+const running = new Set();
+
+/** Command lines that run node:test files. `bun run` and `deno run` would load the file and run no test in it. */
+const commands = {
+  node: (file, report) => [
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=junit', `--test-reporter-destination=${report}`, file],
+  ],
+  bun: (file, report) => ['test', '--timeout=0', '--reporter=junit', `--reporter-outfile=${report}`, file],
+  deno: (file, report) => [
+    'test',
+    '-A',
+    '--no-check',
+    '--no-lock',
+    `--preload=${strictDeno}`,
+    `--junit-path=${report}`,
+    file,
+  ],
+};
+
+/** Ends a child and what it started, and nothing else: on POSIX the child leads a process group of its own. */
+function kill(child) {
+  try {
+    if (posix) process.kill(-child.pid, 'SIGKILL');
+    else child.kill('SIGKILL');
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+export function killAll() {
+  for (const child of running) kill(child);
+}
+
+/** Settles with `{ status, output, timedOut }` when the child has ended; never rejects. */
+export function runChild(command, args, { cwd, env, timeoutMs }) {
+  return new Promise((settle) => {
+    const child = spawn(command, args, { cwd, env, detached: posix, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
+    let output = '';
+    let timedOut = false;
+    const watchdog = setTimeout(() => {
+      timedOut = true;
+      kill(child);
+    }, timeoutMs);
+    const collect = (text) => {
+      if (output.length < OUTPUT_CHARACTERS_MAX) output += text;
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', collect);
+    const finish = (status) => {
+      clearTimeout(watchdog);
+      running.delete(child);
+      // A grandchild that inherited the pipes would keep them open after the child's end.
+      for (const stream of [child.stdout, child.stderr]) stream.destroy();
+      settle({ status, output, timedOut });
+    };
+    child.on('error', (error) => {
+      output += `${error}\n`;
+      finish(1);
+    });
+    child.on('exit', (status, signal) => {
+      const code = status ?? `killed by ${signal}`;
+      child.on('close', () => finish(code));
+      setTimeout(finish, 2000, code).unref();
+    });
+  });
+}
+
+/** Counts tests that have no subtests; `undefined` when the text is no whole report. */
+export function countReport(xml) {
+  if (!xml.includes('</testsuites>')) return undefined;
+  const cases = [...xml.matchAll(/<testcase((?:\s+[\w-]+="[^"]*")*)\s*(?:\/>|>([\s\S]*?)<\/testcase>)/g)].map(
+    ([, attributes, body = '']) => ({
+      name: /\sname="([^"]*)"/.exec(attributes)?.[1] ?? '',
+      failed: /<(failure|error)\b/.test(body),
+      skipped: /<skipped\b/.test(body),
+    }),
+  );
+  // Deno reports a test with steps beside its steps, which are named `parent > step`; with a failed step both fail.
+  const parents = new Set(cases.flatMap(({ name }) => prefixes(name)));
+  const leaves = cases.filter(({ name }) => !parents.has(name));
+  const skippedNames = leaves.filter((it) => it.skipped && !it.failed).map((it) => it.name);
+  const failed = leaves.filter((it) => it.failed).length || (cases.some((it) => it.failed) ? 1 : 0);
+  return { passed: leaves.length - failed - skippedNames.length, failed, skippedNames };
+}
+function prefixes(name) {
+  const parts = name.split(' &gt; ');
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join(' &gt; '));
+}
+
+/** `// runtimes: node, bun` and `// watchdog: 300 s` at the top of a test or example bind this file's runs. */
+export function directives(file) {
+  const head = readFileSync(file, 'utf8').slice(0, 4000);
+  const names = /^\/\/ runtimes: *(.+)$/m.exec(head)?.[1];
+  const seconds = /^\/\/ watchdog: *(\d+) s\b/m.exec(head)?.[1];
+  return { kinds: names?.split(/[\s,]+/), watchdogSeconds: seconds === undefined ? undefined : Number(seconds) };
+}
+
+/** Runs `file` on `runtime`: counts, seconds, and the whole output with the reason when something failed. */
+export async function runTestFile(runtime, file, { cwd, watchdogSeconds }) {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
+  const report = join(folder, 'report.xml');
+  const stray = join(folder, 'stray.txt');
+  const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };
+  for (const name of ['FORCE_COLOR', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']) delete env[name];
+  const started = performance.now();
+  const limit = directives(file).watchdogSeconds ?? watchdogSeconds;
+  const args = commands[runtime.kind](file, report);
+  const { status, output, timedOut } = await runChild(runtime.path, args, { cwd, env, timeoutMs: limit * 1000 });
+  const seconds = (performance.now() - started) / 1000;
+  const read = (path) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  const strays = read(stray);
+  const counts = countReport(read(report)) ?? { passed: 0, failed: 0, skippedNames: [] };
+  rmSync(folder, { recursive: true, force: true });
+
+  let reason;
+  if (timedOut) reason = `still running after ${limit} s: killed`;
+  else if (strays !== '') reason = `an error outside of every test:\n${strays}`;
+  else if (counts.failed === 0 && status !== 0) reason = `no test failed, but the process ended with ${status}`;
+  else if (counts.passed + counts.failed + counts.skippedNames.length === 0)
+    reason = 'the file ended before its tests did, or has none';
+  const failed = counts.failed + (reason === undefined ? 0 : 1);
+  return { ...counts, failed, seconds, reason, output };
+}

@@ -1,0 +1,130 @@
+// `npm test`: builds what is stale, then runs every dist/**/*.test.js on each runtime that is there.
+//
+//   npm test -- --runtime node-24,bun    only these (names as in test/runtimes/package.json, or `current`)
+//   npm test -- --only ring/             only files whose path contains the text
+//   npm test -- --require-all            an absent runtime or a skipped test is a failure (CI)
+//   npm test -- --jobs 4                 files at the same time (2)
+//   npm test -- --watchdog 300           seconds that one file may take (120)
+//
+// The last line is `<n> passed, <n> failed, <n> skipped`; an absent runtime counts as one skipped.
+import { readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from './build.mjs';
+import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
+import { directives, killAll, runTestFile } from './test-file.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { values: options } = parseArgs({
+  options: {
+    runtime: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    'require-all': { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '2' },
+    watchdog: { type: 'string', default: '120' },
+  },
+});
+
+/** The runtimes to use and the ones to miss. The Node at hand stands in for its release when that is not installed. */
+function choose(names) {
+  const known = runtimes();
+  const version = process.versions.node;
+  const release = `node-${version.split('.')[0]}`;
+  const here = { name: release, kind: 'node', version, path: process.execPath, installed: true };
+  const all = known.map((it) => (it.name === release && !it.installed ? here : it));
+  if (!known.some((it) => it.name === release)) all.unshift(here);
+  if (names === undefined)
+    return { present: all.filter((it) => it.installed), absent: all.filter((it) => !it.installed) };
+  const wanted = names.split(',').map((name) => {
+    const found = name === 'current' ? here : all.find((it) => it.name === name);
+    if (found === undefined)
+      fail(`No runtime is called "${name}"; there are ${all.map((it) => it.name).join(', ')} and current.`);
+    return found;
+  });
+  return { present: wanted.filter((it) => it.installed), absent: wanted.filter((it) => !it.installed) };
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}
+
+function testFiles() {
+  const files = readdirSync(join(root, 'dist'), { recursive: true })
+    .filter((path) => path.endsWith('.test.js') && !path.includes('node_modules'))
+    .map((path) => join(root, 'dist', path))
+    .sort();
+  const chosen = files.filter((file) => (options.only ?? ['']).some((text) => relative(root, file).includes(text)));
+  if (chosen.length === 0) fail('No test file matches.');
+  return chosen;
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    killAll();
+    process.exit(130);
+  });
+}
+
+build();
+const { present, absent } = choose(options.runtime);
+const files = testFiles();
+const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));
+const queue = [];
+for (const runtime of present) {
+  for (const file of files) {
+    const { kinds } = directives(file);
+    if (kinds === undefined || kinds.includes(runtime.kind) || kinds.includes(runtime.name))
+      queue.push({ runtime, file });
+  }
+}
+for (const { runtime } of queue) tallies.get(runtime).left++;
+console.log(`${files.length} test files on ${present.map((it) => it.name).join(', ') || 'no runtime'}`);
+
+const failedFiles = [];
+async function work() {
+  for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+    const { runtime, file } = task;
+    const result = await runTestFile(runtime, file, { cwd: root, watchdogSeconds: Number(options.watchdog) });
+    const name = relative(root, file);
+    const tally = tallies.get(runtime);
+    tally.passed += result.passed;
+    tally.failed += result.failed;
+    tally.skippedNames.push(...result.skippedNames.map((test) => `${name}: ${test}`));
+    tally.seconds += result.seconds;
+    if (result.failed > 0) {
+      failedFiles.push(`${runtime.name.padEnd(8)} ${name}${result.reason ? ` (${result.reason.split('\n')[0]})` : ''}`);
+      console.log(`\n--- FAILED on ${runtime.name}: ${name} ---\n${result.output.trimEnd()}`);
+      if (result.reason) console.log(`--- ${result.reason}`);
+      console.log('---');
+    }
+    if (--tally.left === 0) report(runtime, tally);
+  }
+}
+function report({ name, version }, { passed, failed, skippedNames, seconds }) {
+  const skipped = skippedNames.length > 0 ? `, ${skippedNames.length} skipped` : '';
+  console.log(
+    `${name.padEnd(8)} ${version.padEnd(8)} ${passed} passed, ${failed} failed${skipped} in ${seconds.toFixed(1)} s`,
+  );
+  for (const test of skippedNames) console.log(`           skipped: ${test}`);
+}
+await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, work));
+
+const sum = (key) => [...tallies.values()].reduce((total, tally) => total + tally[key], 0);
+const skippedTests = [...tallies.values()].reduce((total, tally) => total + tally.skippedNames.length, 0);
+let failures = sum('failed');
+if (absent.length > 0) {
+  console.log(
+    `absent: ${absent.map((it) => it.name).join(', ')}; "${INSTALL_COMMAND}" installs them, and npm test then uses them`,
+  );
+  // Under --require-all each of them is a failure, so that the closing line can't say that all is well.
+  if (options['require-all']) failures += absent.length;
+}
+if (failedFiles.length > 0) console.log(`\nfailed:\n  ${failedFiles.join('\n  ')}`);
+const strict = options['require-all'] && skippedTests > 0;
+if (strict) console.log('--require-all allows no skipped test');
+const skipped = skippedTests + (options['require-all'] ? 0 : absent.length);
+console.log(`\n${sum('passed')} passed, ${failures} failed, ${skipped} skipped`);
+process.exit(failures > 0 || strict || sum('passed') === 0 ? 1 : 0);
