@@ -1,0 +1,97 @@
+// The checkers must be able to fail: each is shown something wrong.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+interface Checked {
+  readonly problems: readonly string[];
+}
+type Checker = (root: string) => Checked;
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skippedNames: readonly string[];
+}
+
+async function tool<T>(file: string): Promise<T> {
+  return (await import(new URL(`../../tools/${file}`, import.meta.url).href)) as T;
+}
+const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
+const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
+const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
+
+function check(checker: Checker, files: Record<string, string>): readonly string[] {
+  const root = mkdtempSync(join(tmpdir(), 'millrace-tools-'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  const { problems } = checker(root);
+  rmSync(root, { recursive: true });
+  return problems;
+}
+
+test('rooms may import to their left', () => {
+  const files = {
+    'errors.ts': '',
+    'limits.ts': '// like process.versions in Node',
+    'platform/node.ts': "import process from 'node:process';\nconst bun = typeof process;",
+    'ring/producer.ts': "import { X } from '../errors.ts';\nimport { Y } from './consumer.ts';",
+    'ring/producer.test.ts': "import { test } from 'node:test';",
+    'port/port.ts': "import { platform } from '#platform';",
+  };
+  assert.deepEqual(check(checkLayers, files), []);
+});
+
+for (const [what, path, text] of [
+  ['an import to the right', 'ring/a.ts', "import { x } from '../lane/lane.ts';"],
+  ['an import between strangers', 'ring/a.ts', "import type { x } from '../codec/codec.ts';"],
+  ['an export to the right', 'ring/a.ts', "export * from '../port/port.ts';"],
+  ['a dynamic import to the right', 'ring/a.ts', "await import('../port/port.ts');"],
+  ['an unknown room', 'cellar/a.ts', ''],
+  ['node: where it does not belong', 'ring/a.ts', "import fs from 'node:fs';"],
+  ['a package', 'ring/a.ts', "import x from 'left-pad';"],
+  ['a question about the runtime', 'port/a.ts', 'if (typeof Deno === "undefined") {}'],
+  ['a way out of src', 'port/a.ts', "import { x } from '../../test/kit/x.ts';"],
+] as const) {
+  test(`check-layers reports ${what}`, () => {
+    assert.equal(check(checkLayers, { [path]: text }).length, 1);
+  });
+}
+
+const pair = {
+  'ring/producer.ts': '// SYNC seen: publishes; pairs with Consumer.drain.\nAtomics.store(words, 0, 1);',
+  'ring/consumer.ts':
+    '// SYNC seen: after this load we see it; pairs\n// with Producer.commit.\nAtomics.load(words, 0);',
+};
+test('a pair of sync points is complete', () => {
+  assert.deepEqual(check(checkSyncPoints, pair), []);
+});
+for (const [what, files] of [
+  ['a write without a name', { ...pair, 'wait/a.ts': 'Atomics.exchange(words, 0, 1);' }],
+  ['a name without a partner', { 'ring/producer.ts': pair['ring/producer.ts'] }],
+  ['a name that does not say its partner', { ...pair, 'ring/consumer.ts': '// SYNC seen: just so.' }],
+] as const) {
+  test(`check-sync-points reports ${what}`, () => {
+    assert.equal(check(checkSyncPoints, files).length, 1);
+  });
+}
+
+test('a report of Node is counted by its tests without subtests', () => {
+  const xml = `<testsuites>
+    <testcase name="good" time="0.1" classname="test"/>
+    <testcase name="a > b" failure="x > y"><failure type="t" message="m">text &lt;/testcase></failure></testcase>
+    <testcase name="left out"><skipped type="skipped" message="because"/></testcase>
+    <testsuite name="parent"><testcase name="inner"/></testsuite></testsuites>`;
+  assert.deepEqual(countReport(xml), { passed: 2, failed: 1, skippedNames: ['left out'] });
+});
+test('a report of Deno counts steps and not their parents', () => {
+  const xml = `<testsuites><testcase name="parent"><failure message="1 test step failed">1 test step failed.</failure></testcase>
+    <testcase name="parent &gt; one"></testcase><testcase name="parent &gt; two"><failure message="m">no</failure></testcase></testsuites>`;
+  assert.deepEqual(countReport(xml), { passed: 1, failed: 1, skippedNames: [] });
+});
+test('a report that was cut off counts for nothing', () => {
+  assert.equal(countReport('<testsuites><testcase name="good"/>'), undefined);
+});

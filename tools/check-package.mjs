@@ -1,0 +1,75 @@
+// What npm would publish: every door leads to a file, tests stay out, types and exports resolve for consumers (publint,
+// attw), and each door stays under its size, bundled and minified and gzipped.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { buildSync } from 'esbuild';
+import { build } from './build.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Bytes after minify and gzip, the whole door with all that it imports. Raise one in the commit that needs it. */
+const SIZE_MAX = {
+  '.': 30_000,
+  './ring': 8_000,
+  './compat/sab-message-port': 30_000,
+  './compat/nxtedition-shared': 10_000,
+};
+
+build();
+const { exports: doors, imports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const problems = [];
+
+function npm(...args) {
+  return spawnSync('npm', args, { cwd: root, encoding: 'utf8', shell: process.platform === 'win32' });
+}
+/** The paths in a value of `exports`, `imports` or `bin`. */
+function targets(value) {
+  return typeof value === 'string' ? [value] : Object.values(value).flatMap(targets);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-pack-'));
+const packed = JSON.parse(npm('pack', '--json', '--loglevel=error', `--pack-destination=${folder}`).stdout)[0];
+const files = new Set(packed.files.map((it) => it.path));
+console.log(`${packed.filename}: ${files.size} files, ${(packed.size / 1024).toFixed(0)} KiB packed`);
+for (const target of targets([doors, imports, bin])) {
+  if (!files.has(target.replace(/^\.\//, '')))
+    problems.push(`package.json names ${target}, which is not in the package`);
+}
+for (const file of files) {
+  if (/\.test\.|(^|\/)node_modules\/|\.tsbuildinfo$/.test(file))
+    problems.push(`${file} does not belong in the package`);
+}
+for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) {
+  if (!files.has(file)) problems.push(`${file} is missing from the package`);
+}
+
+for (const [door, entry] of Object.entries(doors)) {
+  const path = join(root, entry.default ?? '');
+  if (door === './package.json' || !existsSync(path)) continue;
+  const options = { entryPoints: [path], bundle: true, minify: true, write: false, format: 'esm', platform: 'node' };
+  const { outputFiles } = buildSync({ ...options, conditions: ['node'], logLevel: 'error' });
+  const size = gzipSync(outputFiles[0].contents).length;
+  const max = SIZE_MAX[door];
+  console.log(`${door.padEnd(28)} ${size} bytes gzipped (at most ${max ?? 'not set'})`);
+  if (max === undefined) problems.push(`${door} has no size in tools/check-package.mjs`);
+  else if (size > max) problems.push(`${door} takes ${size} bytes gzipped, more than the ${max} it may`);
+}
+
+// Not in devDependencies: a hundred packages for two questions that only CI asks.
+const tarball = join(folder, packed.filename);
+for (const [tool, ...args] of [
+  ['publint@0.3.25', tarball, '--strict'],
+  ['@arethetypeswrong/cli@0.18.5', tarball, '--profile', 'esm-only', '--no-emoji', '--no-color'],
+]) {
+  const done = npm('exec', '--yes', '--loglevel=error', '--', tool, ...args);
+  if (done.status !== 0) problems.push(`${tool} found:\n${done.stdout}${done.stderr}`);
+  else console.log(`${tool}: nothing to report`);
+}
+rmSync(folder, { recursive: true, force: true });
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length > 0 ? 1 : 0;
