@@ -1,0 +1,329 @@
+// One actor of a model as an automaton, built lazily by running its real code.
+//
+// JavaScript cannot suspend a synchronous function, so an actor is suspended by throwing and resumed by running it again
+// from the start with its earlier accesses answered from a log. The log is all that an actor can know, hence a tree of
+// logs is the actor's complete behaviour: a node is "what it does next after these answers". The explorer walks these
+// trees and runs code only to find a node for the first time; states are then cheap numbers.
+//
+// `checkpoint(...state)` turns the tree into a graph: the model's author promises that the actor's future depends on
+// nothing but the given state (dumped in depth, private fields included) and the shared memory.
+//
+// An actor must be deterministic given the answers. Time is: `performance.now()` stands still and moves on by a wait's
+// timeout when that wait times out.
+import type { Access, Answer, WaitAsyncAnswer } from './explore-memory.ts';
+import { answerTo, bytesView, isPlain, isView, modelAtomics, valueAfter, wordsView } from './explore-memory.ts';
+
+/** What an actor's code is given. */
+export interface Kit {
+  /** Int32 elements of the block; offsets are bytes, lengths count elements. */
+  words(offset?: number, length?: number): Int32Array;
+  bytes(offset?: number, length?: number): Uint8Array;
+  /** Declares that from here on the actor depends on nothing but `state` and the shared memory. */
+  checkpoint(...state: unknown[]): void;
+}
+
+export interface Actor {
+  readonly name: string;
+  /** The code: synchronous, or async for an actor that lives on an event loop. Its result goes to `final`. */
+  run(kit: Kit): unknown;
+  /** The thread may be killed before any of its accesses, and while it sleeps. */
+  readonly killable?: boolean;
+  /** Starts only when the named actor has been killed: what the survivors' side does about it. */
+  readonly afterKill?: string;
+  /** Starts only when the named actor has returned by itself. */
+  readonly afterEnd?: string;
+}
+
+/** Something an event loop gets while it is idle: a wait that ended, or a timer. */
+export interface LoopEvent {
+  readonly slot: number;
+  readonly result: string;
+}
+
+type LogEntry = Answer | LoopEvent;
+
+export type Stop =
+  | { readonly kind: 'access'; readonly access: Access; readonly slot: number }
+  | { readonly kind: 'idle'; readonly timers: readonly number[] }
+  | { readonly kind: 'done'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown };
+
+export class Node {
+  readonly id: number;
+  parent: Node | null;
+  readonly via: LogEntry | null;
+  stop: Stop | null = null;
+  readonly children: Map<string | number, Node> = new Map();
+  constructor(id: number, parent: Node | null, via: LogEntry | null) {
+    this.id = id;
+    this.parent = parent;
+    this.via = via;
+  }
+}
+
+export const eventKey = (event: LoopEvent): string => `!${event.slot}:${event.result}`;
+const keyOf = (entry: LogEntry): string | number => (typeof entry === 'object' ? eventKey(entry) : entry);
+
+const SUSPEND = { name: 'an actor was suspended' };
+const REAL_ATOMICS = globalThis.Atomics;
+const realTimeout = globalThis.setTimeout;
+const realClear = globalThis.clearTimeout;
+const realImmediate = globalThis.setImmediate;
+
+/** Lets every pending microtask run. */
+const turn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
+
+/** How the answers of a fresh access to shared memory are found while code runs ahead through plain accesses. */
+export type Peek = (word: number) => number;
+
+export class Automaton {
+  readonly actor: Actor;
+  readonly root: Node;
+  readonly nodes: Node[] = [];
+  runs = 0;
+  readonly #memoryWords: number;
+  readonly #checkpoints: Map<string, Node> = new Map();
+
+  constructor(actor: Actor, memoryWords: number) {
+    this.actor = actor;
+    this.#memoryWords = memoryWords;
+    this.root = this.#node(null, null);
+  }
+
+  /** The node after `entry`; a promise when finding it out needs an event loop. */
+  child(node: Node, entry: LogEntry, peek: Peek): Node | Promise<Node> {
+    const key = keyOf(entry);
+    const known = node.children.get(key);
+    if (known !== undefined) return known;
+    const child = this.#node(node, entry);
+    node.children.set(key, child);
+    const found = new Run(this, child, peek).go();
+    return found instanceof Promise
+      ? found.then(() => node.children.get(key) as Node)
+      : (node.children.get(key) as Node);
+  }
+
+  start(peek: Peek): Node | Promise<Node> {
+    if (this.root.stop !== null) return this.root;
+    const found = new Run(this, this.root, peek).go();
+    return found instanceof Promise ? found.then(() => this.root) : this.root;
+  }
+
+  /** @internal */
+  extend(node: Node, entry: LogEntry): Node {
+    const child = this.#node(node, entry);
+    node.children.set(keyOf(entry), child);
+    return child;
+  }
+
+  /** Whether the actor goes on from another node with the same state; if so, `node` is replaced by it. @internal */
+  merged(node: Node, state: readonly unknown[]): boolean {
+    const key = dump(state);
+    const known = this.#checkpoints.get(key);
+    if (known === undefined) this.#checkpoints.set(key, node);
+    if (known === undefined || known === node || node.parent === null) return false;
+    node.parent.children.set(keyOf(node.via as LogEntry), known);
+    return true;
+  }
+
+  get memoryWords(): number {
+    return this.#memoryWords;
+  }
+
+  #node(parent: Node | null, via: LogEntry | null): Node {
+    const node = new Node(this.nodes.length, parent, via);
+    this.nodes.push(node);
+    return node;
+  }
+}
+
+/** One execution of the actor's code, from its start to the first thing that a log has no answer for. */
+class Run {
+  readonly #owner: Automaton;
+  readonly #peek: Peek;
+  readonly #log: Node[] = [];
+  readonly #written: Map<number, number> = new Map();
+  readonly #pending: Map<number, (result: string) => void> = new Map();
+  readonly #timers: Map<number, () => void> = new Map();
+  #leaf: Node;
+  #at = 0;
+  #slots = 0;
+  #nowMs = 0;
+  #suspended = false;
+
+  constructor(owner: Automaton, leaf: Node, peek: Peek) {
+    this.#owner = owner;
+    this.#leaf = leaf;
+    this.#peek = peek;
+    for (let node: Node | null = leaf; node?.parent; node = node.parent) this.#log.unshift(node);
+  }
+
+  go(): void | Promise<void> {
+    this.#owner.runs++;
+    const restore = this.#install();
+    let result: unknown;
+    try {
+      result = this.#owner.actor.run(this.#kit());
+    } catch (error) {
+      this.#settle({ kind: 'threw', error });
+      restore();
+      return;
+    }
+    if (!(result instanceof Promise)) {
+      this.#settle({ kind: 'done', value: result });
+      restore();
+      return;
+    }
+    return this.#loop(result).finally(restore);
+  }
+
+  async #loop(result: Promise<unknown>): Promise<void> {
+    let end: Stop | null = null;
+    result.then(
+      (value) => (end = { kind: 'done', value }),
+      (error) => (end = { kind: 'threw', error }),
+    );
+    for (;;) {
+      await turn();
+      if (this.#suspended) return;
+      if (end !== null) return this.#settle(end);
+      const next = this.#log[this.#at];
+      if (next === undefined) return this.#settle({ kind: 'idle', timers: [...this.#timers.keys()] });
+      if (typeof next.via !== 'object' || next.via === null)
+        throw new Error(`${this.#name}: idle where it had an access before`);
+      this.#at++;
+      const { slot, result: how } = next.via;
+      const timer = this.#timers.get(slot);
+      if (timer !== undefined) {
+        this.#timers.delete(slot);
+        timer();
+      } else this.#pending.get(slot)?.(how);
+    }
+  }
+
+  get #name(): string {
+    return this.#owner.actor.name;
+  }
+
+  #settle(stop: Stop): void {
+    if (this.#suspended) return;
+    this.#suspended = true;
+    if (this.#at < this.#log.length)
+      throw new Error(`${this.#name} is not deterministic: it stopped early (${stop.kind})`, { cause: stop });
+    this.#leaf.stop = stop;
+  }
+
+  #answer(access: Access): Answer | WaitAsyncAnswer {
+    if (this.#suspended) throw SUSPEND;
+    const isAsync = access.kind === 'waitAsync';
+    const slot = isAsync ? this.#slots++ : -1;
+    let answer: LogEntry;
+    const past = this.#log[this.#at];
+    if (past !== undefined) {
+      const then = past.parent?.stop;
+      if (
+        then?.kind !== 'access' ||
+        then.access.kind !== access.kind ||
+        then.access.word !== access.word ||
+        then.access.a !== access.a
+      ) {
+        throw new Error(`${this.#name} is not deterministic: it made another access than before at step ${this.#at}`);
+      }
+      this.#at++;
+      answer = past.via as LogEntry;
+    } else {
+      this.#leaf.stop = { kind: 'access', access, slot };
+      if (!isPlain(access)) {
+        this.#suspended = true;
+        throw SUSPEND;
+      }
+      const old = this.#written.get(access.word) ?? this.#peek(access.word);
+      this.#written.set(access.word, valueAfter(access, old));
+      answer = answerTo(access, old);
+      this.#leaf = this.#owner.extend(this.#leaf, answer);
+      this.#log.push(this.#leaf);
+      this.#at++;
+    }
+    if (typeof answer === 'object') throw new Error(`${this.#name}: an access where it was idle before`);
+    if (access.kind === 'wait' && answer === 'timed-out') this.#nowMs += access.b;
+    if (!isAsync) return answer;
+    if (answer !== 'parked') return { async: false, value: answer };
+    return {
+      async: true,
+      value: new Promise<string>((resolve) => {
+        this.#pending.set(slot, (result) => {
+          if (result === 'timed-out') this.#nowMs += access.b;
+          resolve(result);
+        });
+      }),
+    };
+  }
+
+  #kit(): Kit {
+    const answer = (access: Access): Answer | WaitAsyncAnswer => this.#answer(access);
+    const bytes = this.#owner.memoryWords * 4;
+    return {
+      words: (offset = 0, length = (bytes - offset) >> 2) => wordsView(offset, length, answer),
+      bytes: (offset = 0, length = bytes - offset) => bytesView(offset, length, answer),
+      checkpoint: (...state) => {
+        if (this.#suspended) throw SUSPEND;
+        if (this.#at < this.#log.length) return;
+        if (!this.#owner.merged(this.#leaf, state)) return;
+        this.#suspended = true;
+        throw SUSPEND;
+      },
+    };
+  }
+
+  /** Puts the model's Atomics, clock and timers in place of the real ones; returns how to undo it. */
+  #install(): () => void {
+    const clock = Object.getOwnPropertyDescriptor(globalThis, 'performance') as PropertyDescriptor;
+    globalThis.Atomics = modelAtomics(REAL_ATOMICS, (access) => this.#answer(access));
+    Object.defineProperty(globalThis, 'performance', { configurable: true, value: { now: () => this.#nowMs } });
+    const setTimer = (task: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): object => {
+      const slot = this.#slots++;
+      this.#timers.set(slot, () => {
+        this.#nowMs += delayMs;
+        task(...args);
+      });
+      const timer = { slot, ref: () => timer, unref: () => timer, hasRef: () => true };
+      return timer;
+    };
+    globalThis.setTimeout = setTimer as unknown as typeof setTimeout;
+    globalThis.clearTimeout = ((timer: { slot: number } | undefined) =>
+      timer && this.#timers.delete(timer.slot)) as unknown as typeof clearTimeout;
+    return () => {
+      globalThis.Atomics = REAL_ATOMICS;
+      Object.defineProperty(globalThis, 'performance', clock);
+      globalThis.setTimeout = realTimeout;
+      globalThis.clearTimeout = realClear;
+    };
+  }
+}
+
+/** A suspended async actor leaves rejected promises behind; nobody shall report those. */
+export function isSuspension(error: unknown): boolean {
+  return error === SUSPEND;
+}
+
+/** The value in depth, as text: equal text means equal behaviour of everything that is not a function. */
+export function dump(value: unknown): string {
+  const seen = new Map<object, number>();
+  const write = (v: unknown): string => {
+    if (typeof v === 'function') return 'f';
+    if (typeof v === 'symbol') return v.toString();
+    if (typeof v === 'bigint') return `${v}n`;
+    if (typeof v === 'string') return JSON.stringify(v);
+    if (typeof v !== 'object' || v === null) return Object.is(v, -0) ? '-0' : String(v);
+    if (isView(v)) return 'view';
+    const before = seen.get(v);
+    if (before !== undefined) return `^${before}`;
+    seen.set(v, seen.size);
+    if (v instanceof Map || v instanceof Set) return `${v.constructor.name}(${[...v].map(write)})`;
+    if (Array.isArray(v)) return `[${v.map(write)}]`;
+    if (ArrayBuffer.isView(v)) return `${v.constructor.name}(${v})`;
+    const keys = Object.keys(v).sort();
+    return `${v.constructor?.name ?? ''}{${keys.map((key) => `${key}:${write((v as Record<string, unknown>)[key])}`)}}`;
+  };
+  return write(value);
+}
