@@ -43,7 +43,8 @@ export class Producer {
   #headSeen: number;
   /** Payload bytes of the open claim, or -1. */
   #claimed = -1;
-  #corked = 0;
+  /** Unpublished bytes from which on a commit publishes by itself; 0: every commit does. */
+  #gatherBytes = 0;
 
   /**
    * Takes the producer's role on a lane. One per lane, in one thread; a second one corrupts it.
@@ -120,7 +121,7 @@ export class Producer {
     this.words[header + 1] = kind;
     this.#tail = (this.#tail + recordBytes(length)) | 0;
     this.#claimed = -1;
-    if (this.#corked === 0 || ((this.#tail - this.#published) >>> 0) * 4 >= this.capacity) this.publish();
+    if ((this.#tail - this.#published) >>> 0 >= this.#gatherBytes) this.publish();
   }
 
   /** Gives the open claim up. At most a pad stays behind, which the consumer never sees as a record. */
@@ -134,12 +135,25 @@ export class Producer {
    * only when a quarter of the ring has filled up. May nest.
    */
   cork<R>(body: () => R): R {
-    this.#corked++;
+    const before = this.gather(Math.max(this.#gatherBytes, this.capacity / 4));
     try {
       return body();
     } finally {
-      if (--this.#corked === 0) this.publish();
+      this.gather(before);
     }
+  }
+
+  /**
+   * From now on commits are published when `bytes` have gathered, or by `publish`; 0, as at the start, publishes each.
+   * What has gathered already is published if it reaches the new number. For batches that are not one function call.
+   * The ring is full for a consumer that sees nothing of it: publish before waiting for room.
+   * @returns the number that was in force before
+   */
+  gather(bytes: number): number {
+    const before = this.#gatherBytes;
+    this.#gatherBytes = bytes;
+    if ((this.#tail - this.#published) >>> 0 >= bytes) this.publish();
+    return before;
   }
 
   /** Makes everything committed visible now, corked or not, and wakes a consumer that announced its sleep. */
