@@ -42,6 +42,8 @@ export interface Platform {
   /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
   readonly asyncPark: 'wait-async' | 'doorbell';
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory;
+  /** The runtime's richest view over all bytes of `memory`: a Buffer where there are Buffers. */
+  byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array;
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;

@@ -57,6 +57,10 @@ export const nodePlatform: Platform = {
     return new BufferTextMemory(memory);
   },
 
+  byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
+    return Buffer.from(memory as ArrayBuffer);
+  },
+
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new workerThreads.MessageChannel();
     return [port1 as unknown as NativePort, port2 as unknown as NativePort];
