@@ -1,0 +1,143 @@
+// What the documents say about the code is what the code says.
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import * as errors from '../src/errors.ts';
+import * as layout from '../src/memory/layout.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+function markdownFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+const documents = markdownFiles('');
+const withoutFences = (text: string): string => text.replace(/^(```|~~~)[^\n]*\n[\s\S]*?^\1[^\n]*$/gm, '');
+
+// ---- errors -------------------------------------------------------------------------------------------------------
+
+test('docs/errors.md lists every code with its meaning, and no other', () => {
+  const rows = [...read('docs/errors.md').matchAll(/^\| `(ERR_\w+)` \| `(\w+)` \| (.+) \|$/gm)];
+  assert.deepEqual(Object.fromEntries(rows.map(([, code, , meaning]) => [code, meaning])), { ...errors.ERROR_CODES });
+});
+
+test('docs/errors.md lists every class', () => {
+  const exported = Object.entries(errors).filter(
+    ([, it]) => typeof it === 'function' && it.prototype instanceof errors.MillraceError,
+  );
+  const rows = [...read('docs/errors.md').matchAll(/^\| `([A-Z]\w+Error)` \| /gm)].map(([, name]) => name);
+  assert.deepEqual(rows.sort(), exported.map(([name]) => name).sort());
+});
+
+test('docs/errors.md gives each code the class that src/errors.ts lists it under', () => {
+  const source = read('src/errors.ts');
+  const list = source.slice(source.indexOf('ERROR_CODES'), source.indexOf('as const'));
+  let heading = '';
+  for (const [, comment, code] of list.matchAll(/^ {2}(?:\/\/ (\w+)|(ERR_\w+):)/gm)) {
+    if (comment !== undefined) heading = comment;
+    else {
+      const named = new RegExp(`^\\| \`${code}\` \\| \`(\\w+)\``, 'm').exec(read('docs/errors.md'))?.[1];
+      const type = (errors as unknown as Record<string, { prototype: object }>)[named ?? ''];
+      const base = (errors as unknown as Record<string, new () => object>)[heading];
+      assert.ok(named === heading || type?.prototype instanceof (base as never), `${code}: ${named} is no ${heading}`);
+    }
+  }
+});
+
+// ---- layout -------------------------------------------------------------------------------------------------------
+
+interface Row {
+  readonly word: number;
+  readonly byte: number;
+  readonly name: string;
+  readonly line: number;
+}
+
+/** The rows of every `word byte name written-by line meaning` table in a text, in comments or in Markdown. */
+function layoutRows(text: string): Row[] {
+  const row = /^[\s/*|]*(\d+)[\s|]+(\d+)[\s|]+`?([A-Z][A-Z_0-9]+)`?[\s|]+(.+?)[\s|]+(\d+)[\s|]+\S/gm;
+  return [...text.matchAll(row)].map(([, word, byte, name, , line]) => ({
+    word: Number(word),
+    byte: Number(byte),
+    name: name as string,
+    line: Number(line),
+  }));
+}
+const numbers = Object.entries(layout).filter(([, value]) => typeof value === 'number') as [string, number][];
+
+test('the tables in src/memory/layout.ts give the constants below them, each word its byte and line', () => {
+  const rows = layoutRows(read('src/memory/layout.ts'));
+  for (const { word, byte, name, line } of rows) {
+    assert.deepEqual({ name, byte, line }, { name, byte: word * 4, line: Math.floor(byte / 64) });
+  }
+  const constants = numbers.filter(([name]) => !/^(LAYOUT_|.*_(BYTES|WORDS)$)/.test(name));
+  assert.deepEqual(Object.fromEntries(rows.map(({ name, word }) => [name, word])), Object.fromEntries(constants));
+});
+
+if (documents.includes('docs/protocol/memory-layout.md')) {
+  test('the tables in docs/protocol/memory-layout.md are those of src/memory/layout.ts', () => {
+    assert.deepEqual(layoutRows(read('docs/protocol/memory-layout.md')), layoutRows(read('src/memory/layout.ts')));
+  });
+
+  test('docs/protocol/memory-layout.md gives the magic number and the version', () => {
+    const text = read('docs/protocol/memory-layout.md');
+    assert.match(text, new RegExp(`0x${layout.LAYOUT_MAGIC.toString(16)}`, 'i'));
+    assert.match(text, new RegExp(`version[^.\\n]{0,20}\\b${layout.LAYOUT_VERSION}\\b`, 'i'));
+  });
+}
+
+// ---- links --------------------------------------------------------------------------------------------------------
+
+/** GitHub's id for a heading. */
+function slug(heading: string): string {
+  const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[`*]/g, '');
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+}
+
+for (const document of documents) {
+  const text = withoutFences(read(document));
+  const links = [...text.matchAll(/\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)].map(([, target]) => target as string);
+  const internal = links.filter((target) => !/^[a-z][a-z+.-]*:/i.test(target));
+  if (internal.length === 0) continue;
+  test(`the links in ${document} lead somewhere`, () => {
+    for (const target of internal) {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? document : join(dirname(document), decodeURIComponent(path));
+      assert.ok(existsSync(join(root, file)), `${document} links to ${target}, which is not there`);
+      if (anchor === undefined || !file.endsWith('.md')) continue;
+      const headings = [...withoutFences(read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+        slug(heading as string),
+      );
+      assert.ok(headings.includes(anchor), `${document} links to ${target}; ${file} has no such heading`);
+    }
+  });
+}
+
+for (const document of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((it) => documents.includes(it))) {
+  test(`the paths that ${document} names exist`, () => {
+    const named = [
+      ...withoutFences(read(document)).matchAll(/`((?:src|test|tools|docs|bench|examples|\.ci)\/[\w./-]*)`/g),
+    ];
+    const missing = named.map(([, path]) => path as string).filter((path) => !existsSync(join(root, path)));
+    assert.deepEqual(missing, []);
+  });
+
+  test(`the npm scripts that ${document} names exist`, () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = [...read(document).matchAll(/\bnpm run ([a-z][\w:-]*)/g)].map(([, script]) => script as string);
+    assert.deepEqual(
+      named.filter((script) => !(script in scripts)),
+      [],
+    );
+  });
+}
