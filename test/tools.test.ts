@@ -20,6 +20,10 @@ async function tool<T>(file: string): Promise<T> {
 }
 const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
 const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
+const { blocksOf, withDoors } = await tool<{
+  blocksOf(path: string, text: string): { line: number; code: string }[];
+  withDoors(code: string, doors: Record<string, { default: string }>): string;
+}>('doc-examples.mjs');
 const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
 
 function check(checker: Checker, files: Record<string, string>): readonly string[] {
@@ -94,4 +98,19 @@ test('a report of Deno counts steps and not their parents', () => {
 });
 test('a report that was cut off counts for nothing', () => {
   assert.equal(countReport('<testsuites><testcase name="good"/>'), undefined);
+});
+
+test('the examples of a doc comment are found, those of a document only where they say so', () => {
+  const source = '/**\n * Adds.\n *\n * ```ts\n * f({\n *   a: 1,\n * });\n * ```\n * ```\n * f(...)\n * ```\n */';
+  assert.deepEqual(blocksOf('src/a.ts', source), [{ line: 5, code: 'f({\n  a: 1,\n});\n' }]);
+  const document = '# T\n```ts\nf(...)\n```\n```ts run\nf(1);\n```\n';
+  assert.deepEqual(blocksOf('docs/a.md', document), [{ line: 6, code: 'f(1);\n' }]);
+});
+test('an example imports what the doors of the package say', () => {
+  const doors = { '.': { default: './dist/src/index.js' }, './ring': { default: './dist/src/ring/index.js' } };
+  const code = "import { a } from 'millrace';\nconst b = await import(\"millrace/ring\");\nimport c from 'node:fs';";
+  const led =
+    "import { a } from '../src/index.js';\nconst b = await import(\"../src/ring/index.js\");\nimport c from 'node:fs';";
+  assert.equal(withDoors(code, doors), led);
+  assert.throws(() => withDoors("import 'millrace/cellar';", doors), /no door/);
 });

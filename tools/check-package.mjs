@@ -19,7 +19,7 @@ const SIZE_MAX = {
   './compat/nxtedition-shared': 10_000,
 };
 
-build();
+await build();
 const { exports: doors, imports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const problems = [];
 

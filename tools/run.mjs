@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 
-build();
+await build();
 const [file, ...args] = process.argv.slice(2);
 const path = fileURLToPath(new URL(join('../dist', file), import.meta.url));
 process.argv = [process.argv[0], path, ...args];

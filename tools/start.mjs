@@ -5,7 +5,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from './build.mjs';
 
-build();
+await build();
 const tour = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist/examples/tour.js');
 if (existsSync(tour)) {
   process.argv = [process.argv[0], tour, ...process.argv.slice(2)];

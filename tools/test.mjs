@@ -68,7 +68,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-build();
+await build();
 const { present, absent } = choose(options.runtime);
 const files = testFiles();
 const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));

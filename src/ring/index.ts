@@ -9,6 +9,23 @@ export type { LaneMemory };
 /**
  * Allocates shared memory for one ring. Hand it to another thread as it is.
  * @param capacityBytes at least so many bytes; rounded up to a power of two, 64 to 2^31
+ * @example
+ * ```ts
+ * import { allocate, Consumer, open, Producer } from 'millrace/ring';
+ *
+ * const memory = allocate(4096); // goes to the other thread, which opens it too
+ * const producer = new Producer(open(memory));
+ * const offset = producer.tryClaim(3); // FULL when there is no room
+ * producer.bytes.set([1, 2, 3], offset);
+ * producer.commit();
+ *
+ * const consumer = new Consumer(open(memory));
+ * let sum = 0;
+ * consumer.drain((bytes, start, length) => {
+ *   for (let i = start; i < start + length; i++) sum += bytes[i];
+ * });
+ * if (sum !== 6) throw new Error(`${sum}`);
+ * ```
  */
 export function allocate(capacityBytes: number): SharedArrayBuffer {
   return allocateRegion(capacityBytes, 0, MESSAGE_BYTES_DEFAULT).memory;

@@ -1,0 +1,63 @@
+// Takes the examples out of the documents, for test/doc-examples.test.ts to run: every fenced `ts` or `js` block in a
+// doc comment under src/, and the blocks of README.md and docs/ whose fence says `ts run` or `js run`. Each becomes
+// dist/doc-examples/<where>.js with its imports of millrace led to dist/src. A fragment that can't run by itself gets
+// a fence without a language (doc comments) or without `run` (documents).
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The blocks of one file as `{ line, code }`. */
+export function blocksOf(path, text) {
+  const source = path.endsWith('.ts');
+  const fence = source ? /^ *\* ```(?:ts|js)\n([\s\S]*?)^ *\* ```$/gm : /^```(?:ts|js) run\n([\s\S]*?)^```$/gm;
+  return [...text.matchAll(fence)].map((match) => ({
+    line: text.slice(0, match.index).split('\n').length + 1,
+    code: source ? match[1].replace(/^ *\* ?/gm, '') : match[1],
+  }));
+}
+
+/** `code` with its imports of `millrace/ring` and the like led from dist/doc-examples/ to what package.json says they are. */
+export function withDoors(code, doors) {
+  return code.replace(/(\bfrom\s*|\bimport\s*\(?\s*)(['"])millrace((?:\/[\w./-]+)?)\2/g, (_, before, quote, door) => {
+    const target = doors[`.${door}`]?.default;
+    if (target === undefined) throw new Error(`millrace${door} is no door of the package`);
+    return `${before}${quote}${target.replace('./dist/', '../')}${quote}`;
+  });
+}
+
+function* sources() {
+  const below = (folder, end) =>
+    existsSync(join(root, folder))
+      ? readdirSync(join(root, folder), { recursive: true })
+          .map((path) => `${folder}/${path}`.replaceAll('\\', '/'))
+          .filter((path) => path.endsWith(end) && !path.endsWith('.test.ts'))
+      : [];
+  if (existsSync(join(root, 'README.md'))) yield 'README.md';
+  yield* below('docs', '.md');
+  yield* below('src', '.ts');
+}
+
+export async function extract() {
+  const { transformSync } = await import('esbuild');
+  const folder = join(root, 'dist/doc-examples');
+  const doors = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const path of sources()) {
+    for (const { line, code } of blocksOf(path, readFileSync(join(root, path), 'utf8'))) {
+      const name = `${path.replace(/\.\w+$/, '').replaceAll('/', '.')}.${line}.js`;
+      try {
+        const { code: script } = transformSync(withDoors(code, doors), {
+          loader: 'ts',
+          format: 'esm',
+          target: 'es2022',
+        });
+        writeFileSync(join(folder, name), `// ${path}:${line}\n${script}`);
+      } catch (error) {
+        throw new Error(`The example at ${path}:${line} does not compile: ${error.message}`);
+      }
+    }
+  }
+}
