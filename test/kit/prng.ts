@@ -1,0 +1,103 @@
+// Randomness that can be had again. Every random test draws from here, so that a failure can be repeated by its seed:
+//
+//   SEED=123 npm test          the same draws as the run that printed 123
+//   SEED=123 CASE=4567 ...     only the case that failed
+//   COUNT=1000 / SOAK=1        fewer or more cases than the default
+import process from 'node:process';
+
+/** A small fast generator (sfc32): 128 bits of state, seeded from one number. Not for secrets. */
+export class Random {
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter = 1;
+
+  constructor(seed: number, stream: number = 0) {
+    this.#a = seed | 0;
+    this.#b = Math.floor(seed / 2 ** 32) | 0;
+    this.#c = stream | 0;
+    // The first outputs still resemble the seed; neighbouring seeds and streams must not resemble each other.
+    for (let i = 0; i < 12; i++) this.bits();
+  }
+
+  /** 32 random bits as an unsigned number. */
+  bits(): number {
+    const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+
+  /** A number in [0, 1). */
+  unit(): number {
+    return this.bits() / 2 ** 32;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  int(low: number, high: number): number {
+    return low + Math.floor(this.unit() * (high - low + 1));
+  }
+
+  /** True with the given probability. */
+  chance(probability: number): boolean {
+    return this.unit() < probability;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.int(0, items.length - 1)] as T;
+  }
+
+  /** A whole number from 0 to `high`, small ones far more often: sizes are drawn with it. */
+  skewed(high: number): number {
+    return Math.floor((high + 1) ** this.unit()) - 1;
+  }
+}
+
+function numberFrom(name: string): number | undefined {
+  const text = process.env[name];
+  if (text === undefined || text === '') return undefined;
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`${name}=${text} is not a whole number`);
+  return value;
+}
+
+/** Whether this is the long run (`SOAK=1`). */
+export const soak: boolean = (numberFrom('SOAK') ?? 0) !== 0;
+
+/** The seed of this process: `SEED`, or a new one. */
+export const seed: number = numberFrom('SEED') ?? Math.floor(Math.random() * 2 ** 48);
+
+/** How many cases a random test runs: `COUNT`, or `usual`, or `nightly` under `SOAK=1`. */
+export function cases(usual: number, nightly: number): number {
+  return numberFrom('COUNT') ?? (soak ? nightly : usual);
+}
+
+/**
+ * Calls `body` once for each case number in [from, to) with a generator of its own, and puts on any failure the line that
+ * repeats just that case. `CASE` picks one case.
+ */
+export function eachCase(from: number, to: number, body: (random: Random, index: number) => void): void {
+  const only = numberFrom('CASE');
+  for (let index = from; index < to; index++) {
+    if (only !== undefined && only !== index) continue;
+    try {
+      body(new Random(seed, index), index);
+    } catch (error) {
+      throw new Error(`${String((error as Error)?.message ?? error)}\n  repeat with SEED=${seed} CASE=${index}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/**
+ * Splits [0, count) into pieces of at most `size`, one test each: runtimes that limit a test's time (Bun: 5 s) then
+ * never see a long one.
+ */
+export function pieces(count: number, size: number): readonly (readonly [from: number, to: number])[] {
+  const list: [number, number][] = [];
+  for (let from = 0; from < count; from += size) list.push([from, Math.min(count, from + size)]);
+  return list;
+}
