@@ -1,0 +1,223 @@
+// `node dist/bench/cli.js bench [options]`, the same as `npm run bench -- [options]` and `npx millrace bench`.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Pace, Scenario, Setting } from './contest.ts';
+import { commit, machineFacts, runtimeFacts } from './machine.ts';
+import { NoiseProbe } from './noise.ts';
+import { Progress } from './progress.ts';
+import { costOf, deriveScenario, type PlannedScenario, runScenario } from './run.ts';
+import { runtimesNamed, spawnRuntime } from './runtimes.ts';
+import { scenarios } from './scenarios/list.ts';
+import { type Results, SCHEMA, type ScenarioResults } from './schema.ts';
+import { absentees } from './subjects/list.ts';
+import { versions } from './subjects/rival.ts';
+import { printHead, printScenario } from './table.ts';
+
+const HELP = `millrace bench: the tables of the README, measured on this machine
+
+  --scenario a,b        ${scenarios.map((scenario) => scenario.name).join(', ')}
+  --subjects a,b        contenders by name; native-port takes native-port:json and its other variants too
+  --payload a,b         rows by size (64), value (req118) or label
+  --quick               a useful table in under two minutes; without it about half an hour
+  --rounds N            rounds per row
+  --json FILE           also write the results, with all samples
+  --runtime a,b         run again under node-20, node-24, bun, deno ... (or paths); FILE gets the name added
+  --sab-message-port PATH, --nxtedition-shared PATH
+                        main file of the original package; without it a stand-in of its documented design takes part
+  --list                scenarios and rows, nothing measured
+  --help`;
+
+const PACES: Readonly<Record<Setting['size'], Pace>> = {
+  full: { rounds: 9, roundMs: 150 },
+  quick: { rounds: 5, roundMs: 40 },
+  smoke: { rounds: 2, roundMs: 2 },
+};
+
+const OPTIONS = {
+  scenario: { type: 'string', multiple: true },
+  subjects: { type: 'string', multiple: true },
+  payload: { type: 'string', multiple: true },
+  runtime: { type: 'string', multiple: true },
+  rounds: { type: 'string' },
+  quick: { type: 'boolean' },
+  smoke: { type: 'boolean' },
+  json: { type: 'string' },
+  list: { type: 'boolean' },
+  help: { type: 'boolean' },
+  'sab-message-port': { type: 'string' },
+  'nxtedition-shared': { type: 'string' },
+} as const;
+
+/** The wishes of one run, resolved. */
+export interface Wishes {
+  readonly scenarios: readonly Scenario[];
+  readonly setting: Setting;
+  readonly rounds: number | undefined;
+  readonly command: string;
+}
+
+/** Runs the command line; returns the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  const [command, ...rest] = args;
+  if (command !== 'bench') {
+    console.error(HELP);
+    return command === undefined || command === '--help' ? 0 : 2;
+  }
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse(rest);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    return 2;
+  }
+  const { values } = parsed;
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const runtimes = list(values.runtime);
+  if (runtimes.length > 0) return spawnAll(runtimes, rest, values.json);
+  const wishes = resolveWishes(values, rest);
+  if (typeof wishes === 'string') {
+    console.error(wishes);
+    return 2;
+  }
+  if (values.list) return printPlan(wishes);
+  const results = await measure(wishes, (scenario) => console.log(printScenario(scenario)));
+  console.log(`\n${printHead(results)}`);
+  if (values.json) {
+    mkdirSync(dirname(resolve(values.json)), { recursive: true });
+    writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
+    console.log(`written: ${values.json}`);
+  }
+  return results.scenarios.some(wrong) ? 1 : 0;
+}
+
+function parse(args: string[]): ReturnType<typeof parseArgs<{ args: string[]; options: typeof OPTIONS }>> {
+  return parseArgs({ args, options: OPTIONS });
+}
+
+function list(values: readonly string[] | undefined): string[] {
+  return (values ?? []).flatMap((value) => value.split(',')).filter((value) => value !== '');
+}
+
+function resolveWishes(values: ReturnType<typeof parse>['values'], args: readonly string[]): Wishes | string {
+  const names = list(values.scenario);
+  const unknown = names.filter((name) => !scenarios.some((scenario) => scenario.name === name));
+  if (unknown.length > 0) {
+    return `there is no scenario ${unknown.join(', ')}; there are ${scenarios.map((scenario) => scenario.name).join(', ')}`;
+  }
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) {
+    return `--rounds takes a whole number above 0, not ${values.rounds}`;
+  }
+  const setting: Setting = {
+    size: values.smoke ? 'smoke' : values.quick ? 'quick' : 'full',
+    subjects: list(values.subjects),
+    payloads: list(values.payload),
+    options: {
+      sabMessagePort: values['sab-message-port'] ?? process.env['SAB_MESSAGE_PORT'],
+      nxteditionShared: values['nxtedition-shared'] ?? process.env['NXTEDITION_SHARED'],
+    },
+  };
+  const asked = names.length === 0 ? scenarios : scenarios.filter((scenario) => names.includes(scenario.name));
+  return { scenarios: asked, setting, rounds, command: ['npm run bench --', ...args].join(' ') };
+}
+
+async function planAll(wishes: Wishes): Promise<PlannedScenario[]> {
+  const usual = PACES[wishes.setting.size];
+  const plans: PlannedScenario[] = [];
+  for (const scenario of wishes.scenarios) {
+    if (isDerived(scenario, wishes)) continue;
+    const pace = { ...usual, ...scenario.pace?.(wishes.setting) };
+    if (wishes.rounds !== undefined) pace.rounds = wishes.rounds;
+    plans.push({ scenario, rows: await scenario.rows(wishes.setting), pace });
+  }
+  return plans;
+}
+
+function isDerived(scenario: Scenario, wishes: Wishes): boolean {
+  return scenario.derived !== undefined && wishes.scenarios.some((other) => other.name === scenario.derived!.from);
+}
+
+async function printPlan(wishes: Wishes): Promise<number> {
+  for (const { scenario, rows } of await planAll(wishes)) {
+    console.log(`${scenario.name}: ${scenario.title}`);
+    for (const row of rows) console.log(`  ${row.label}: ${row.contestants.map((one) => one.subject).join(', ')}`);
+  }
+  for (const { subject, reason, remedy } of absentees.values())
+    console.log(`absent: ${subject}: ${reason}; ${remedy ?? ''}`);
+  return 0;
+}
+
+/** Measures everything wished for; `done` sees each scenario as soon as it is there. Ctrl-C keeps what was measured. */
+export async function measure(wishes: Wishes, done: (scenario: ScenarioResults) => void): Promise<Results> {
+  const date = new Date().toISOString();
+  const began = performance.now();
+  const plans = await planAll(wishes);
+  const noise = new NoiseProbe();
+  const progress = new Progress(costOf(plans), wishes.setting.size === 'smoke');
+  let stopped = false;
+  const onInterrupt = (): void => {
+    if (stopped) process.exit(130);
+    stopped = true;
+  };
+  process.on('SIGINT', onInterrupt);
+  const found: ScenarioResults[] = [];
+  const show = (scenario: ScenarioResults): void => {
+    if (scenario.rows.length === 0) return;
+    found.push(scenario);
+    progress.clear();
+    done(scenario);
+  };
+  for (const plan of plans) {
+    if (stopped) break;
+    const measured = await runScenario(plan, noise, progress, () => stopped);
+    show(measured);
+    for (const other of wishes.scenarios) {
+      if (other.derived?.from === plan.scenario.name) show(deriveScenario(other, measured));
+    }
+  }
+  progress.clear();
+  process.off('SIGINT', onInterrupt);
+  return {
+    schema: SCHEMA,
+    date,
+    command: wishes.command,
+    commit: commit(),
+    quick: wishes.setting.size !== 'full',
+    partial: stopped,
+    seconds: Math.round((performance.now() - began) / 1000),
+    machine: machineFacts(),
+    runtime: runtimeFacts({ ...versions }),
+    noise: noise.result(),
+    scenarios: found,
+    absent: [...absentees.values()],
+  };
+}
+
+function wrong(scenario: ScenarioResults): boolean {
+  return scenario.rows.some((row) => row.results.some((result) => result.samples.length > 0 && !result.checked));
+}
+
+async function spawnAll(names: readonly string[], args: readonly string[], json: string | undefined): Promise<number> {
+  let worst = 0;
+  for (const runtime of runtimesNamed(names)) {
+    const kept = args.filter(
+      (arg, i) => !/^--(runtime|json)\b/.test(arg) && !/^--(runtime|json)$/.test(args[i - 1] ?? ''),
+    );
+    const file = json?.replace(/(\.json)?$/, `-${runtime.name}.json`);
+    if (!runtime.command) {
+      console.error(`absent: ${runtime.name}: ${runtime.reason}`);
+      continue;
+    }
+    const code = await spawnRuntime(runtime, ['bench', ...kept, ...(file ? ['--json', file] : [])]);
+    worst = Math.max(worst, code);
+  }
+  return worst;
+}
+
+// Also when tools/run.mjs imports it: that sets argv[1].
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,195 @@
+// The frame: rounds of all contestants of a row, interleaved, so that a slow minute of the machine hits everybody.
+//
+//     for each scenario, for each row:   start all -> warm-up round each -> N rounds, each: probe, A, B, C ... -> stop all
+//
+// The order within a round turns by one from round to round: nobody is always the one who comes after the loudest.
+import type { Contestant, Pace, RowPlan, Sample, Scenario, Session } from './contest.ts';
+import { withDeadline } from './deadline.ts';
+import type { NoiseProbe } from './noise.ts';
+import type { Progress } from './progress.ts';
+import type { Result, Row, ScenarioResults } from './schema.ts';
+import { median, ratios, spread, verdict } from './stats.ts';
+
+export interface PlannedScenario {
+  readonly scenario: Scenario;
+  readonly rows: readonly RowPlan[];
+  readonly pace: Pace;
+}
+
+/** Asked between rounds: true once the user wants to see what there is. */
+export type Stopping = () => boolean;
+
+/** Rounds' worth of time that starting and warming up a contestant takes, for the progress bar. */
+const START_ROUNDS = 3;
+
+/** Rough cost of a plan in milliseconds, the unit of the progress bar. */
+export function costOf(plans: readonly PlannedScenario[]): number {
+  let cost = 0;
+  for (const { rows, pace } of plans) {
+    for (const row of rows) cost += row.contestants.length * (pace.rounds + START_ROUNDS) * pace.roundMs;
+  }
+  return cost;
+}
+
+export async function runScenario(
+  plan: PlannedScenario,
+  noise: NoiseProbe,
+  progress: Progress,
+  stopping: Stopping,
+): Promise<ScenarioResults> {
+  const { scenario, pace } = plan;
+  const rows: Row[] = [];
+  for (const row of plan.rows) {
+    if (stopping()) break;
+    progress.title(`${scenario.name}: ${row.label}`);
+    const advance = (rounds: number): void => progress.advance(rounds * pace.roundMs);
+    const lanes = row.alone
+      ? await runAlone(row.contestants, pace, noise, advance, stopping)
+      : await runInterleaved(row.contestants, pace, noise, advance, stopping);
+    rows.push({ label: row.label, params: row.params, results: judge(scenario, lanes) });
+  }
+  const { name, title, seed, unit, better, note, baseline } = scenario;
+  return { name, title, seed, unit, better, note, baseline, rows };
+}
+
+/** One contestant's way through a row. */
+interface Lane {
+  readonly contestant: Contestant;
+  readonly samples: Sample[];
+  session: Session | undefined;
+  failure: string | undefined;
+}
+
+const START_DEADLINE_MS = 60_000;
+
+async function runInterleaved(
+  contestants: readonly Contestant[],
+  pace: Pace,
+  noise: NoiseProbe,
+  advance: (rounds: number) => void,
+  stopping: Stopping,
+): Promise<Lane[]> {
+  const lanes: Lane[] = contestants.map((contestant) => ({
+    contestant,
+    samples: [],
+    session: undefined,
+    failure: undefined,
+  }));
+  for (const lane of lanes) {
+    if (stopping()) break;
+    await guarded(lane, async () => {
+      lane.session = await withDeadline(lane.contestant.start(), START_DEADLINE_MS, 'did not start');
+      await lane.session.round(pace.roundMs);
+    });
+    advance(START_ROUNDS);
+  }
+  for (let round = 0; round < pace.rounds && !stopping(); round++) {
+    noise.probe();
+    for (let i = 0; i < lanes.length && !stopping(); i++) {
+      const lane = lanes[(i + round) % lanes.length]!;
+      if (lane.session && !lane.failure) {
+        await guarded(lane, async () => {
+          lane.samples.push(await lane.session!.round(pace.roundMs));
+        });
+      }
+      advance(1);
+    }
+  }
+  for (const lane of lanes) await lane.session?.stop();
+  return lanes;
+}
+
+async function runAlone(
+  contestants: readonly Contestant[],
+  pace: Pace,
+  noise: NoiseProbe,
+  advance: (rounds: number) => void,
+  stopping: Stopping,
+): Promise<Lane[]> {
+  const lanes: Lane[] = [];
+  for (const contestant of contestants) {
+    if (stopping()) break;
+    lanes.push(...(await runInterleaved([contestant], pace, noise, advance, stopping)));
+  }
+  return lanes;
+}
+
+/** A contestant that fails is reported in its place; the others go on. */
+async function guarded(lane: Lane, body: () => Promise<void>): Promise<void> {
+  try {
+    await body();
+  } catch (error) {
+    lane.failure = error instanceof Error ? error.message : String(error);
+  }
+}
+
+function judge(scenario: Scenario, lanes: readonly Lane[]): Result[] {
+  const base = lanes.find((lane) => lane.contestant.subject === scenario.baseline && lane.samples.length > 0);
+  return lanes.filter((lane) => lane.samples.length > 0 || lane.failure).map((lane) => judgeLane(scenario, lane, base));
+}
+
+function judgeLane(scenario: Scenario, lane: Lane, base: Lane | undefined): Result {
+  const { subject, label, note } = lane.contestant;
+  const samples = lane.samples.map((sample) => rounded(sample.value));
+  if (lane.failure !== undefined || samples.length === 0) {
+    const failure = `failed: ${lane.failure?.split('\n')[0] ?? 'no samples'}`;
+    return { subject, label, samples: [], median: 0, low: 0, high: 0, checked: false, note: failure };
+  }
+  const own = spread(samples);
+  const checked = lane.samples.every((sample) => sample.checked);
+  const result = { subject, label, samples, ...own, checked, ...costs(lane.samples) };
+  const noted = note === undefined ? result : { ...result, note };
+  if (!base) return noted;
+  const baseSamples = base.samples.map((sample) => rounded(sample.value));
+  const times = spread(ratios(samples, baseSamples, scenario.better));
+  return {
+    ...noted,
+    ratio: rounded(times.median),
+    ratioLow: rounded(times.low),
+    ratioHigh: rounded(times.high),
+    verdict: lane === base ? 'baseline' : verdict(own, spread(baseSamples), scenario.better),
+  };
+}
+
+function costs(samples: readonly Sample[]): Partial<Result> {
+  const found: { -readonly [K in 'cpu' | 'memory' | 'extra']?: Result[K] } = {};
+  const metered = samples.filter((sample) => sample.cpuUs !== undefined && sample.messages && sample.wallMs);
+  if (metered.length > 0) {
+    found.cpu = {
+      usPerMessage: rounded(median(metered.map((sample) => sample.cpuUs! / sample.messages!))),
+      cores: rounded(median(metered.map((sample) => sample.cpuUs! / 1000 / sample.wallMs!))),
+    };
+  }
+  const peaks = samples.flatMap((sample) => sample.peakBytes ?? []);
+  const units = samples.flatMap((sample) => sample.perUnitBytes ?? []);
+  if (peaks.length > 0) found.memory = { peakBytes: Math.max(...peaks) };
+  if (units.length > 0) found.memory = { ...found.memory, perUnitBytes: Math.round(median(units)) };
+  const keys = Object.keys(samples[0]?.extra ?? {});
+  if (keys.length > 0) {
+    const middle = (key: string): number => rounded(median(samples.flatMap((sample) => sample.extra?.[key] ?? [])));
+    found.extra = Object.fromEntries(keys.map((key) => [key, middle(key)]));
+  }
+  return found;
+}
+
+/** Five significant digits: more would only be noise in the committed files. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(5));
+}
+
+/** The same samples as another table. */
+export function deriveScenario(scenario: Scenario, source: ScenarioResults): ScenarioResults {
+  const rows = source.rows.map((row) => {
+    const scale = scenario.derived!.scale(row.params);
+    const results = row.results.map((result) => ({
+      ...result,
+      samples: result.samples.map((sample) => rounded(sample * scale)),
+      median: rounded(result.median * scale),
+      low: rounded(result.low * scale),
+      high: rounded(result.high * scale),
+    }));
+    return { ...row, results };
+  });
+  const { name, title, seed, unit, better, note, baseline } = scenario;
+  return { name, title, seed, unit, better, note, baseline, rows };
+}

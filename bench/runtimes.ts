@@ -1,0 +1,54 @@
+// The same benchmark under other runtimes: each is a process of its own that runs this very command line.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { root } from './machine.ts';
+
+export interface OtherRuntime {
+  readonly name: string;
+  /** Executable and its leading arguments; undefined when it isn't here. */
+  readonly command: readonly string[] | undefined;
+  readonly reason?: string;
+}
+
+/** Takes names of the test runtimes (node-24, bun), commands on the PATH, paths, and `name=path`. */
+export function runtimesNamed(names: readonly string[]): OtherRuntime[] {
+  return names.map((given) => {
+    const [name, path] = given.includes('=') ? given.split('=', 2) : [basename(given), locate(given)];
+    if (!path)
+      return {
+        name: name!,
+        command: undefined,
+        reason: `not found; \`npm run runtimes\` installs the runtimes of the tests`,
+      };
+    return { name: name!, command: /deno/.test(basename(path)) ? [path, 'run', '-A'] : [path] };
+  });
+}
+
+function locate(given: string): string | undefined {
+  if (/[\\/]/.test(given)) return existsSync(given) ? given : undefined;
+  const home = join(root, 'test/runtimes/node_modules', given);
+  const places = [join(home, 'bin/node'), join(home, 'bin/bun.exe'), join(home, 'deno')];
+  for (const folder of (process.env['PATH'] ?? '').split(process.platform === 'win32' ? ';' : ':')) {
+    places.push(join(folder, given), join(folder, `${given}.exe`));
+  }
+  return places.find(existsSync);
+}
+
+export function spawnRuntime(runtime: OtherRuntime, args: readonly string[]): Promise<number> {
+  const [executable, ...leading] = runtime.command!;
+  const cli = fileURLToPath(new URL('./cli.js', import.meta.url));
+  console.log(`\n# ${runtime.name}`);
+  return new Promise((resolve, reject) => {
+    // The child has its own Ctrl-C handler in the same terminal; this process must outlive it.
+    const ignore = (): void => {};
+    process.on('SIGINT', ignore);
+    const child = spawn(executable!, [...leading, cli, ...args], { stdio: 'inherit', cwd: process.cwd() });
+    child.on('error', reject);
+    child.on('exit', (code) => {
+      process.off('SIGINT', ignore);
+      resolve(code ?? 1);
+    });
+  });
+}

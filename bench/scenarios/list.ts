@@ -1,0 +1,17 @@
+import type { Scenario } from '../contest.ts';
+import { roundTrip } from './round-trip.ts';
+import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
+import { sharedRate, sharedThroughput } from './shared-tables.ts';
+import { stream } from './stream.ts';
+import { values } from './values.ts';
+
+export const scenarios: readonly Scenario[] = [
+  roundTrip,
+  stream,
+  smp1000,
+  smpSustained,
+  smpRoundTrip,
+  sharedThroughput,
+  sharedRate,
+  values,
+];

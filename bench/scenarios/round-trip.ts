@@ -1,0 +1,53 @@
+import { type Contestant, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
+import type { LoadSpec } from '../loads.ts';
+import { trips } from '../sessions.ts';
+import { labelOf, type Wait } from '../subject.ts';
+import { presentThreadSubjects } from '../subjects/list.ts';
+import { chosen, specOfValue } from './common.ts';
+
+const WAIT_NAMES: Readonly<Record<Wait, string>> = {
+  'loop/loop': 'event loops on both sides',
+  'loop/block': 'worker blocks, main on its event loop',
+  'block/block': 'both block',
+};
+
+/** Long enough for any spinning to have ended, so that the reader is really asleep. */
+const PAUSE_MS = 3;
+
+export async function trippers(
+  setting: Setting,
+  spec: LoadSpec,
+  more: { pauseMs?: number; count?: number } = {},
+): Promise<Contestant[]> {
+  const contestants: Contestant[] = [];
+  for (const subject of await presentThreadSubjects(setting)) {
+    for (const wait of subject.waits) {
+      const label = `${labelOf(subject, setting.options)}: ${WAIT_NAMES[wait]}`;
+      contestants.push(trips({ subject, wait, spec, options: setting.options, ...more }, label));
+    }
+  }
+  return contestants;
+}
+
+export const roundTrip: Scenario = {
+  name: 'round-trip',
+  title: 'Round trip of a small object between main thread and worker',
+  seed: '',
+  unit: 'us',
+  better: 'lower',
+  baseline: 'native-port',
+  note:
+    'A request of about 118 bytes as JSON goes to the worker and comes back as an object; the next one starts then. "Traffic flowing": no pause in between, so that a short spin or poll finds the answer. ' +
+    `"Reader parked": ${PAUSE_MS} ms of silence before each, so that everybody sleeps; timed without the pause. The CPU column says what the speed costs.`,
+  rows: async (setting) => {
+    const spec = specOfValue('req118');
+    const rows: RowPlan[] = [
+      { label: 'traffic flowing', params: { value: 'req118' }, contestants: await trippers(setting, spec) },
+    ];
+    if (sized(setting, { full: true, quick: true, smoke: false })) {
+      const contestants = await trippers(setting, spec, { pauseMs: PAUSE_MS });
+      rows.push({ label: 'reader parked', params: { value: 'req118', pauseMs: PAUSE_MS }, contestants });
+    }
+    return chosen(setting, rows);
+  },
+};

@@ -1,0 +1,81 @@
+// What a contender brings. One file per contender under subjects/; it says what it can carry and gives both ends.
+// Drivers (drivers.ts) turn the small calls of an End into the loops of a scenario; a contender whose best use needs
+// its own loop (batches, zero copy, back-pressure of its own) brings `send` and `receive` itself.
+import type { Worker } from 'node:worker_threads';
+import type { BenchOptions } from './contest.ts';
+import type { Form, Load, Tally } from './loads.ts';
+
+/** How main thread and worker wait, in this order: 'loop' returns to the event loop, 'block' stays in the call. */
+export type Wait = 'loop/loop' | 'loop/block' | 'block/block';
+
+/** A shared counter with which receivers tell how far they are, for senders that have no back-pressure of their own. */
+export type Progress = Int32Array;
+
+/** One side of a channel, in the thread that calls it. */
+export interface End {
+  /** Hands over one message now; does not wait for the reader. */
+  post?(value: unknown): void;
+  /** Delivers by the event loop until the next call of `listen`. */
+  listen?(handler: ((value: unknown) => void) | null): void;
+  /** Blocks this thread until there is a message. */
+  read?(): unknown;
+  /** A call that is answered with its argument, where the contender thinks in calls. */
+  ask?(value: unknown): Promise<unknown>;
+  /** Streams `count` messages of the load, in the contender's best way. */
+  send?(load: Load, count: number, progress: Progress): void | Promise<void>;
+  /** Consumes `count` messages of the load, likewise. */
+  receive?(load: Load, count: number, progress: Progress): Tally | Promise<Tally>;
+  close(): void | Promise<void>;
+}
+
+export interface Connection {
+  readonly end: End;
+  /** Travels to the worker, where `attach` gets it. */
+  readonly data: unknown;
+  readonly transfer?: readonly unknown[];
+}
+
+export interface ThreadSubject {
+  readonly name: string;
+  readonly label: string;
+  /** How it is used here and why that is its best use: one sentence, printed in the docs and the report. */
+  readonly use: string;
+  /** What it can stream. */
+  readonly forms: readonly Form[];
+  /** How its ends can wait in a round trip; empty when it only goes one way. */
+  readonly waits: readonly Wait[];
+  /** How its receiver waits while a stream comes in. */
+  readonly streamWait?: Wait;
+  /** Why it cannot take part, or undefined when it can. */
+  absent?(options: BenchOptions): Promise<Missing | undefined>;
+  /** Whether a stand-in has taken the original's seat; its label says so. */
+  standIn?(options: BenchOptions): boolean;
+  /** Main thread. `worker` is for contenders that are the worker's own channel. */
+  connect(context: ConnectContext): Promise<Connection> | Connection;
+  /** Worker thread. */
+  attach(context: AttachContext): Promise<End> | End;
+}
+
+export interface ConnectContext {
+  readonly worker: Worker;
+  readonly wait: Wait;
+  readonly load: Load;
+  readonly options: BenchOptions;
+}
+
+export interface AttachContext {
+  readonly data: unknown;
+  readonly wait: Wait;
+  readonly load: Load;
+  readonly options: BenchOptions;
+}
+
+export interface Missing {
+  readonly reason: string;
+  readonly remedy?: string;
+}
+
+/** The label of a contender in this run. */
+export function labelOf(subject: ThreadSubject, options: BenchOptions): string {
+  return subject.standIn?.(options) ? `${subject.label} (stand-in)` : subject.label;
+}
