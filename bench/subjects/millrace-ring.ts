@@ -21,10 +21,10 @@ function textOf(memory: SharedArrayBuffer): TextBuffer {
 
 function claim(producer: Producer, size: number, watch: SpinWatch): number {
   let offset = producer.tryClaim(size);
-  while (offset === FULL) {
+  for (let turns = 0; offset === FULL; turns++) {
     // The reader must see what is written before it can make room.
-    producer.publish();
-    watch.turn();
+    if (turns === 0) producer.publish();
+    watch.turn(turns);
     offset = producer.tryClaim(size);
   }
   return offset;
@@ -61,9 +61,10 @@ function receiveBytes(consumer: Consumer, load: Load, count: number): Tally {
   const take = (bytes: Uint8Array, offset: number, length: number): void => {
     sum = (sum + weighBytes(bytes, offset, length, stride)) | 0;
   };
-  for (let seen = 0; seen < count; ) {
+  for (let seen = 0, turns = 0; seen < count; turns++) {
     const got = consumer.drain(take, count - seen);
-    if (got === 0) watch.turn();
+    if (got === 0) watch.turn(turns);
+    else turns = 0;
     seen += got;
   }
   return { count, sum };
@@ -76,9 +77,10 @@ function receiveTexts(consumer: Consumer, text: TextBuffer, load: Load, count: n
   const take = (_bytes: Uint8Array, offset: number, length: number): void => {
     sum = (sum + weigh(text.latin1Slice(offset, offset + length))) | 0;
   };
-  for (let seen = 0; seen < count; ) {
+  for (let seen = 0, turns = 0; seen < count; turns++) {
     const got = consumer.drain(take, count - seen);
-    if (got === 0) watch.turn();
+    if (got === 0) watch.turn(turns);
+    else turns = 0;
     seen += got;
   }
   return { count, sum };

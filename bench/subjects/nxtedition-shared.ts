@@ -86,9 +86,10 @@ function makeReader(made: Package, buffers: Buffers): End {
       const watch = new SpinWatch();
       const total: Count = { sum: 0, stride: load.stride, weigh: load.weigh };
       const take = load.spec.form === 'bytes' ? takeBytes : takeText;
-      for (let seen = 0; seen < count; ) {
+      for (let seen = 0, turns = 0; seen < count; turns++) {
         const got = reader.readSome(take, total);
-        if (got === 0) watch.turn();
+        if (got === 0) watch.turn(turns);
+        else turns = 0;
         seen += got;
       }
       return { count, sum: total.sum };

@@ -27,7 +27,7 @@ function wrap(ring: RingBuffer): End {
       const { items, mask, spec } = load;
       const watch = new SpinWatch();
       for (let i = 0; i < count; i++) {
-        while (ring.available_write() < spec.size) watch.turn();
+        for (let turns = 0; ring.available_write() < spec.size; turns++) watch.turn(turns);
         ring.push(items[i & mask] as Uint8Array);
       }
     },
@@ -37,7 +37,7 @@ function wrap(ring: RingBuffer): End {
       const watch = new SpinWatch();
       let sum = 0;
       for (let i = 0; i < count; i++) {
-        while (ring.available_read() < spec.size) watch.turn();
+        for (let turns = 0; ring.available_read() < spec.size; turns++) watch.turn(turns);
         ring.pop(bytes);
         sum = (sum + weighBytes(bytes, 0, spec.size, stride)) | 0;
       }

@@ -1,0 +1,32 @@
+// Smoke: every scenario runs with every contender that is here, and both ends agree. Nothing is judged by its speed.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { measure } from './cli.ts';
+import type { Setting } from './contest.ts';
+import { scenarios } from './scenarios/list.ts';
+
+const setting: Setting = { size: 'smoke', subjects: [], payloads: [], options: {} };
+
+for (const scenario of scenarios) {
+  test(`the scenario ${scenario.name} runs in smoke size and every contender delivers what was sent`, async () => {
+    const wishes = { scenarios: [scenario], setting, rounds: undefined, command: '' };
+    const results = await measure(wishes, () => {});
+    for (const { subject, reason, remedy } of results.absent)
+      console.log(`absent: ${subject}: ${reason} (${remedy ?? ''})`);
+    const found = results.scenarios[0];
+    if (!found) {
+      console.log(`no contender of ${scenario.name} is here`);
+      return;
+    }
+    for (const row of found.rows) {
+      for (const result of row.results) {
+        assert.equal(
+          result.checked,
+          true,
+          `${scenario.name}, ${row.label}, ${result.subject}: ${result.note ?? 'checksum differs'}`,
+        );
+        assert.ok(result.samples.length > 0);
+      }
+    }
+  });
+}
