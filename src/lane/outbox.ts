@@ -1,0 +1,105 @@
+// Messages that were accepted but did not fit the ring yet. Bounded; what happens at the bound has a name.
+import { UsageError } from '../errors.ts';
+import { Fifo } from './fifo.ts';
+
+/**
+ * What `postMessage` does when the outbox is above its mark.
+ * - `wait`: takes the message up to a hard limit, `writable` is pending meanwhile; past the limit it refuses
+ * - `reject`: refuses above the mark
+ * - `drop-oldest`, `drop-newest`: lets a waiting message go, or the new one, and counts it
+ * - `latest`: keeps the newest only
+ */
+export type OverflowPolicy = 'wait' | 'reject' | 'drop-oldest' | 'drop-newest' | 'latest';
+export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = ['wait', 'reject', 'drop-oldest', 'drop-newest', 'latest'];
+
+/** One message, encoded. `bytes` belongs to the outbox. `moved` bytes of it are in the ring already. */
+export interface OutboxEntry {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+  moved: number;
+}
+
+export class Outbox {
+  readonly policy: OverflowPolicy;
+  readonly highWaterMark: number;
+  readonly #limit: number;
+  readonly #entries = new Fifo<OutboxEntry>();
+  #bytes = 0;
+  /** Messages let go by the policy since the channel opened. */
+  drops = 0;
+  peak = 0;
+
+  constructor(policy: OverflowPolicy, highWaterMark: number, limit: number) {
+    this.policy = policy;
+    this.highWaterMark = highWaterMark;
+    this.#limit = limit;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get aboveMark(): boolean {
+    return this.#bytes >= this.highWaterMark;
+  }
+
+  /** Whether an entry may still be dropped: then it must teach the receiver nothing. */
+  get mayDrop(): boolean {
+    return this.policy !== 'wait' && this.policy !== 'reject';
+  }
+
+  /**
+   * Whether the next message may come in, asked before it is encoded. Counts the drop when the policy is to let the
+   * new one go.
+   * @throws UsageError ERR_OUTBOX_FULL by policy `reject`, and by `wait` at the hard limit
+   */
+  admit(): boolean {
+    const limit = this.policy === 'wait' ? this.#limit : this.highWaterMark;
+    if (this.#bytes < limit || this.policy === 'drop-oldest' || this.policy === 'latest') return true;
+    if (this.policy === 'drop-newest') {
+      this.drops++;
+      return false;
+    }
+    throw new UsageError(
+      'ERR_OUTBOX_FULL',
+      `Cannot post: ${this.#bytes} bytes wait in the outbox, which takes ${limit}; await port.writable, or choose another overflow policy`,
+      { length: this.#bytes, limit },
+    );
+  }
+
+  push(entry: OutboxEntry): void {
+    this.#entries.push(entry);
+    this.#bytes += entry.bytes.length;
+    if (this.#bytes > this.peak) this.peak = this.#bytes;
+    if (this.policy === 'latest') this.#dropUntil(() => false);
+    if (this.policy === 'drop-oldest') this.#dropUntil(() => this.#bytes <= this.highWaterMark);
+  }
+
+  get first(): OutboxEntry | undefined {
+    return this.#entries.first;
+  }
+
+  shift(): void {
+    const entry = this.#entries.shift();
+    if (entry !== undefined) this.#bytes -= entry.bytes.length;
+  }
+
+  /** Hands everything over and is empty. */
+  takeAll(): OutboxEntry[] {
+    this.#bytes = 0;
+    return this.#entries.takeAll();
+  }
+
+  /** Lets messages go, oldest first, until `enough`; the newest stays, and one whose parts are on their way. */
+  #dropUntil(enough: () => boolean): void {
+    const start = (this.#entries.first?.moved ?? 0) > 0 ? 1 : 0;
+    while (this.#entries.length > start + 1 && !enough()) {
+      for (const dropped of this.#entries.remove(start, 1)) this.#bytes -= dropped.bytes.length;
+      this.drops++;
+    }
+  }
+}

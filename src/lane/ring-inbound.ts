@@ -1,0 +1,187 @@
+// Values out of a ring: decoded straight from the record, joined from parts, fetched from the side channel.
+import type { Decoder } from '../codec/codec.ts';
+import { CodecError, LayoutError } from '../errors.ts';
+import { KIND_MASK, KIND_SIDE, MORE } from '../frame/header.ts';
+import { Join } from '../frame/join.ts';
+import { BAD, RECEIVED } from '../memory/layout.ts';
+import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
+import { type Consumer, NONE } from '../ring/consumer.ts';
+import { type Delivery, type Failure, Inbox } from './inbox.ts';
+import type { SideChannel, SpilledFrame } from './side-channel.ts';
+
+/** Nothing there. No value that arrives is ever equal to it. */
+export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
+
+const NO_PORTS: readonly unknown[] = [];
+
+export class RingInbound {
+  readonly #views: Views;
+  readonly #lane: LaneMemory;
+  readonly #consumer: Consumer;
+  readonly #decoders: ReadonlyMap<number, Decoder>;
+  readonly #side: SideChannel;
+  readonly #inbox = new Inbox();
+  readonly #join: Join;
+  /** Native ports that came inside the value returned last. */
+  ports: readonly unknown[] = NO_PORTS;
+
+  constructor(
+    views: Views,
+    lane: LaneMemory,
+    consumer: Consumer,
+    decoders: ReadonlyMap<number, Decoder>,
+    side: SideChannel,
+    messageMax: number,
+  ) {
+    this.#views = views;
+    this.#lane = lane;
+    this.#consumer = consumer;
+    this.#decoders = decoders;
+    this.#side = side;
+    this.#join = new Join(messageMax);
+  }
+
+  /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
+  get ready(): boolean {
+    return this.#inbox.length > 0 || this.#consumer.ready;
+  }
+
+  /** Bytes set aside in the inbox. */
+  get stashedBytes(): number {
+    return this.#inbox.bytes;
+  }
+
+  /**
+   * Returns the next message, or `EMPTY`. Never waits.
+   * @throws CodecError for a message that cannot be decoded; the next call goes on behind it
+   * @throws LayoutError if the ring is damaged; it cannot go on
+   */
+  tryReceive(): unknown {
+    if (this.#inbox.length > 0) return this.#unstash(this.#inbox.shift() as Delivery | Failure);
+    return this.#fromRing();
+  }
+
+  /** Takes one message out of the ring into the inbox; false when there is none. */
+  stash(): boolean {
+    const bytes = this.#consumer.held;
+    let content: Delivery | Failure;
+    try {
+      const value = this.#fromRing();
+      if (value === EMPTY) return false;
+      content = { value, ports: this.ports };
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      content = { error };
+    }
+    this.#inbox.push(content, Math.max(64, this.#consumer.held - bytes));
+    return true;
+  }
+
+  /** Takes in what an ended peer left in the side channel, behind everything that was in the ring. */
+  takeLeftOver(frames: readonly SpilledFrame[]): void {
+    for (const [tag, payload] of frames) {
+      let content: Delivery | Failure;
+      try {
+        const whole = this.#join.open ? this.#join.add(tag, payload, 0, payload.length) : payload;
+        if (whole === undefined) continue;
+        const value = this.#decodeAside(tag & KIND_MASK, whole);
+        if (value === EMPTY) continue;
+        content = { value, ports: this.ports };
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error;
+        content = { error };
+      }
+      this.#inbox.push(content, payload.length);
+    }
+  }
+
+  #unstash(content: Delivery | Failure): unknown {
+    if ('error' in content) throw content.error;
+    this.ports = content.ports;
+    return content.value;
+  }
+
+  #fromRing(): unknown {
+    const consumer = this.#consumer;
+    for (;;) {
+      const offset = consumer.peek();
+      if (offset === NONE) {
+        consumer.release();
+        return EMPTY;
+      }
+      const { kind: tag, length } = consumer;
+      if ((tag & MORE) !== 0 || this.#join.open) {
+        const whole = this.#join.add(tag, consumer.bytes, offset, length);
+        consumer.advance();
+        // Room for the next part, at once: the sender of a large message waits for it.
+        consumer.release();
+        if (whole === undefined) continue;
+        this.#taken();
+        return this.#decodeAside(this.#join.kind, whole);
+      }
+      if (tag === KIND_SIDE) {
+        const found = this.#side.take(this.#views.words[offset >>> 2] as number);
+        // The marker may be quicker than the value: it stays in the ring, and the value's arrival makes us look again.
+        if (found === undefined) return EMPTY;
+        this.#leave();
+        this.ports = found.ports;
+        return found.value;
+      }
+      const decoder = this.#decoders.get(tag);
+      if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
+      this.ports = NO_PORTS;
+      try {
+        return decoder.decode(this.#views, offset, length);
+      } catch (error) {
+        throw this.#failure(error);
+      } finally {
+        this.#leave();
+      }
+    }
+  }
+
+  /** Moves past the record at hand, and gives room back when the batch ends or a quarter of the ring is ours. */
+  #leave(): void {
+    const consumer = this.#consumer;
+    consumer.advance();
+    if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
+    this.#taken();
+  }
+
+  #decodeAside(kind: number, whole: Uint8Array): unknown {
+    this.ports = NO_PORTS;
+    if (kind === KIND_SIDE) {
+      const found = this.#side.take(new DataView(whole.buffer, whole.byteOffset).getInt32(0, true));
+      if (found === undefined) return EMPTY;
+      this.ports = found.ports;
+      return found.value;
+    }
+    const decoder = this.#decoders.get(kind);
+    if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
+    const aligned = whole.byteOffset === 0 && (whole.buffer.byteLength & 7) === 0;
+    const home = aligned ? whole.buffer : padded(whole).buffer;
+    try {
+      return decoder.decode(viewsOf(home as ArrayBuffer), 0, whole.length);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #failure(error: unknown): unknown {
+    if (error instanceof CodecError) {
+      this.#lane.words[this.#lane.block + BAD] = (this.#lane.words[this.#lane.block + BAD] as number) + 1;
+    }
+    return error;
+  }
+
+  #taken(): void {
+    const at = this.#lane.block + RECEIVED;
+    this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
+  }
+}
+
+function padded(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array((bytes.length + 7) & -8);
+  copy.set(bytes);
+  return copy;
+}

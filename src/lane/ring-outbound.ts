@@ -1,0 +1,292 @@
+// Values into a ring: encoded straight into the claimed record when there is room, through the outbox when there is
+// not, in parts when they are longer than a record may be, beside the ring when only the native clone carries them.
+import type { Encoder } from '../codec/codec.ts';
+import { REFUSED } from '../codec/codec.ts';
+import { UsageError } from '../errors.ts';
+import { HEADER_BYTES, KIND_SIDE, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
+import { SCRATCH_BYTES_KEPT } from '../limits.ts';
+import { DROPS, OUTBOX_PEAK, SENT, STALLS } from '../memory/layout.ts';
+import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
+import { FULL, type Producer } from '../ring/producer.ts';
+import type { Outbox, OutboxEntry } from './outbox.ts';
+import type { SideChannel, SpilledFrame } from './side-channel.ts';
+
+/** Bytes first offered to a value that has to be encoded outside the ring; grows fourfold while it does not fit. */
+const SCRATCH_BYTES_FIRST = 64 * 1024;
+/** Bytes of payload of the marker that keeps the place of a value in the side channel. */
+const MARKER_BYTES = 8;
+const NO_TRANSFER: readonly unknown[] = [];
+
+export class RingOutbound {
+  readonly #views: Views;
+  readonly #lane: LaneMemory;
+  readonly #producer: Producer;
+  readonly #encoder: Encoder;
+  readonly #kind: number;
+  readonly #side: SideChannel;
+  readonly #messageMax: number;
+  readonly #outbox: Outbox;
+  #scratch: Views | undefined;
+  /** Bytes the next value is expected to take: a little more than the last one did. */
+  #wanted = 64;
+  /** Bytes that `trySend` last found no room for; 0 when it found room. */
+  #starvedFor = 0;
+  /** Messages accepted, and messages that have left the outbox for the ring (or were dropped). */
+  #accepted = 0;
+  #moved = 0;
+
+  constructor(
+    views: Views,
+    lane: LaneMemory,
+    producer: Producer,
+    encoder: Encoder,
+    kind: number,
+    side: SideChannel,
+    messageMax: number,
+    outbox: Outbox,
+  ) {
+    this.#views = views;
+    this.#lane = lane;
+    this.#producer = producer;
+    this.#encoder = encoder;
+    this.#kind = kind;
+    this.#side = side;
+    this.#messageMax = messageMax;
+    this.#outbox = outbox;
+  }
+
+  /** Messages accepted so far; with `moved`, tells when everything up to a point has left the outbox. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+  get moved(): number {
+    return this.#moved;
+  }
+  get backlog(): number {
+    return this.#outbox.length;
+  }
+  get producer(): Producer {
+    return this.#producer;
+  }
+
+  /** Whether a sender need not wait: the outbox is below its mark and the last refused message would fit now. */
+  get writable(): boolean {
+    if (this.#outbox.aboveMark || (this.#starvedFor > 0 && this.#outbox.length > 0)) return false;
+    return this.#starvedFor === 0 || this.#fits(this.#starvedFor);
+  }
+
+  /**
+   * Sends now or not at all. Never blocks; false when full.
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER; nothing was sent
+   */
+  trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
+    if (this.#outbox.length > 0 && !this.pump()) return this.#starve(HEADER_BYTES);
+    if (transfer.length > 0) return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
+    const sent = this.#sendDirectly(value);
+    if (sent !== undefined) return sent || this.#starve(MARKER_BYTES);
+    // It may be too long for the room at hand or for any record: only its encoded length tells.
+    const encoded = this.#encodeAside(value, false);
+    if (encoded === undefined) return this.#sendSideways(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
+    if (encoded.length > this.#producer.maxPayload) {
+      if (!this.#fits(this.#producer.maxPayload >>> 1)) return this.#starve(this.#producer.maxPayload >>> 1);
+      this.#enqueue(this.#kind, encoded);
+      this.pump();
+    } else if (!this.#copyIn(this.#kind, encoded)) {
+      return this.#starve(encoded.length);
+    } else this.#accepted++;
+    this.#starvedFor = 0;
+    return true;
+  }
+
+  /**
+   * Sends, through the outbox if need be. Never blocks.
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OUTBOX_FULL; nothing was sent
+   */
+  post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
+    if (this.#outbox.length === 0 || this.pump()) {
+      if (transfer.length > 0) {
+        if (this.#sendSideways(value, transfer)) return;
+      } else {
+        const sent = this.#sendDirectly(value);
+        if (sent === true) return;
+      }
+    }
+    if (!this.#outbox.admit()) return this.#countDrops();
+    // What may be dropped later must teach the receiver nothing.
+    const encoded = transfer.length > 0 ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
+    if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)));
+    else this.#enqueue(this.#kind, encoded);
+    this.#stalled();
+    this.pump();
+  }
+
+  /** Moves what waits in the outbox into the ring as far as it fits; whether the outbox is empty now. */
+  pump(): boolean {
+    for (let entry = this.#outbox.first; entry !== undefined; entry = this.#outbox.first) {
+      if (!this.#moveIn(entry)) return false;
+      this.#outbox.shift();
+      this.#moved++;
+    }
+    return true;
+  }
+
+  /** Leaves what did not fit the ring in the side channel, where the other side finds it; returns the frames left. */
+  spill(): number {
+    const frames: SpilledFrame[] = [];
+    for (const entry of this.#outbox.takeAll()) {
+      frames.push([entry.kind, entry.moved === 0 ? entry.bytes : entry.bytes.slice(entry.moved)]);
+    }
+    if (frames.length > 0) this.#side.leave(frames);
+    return frames.length;
+  }
+
+  /** True: sent. False: no room even for a marker. Undefined: the value did not fit the room there was. */
+  #sendDirectly(value: unknown): boolean | undefined {
+    const producer = this.#producer;
+    const room = Math.min(producer.claimable(this.#wanted), this.#messageMax);
+    if (room < MARKER_BYTES) return undefined;
+    const offset = producer.tryClaim(room);
+    if (offset === FULL) return undefined;
+    let length: number;
+    try {
+      length = this.#encoder.encodeInto(value, this.#views, offset, room, true);
+    } catch (error) {
+      producer.abort();
+      throw error;
+    }
+    if (length >= 0) {
+      producer.commit(length, this.#kind);
+      this.#wanted = length + 64;
+      this.#sent();
+      return true;
+    }
+    producer.abort();
+    return length === REFUSED ? this.#sendSideways(value, NO_TRANSFER) : undefined;
+  }
+
+  /** Sends the value through the side channel and its place in the order through the ring. */
+  #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
+    const offset = this.#producer.tryClaim(MARKER_BYTES);
+    if (offset === FULL) return false;
+    let number: number;
+    try {
+      number = this.#side.post(value, transfer);
+    } catch (error) {
+      this.#producer.abort();
+      throw error;
+    }
+    this.#views.words[offset >>> 2] = number;
+    this.#views.words[(offset >>> 2) + 1] = 0;
+    this.#producer.commit(MARKER_BYTES, KIND_SIDE);
+    this.#sent();
+    return true;
+  }
+
+  /** Encodes outside the ring. Undefined: refused, the native clone may carry it. The bytes belong to the caller. */
+  #encodeAside(value: unknown, learn: boolean): Uint8Array | undefined {
+    let scratch = this.#scratch ?? viewsOf(new ArrayBuffer(SCRATCH_BYTES_FIRST));
+    for (;;) {
+      const room = Math.min(scratch.bytes.length, this.#messageMax);
+      const length = this.#encoder.encodeInto(value, scratch, 0, room, learn);
+      if (length >= 0) {
+        this.#scratch = scratch.bytes.length <= SCRATCH_BYTES_KEPT ? scratch : undefined;
+        // A long message keeps the scratch memory it stands in; a short one is copied out of it.
+        return this.#scratch === undefined ? scratch.bytes.subarray(0, length) : scratch.bytes.slice(0, length);
+      }
+      if (length === REFUSED) return undefined;
+      if (room === this.#messageMax) {
+        throw new UsageError(
+          'ERR_TOO_LARGE',
+          `Cannot send: the message takes more than ${this.#messageMax} bytes; raise the channel's maxMessageBytes`,
+          { limit: this.#messageMax },
+        );
+      }
+      scratch = viewsOf(new ArrayBuffer(Math.min(scratch.bytes.length * 4, (this.#messageMax + 7) & -8)));
+    }
+  }
+
+  /** Moves one waiting message, or its next parts, into the ring; whether all of it is there. */
+  #moveIn(entry: OutboxEntry): boolean {
+    const { bytes, kind } = entry;
+    if (bytes.length <= this.#producer.maxPayload && entry.moved === 0) return this.#copyIn(kind, bytes);
+    while (entry.moved < bytes.length) {
+      const prefix = entry.moved === 0 ? PARTS_PREFIX_BYTES : 0;
+      const left = bytes.length - entry.moved + prefix;
+      // Parts of an eighth of the ring keep both sides busy at once; the rest goes as it is.
+      const smallest = Math.min(left, this.#producer.capacity >>> 3);
+      const room = this.#producer.claimable(smallest);
+      if (room < smallest) return false;
+      const length = Math.min(room, left, this.#producer.capacity >>> 2);
+      const offset = this.#producer.tryClaim(length);
+      if (offset === FULL) return false;
+      if (prefix > 0) {
+        this.#views.words[offset >>> 2] = bytes.length;
+        this.#views.words[(offset >>> 2) + 1] = 0;
+      }
+      const count = length - prefix;
+      this.#lane.bytes.set(bytes.subarray(entry.moved, entry.moved + count), offset + prefix);
+      entry.moved += count;
+      this.#producer.commit(length, entry.moved < bytes.length ? kind | MORE : kind);
+    }
+    this.#sentOne();
+    return true;
+  }
+
+  #copyIn(kind: number, bytes: Uint8Array): boolean {
+    const offset = this.#producer.tryClaim(bytes.length);
+    if (offset === FULL) return false;
+    this.#lane.bytes.set(bytes, offset);
+    this.#producer.commit(bytes.length, kind);
+    this.#sentOne();
+    return true;
+  }
+
+  #enqueue(kind: number, bytes: Uint8Array): void {
+    const drops = this.#outbox.drops;
+    this.#outbox.push({ kind, bytes, moved: 0 });
+    this.#accepted++;
+    this.#moved += this.#outbox.drops - drops;
+    this.#count(OUTBOX_PEAK, this.#outbox.peak);
+    if (this.#outbox.drops !== drops) this.#countDrops();
+  }
+
+  /** One message went straight into the ring. */
+  #sent(): void {
+    this.#accepted++;
+    this.#moved++;
+    this.#starvedFor = 0;
+    this.#sentOne();
+  }
+
+  #starve(bytes: number): false {
+    this.#starvedFor = bytes;
+    this.#stalled();
+    return false;
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#producer.claimable(bytes) >= bytes;
+  }
+
+  // Counters are written by this thread only and plainly: a reader elsewhere may see them a little late.
+  #sentOne(): void {
+    const at = this.#lane.block + SENT;
+    this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
+  }
+  #stalled(): void {
+    const at = this.#lane.block + STALLS;
+    this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
+  }
+  #countDrops(): void {
+    this.#count(DROPS, this.#outbox.drops);
+  }
+  #count(counter: number, value: number): void {
+    this.#lane.words[this.#lane.block + counter] = value;
+  }
+}
+
+function marker(number: number): Uint8Array {
+  const bytes = new Uint8Array(MARKER_BYTES);
+  new Int32Array(bytes.buffer)[0] = number;
+  return bytes;
+}

@@ -1,0 +1,166 @@
+// What rides on the tether, the native port beside the ring: doorbells and probes (the number 0), values that only
+// the native clone can carry (numbered, a marker in the ring keeps their place), what was left over when the other
+// side ended, and the word that tells of the other thread's life.
+import { platform } from '#platform';
+import { DataCloneError, UsageError } from '../errors.ts';
+import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX } from '../limits.ts';
+import type { NativePort } from '../platform/contract.ts';
+
+const VALUE = 1;
+const SPILL = 2;
+const LIFE = 3;
+
+/** One frame that did not fit the ring any more when its sender ended: second header word, payload. */
+export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
+
+export interface SideValue {
+  readonly value: unknown;
+  readonly ports: readonly unknown[];
+}
+
+export interface SideEvents {
+  /** Something arrived; look. */
+  arrived(): void;
+  /** The other thread, or its end of the tether, is gone. */
+  closed(): void;
+}
+
+export class SideChannel {
+  readonly port: NativePort;
+  readonly #words: Int32Array;
+  /** Word index of this side's, and of the other side's, count of doorbells taken. */
+  readonly #rungHere: number;
+  readonly #rungThere: number;
+  readonly #values = new Map<number, SideValue>();
+  #spill: readonly SpilledFrame[] | undefined;
+  #peerLife: Int32Array | undefined;
+  #nextNumber = 0;
+  #posted = 0;
+  #lastProbe = 0;
+  #open = true;
+
+  constructor(port: NativePort, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
+    this.port = port;
+    this.#words = words;
+    this.#rungHere = rungHere;
+    this.#rungThere = rungThere;
+    platform.listen(port, {
+      message: (message) => {
+        this.#accept(message);
+        events.arrived();
+      },
+      closed: () => events.closed(),
+    });
+  }
+
+  /** Wakes the other side's event loop. */
+  doorbell(): void {
+    if (!this.#open) return;
+    this.#posted++;
+    this.port.postMessage(0);
+  }
+
+  /**
+   * Posts a value the native way and returns its number. What is in `transfer` moves now.
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted or moved
+   */
+  post(value: unknown, transfer: readonly unknown[]): number {
+    for (const item of transfer) {
+      if (item === this.port || item instanceof SharedArrayBuffer) {
+        const what = item === this.port ? "the channel's own native port" : 'a SharedArrayBuffer';
+        throw new UsageError('ERR_TRANSFER', `Cannot transfer ${what}: leave it out of the transfer list`);
+      }
+    }
+    const ports = transfer.filter((item) => platform.isNativePort(item));
+    const number = this.#nextNumber;
+    try {
+      this.port.postMessage([VALUE, number, value, ports], transfer);
+    } catch (cause) {
+      const text = cause instanceof Error ? cause.message : String(cause);
+      if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
+        throw new UsageError('ERR_TRANSFER', `Cannot transfer the same object twice: ${text}`, { cause });
+      }
+      throw new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
+    }
+    this.#nextNumber = (number + 1) | 0;
+    return number;
+  }
+
+  /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
+  take(number: number): SideValue | undefined {
+    if (!this.#values.has(number)) this.pull();
+    const found = this.#values.get(number);
+    if (found === undefined) return undefined;
+    for (const earlier of this.#values.keys()) {
+      this.#values.delete(earlier);
+      if (earlier === number) break;
+    }
+    return found;
+  }
+
+  /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
+  leave(frames: readonly SpilledFrame[]): void {
+    const transfer = frames.map(([, payload]) => payload.buffer);
+    this.port.postMessage([SPILL, frames], transfer);
+  }
+
+  /** The frames that the other side left; `undefined` while they have not arrived. */
+  takeSpill(): readonly SpilledFrame[] | undefined {
+    if (this.#spill === undefined) this.pull();
+    return this.#spill;
+  }
+
+  /** Tells the other side which word speaks for this thread's life. */
+  announceLife(life: SharedArrayBuffer): void {
+    this.port.postMessage([LIFE, life]);
+  }
+
+  watchLife(life: SharedArrayBuffer): void {
+    this.#peerLife = new Int32Array(life, 0, 1);
+  }
+
+  /** Takes in whatever waits on the native port, without the event loop. */
+  pull(): void {
+    for (let taken = platform.takeMessage(this.port); taken !== undefined; taken = platform.takeMessage(this.port)) {
+      this.#accept(taken.message);
+    }
+  }
+
+  /** Asks whether the other thread is gone, without the event loop. False when it cannot be known here. */
+  peerGone(): boolean {
+    if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
+    this.pull();
+    // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
+    const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
+    const now = performance.now();
+    if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return false;
+    this.#lastProbe = now;
+    this.#posted++;
+    return platform.probe(this.port) === false;
+  }
+
+  hold(held: boolean): void {
+    if (this.#open) platform.hold(this.port, held);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.port.close();
+  }
+
+  #accept(message: unknown): void {
+    if (message === 0) {
+      Atomics.add(this.#words, this.#rungHere, 1);
+      return;
+    }
+    if (!Array.isArray(message)) return;
+    if (message[0] === VALUE && typeof message[1] === 'number') {
+      this.#values.set(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
+    } else if (message[0] === SPILL && Array.isArray(message[1])) {
+      this.#spill = message[1] as SpilledFrame[];
+    } else if (message[0] === LIFE && message[1] instanceof SharedArrayBuffer && message[1].byteLength >= 4) {
+      this.watchLife(message[1]);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// What travels to the other thread, and how it is checked on arrival.
+import { platform } from '#platform';
+import { LayoutError, UsageError } from '../errors.ts';
+import type { NativePort } from '../platform/contract.ts';
+import { ATTACHED, LAYOUT_VERSION } from './layout.ts';
+import { openRegion, type Region } from './region.ts';
+
+const HANDLE_TYPE = 'millrace';
+
+/**
+ * The other end of a channel, on its way to another thread: `worker.postMessage(remote, remote.transfer)`, then
+ * `attach(remote)` over there. It may be part of a larger message.
+ */
+export interface RemoteHandle {
+  readonly type: 'millrace';
+  readonly version: number;
+  readonly memory: SharedArrayBuffer;
+  /** The tether: tells of the other thread's death, rings for its event loop, carries what only natives can. */
+  readonly tether: unknown;
+  /** One word that somebody else sets to 1 when the creating thread has ended, if somebody watches it. */
+  readonly life: SharedArrayBuffer | null;
+}
+
+/** A handle as its creator holds it: with the list that must be transferred along. Not cloned, hence not enumerable. */
+export interface Remote extends RemoteHandle {
+  readonly transfer: readonly Transferable[];
+}
+
+export function createHandle(region: Region, tether: NativePort, life: SharedArrayBuffer | null): Remote {
+  const handle: RemoteHandle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, memory: region.memory, tether, life };
+  return Object.defineProperty(handle, 'transfer', { value: [tether], enumerable: false }) as Remote;
+}
+
+export interface OpenedHandle {
+  readonly region: Region;
+  readonly tether: NativePort;
+  readonly life: SharedArrayBuffer | null;
+}
+
+/**
+ * Checks a handle that arrived in this thread and claims its end of the channel.
+ * @throws UsageError ERR_HANDLE if it is no handle, has lost its tether, or was attached before
+ * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
+ */
+export function openHandle(value: unknown): OpenedHandle {
+  if (typeof value !== 'object' || value === null || (value as RemoteHandle).type !== HANDLE_TYPE) {
+    throw new UsageError(
+      'ERR_HANDLE',
+      `Cannot attach ${describe(value)}: expected the \`remote\` of a channel, as it arrived in this thread`,
+    );
+  }
+  const handle = value as RemoteHandle;
+  if (handle.version !== LAYOUT_VERSION) {
+    throw new LayoutError(
+      `Cannot attach a handle of layout version ${String(handle.version)}: this copy of millrace speaks version ${LAYOUT_VERSION}; load the same release in both threads`,
+      { value: handle.version, limit: LAYOUT_VERSION },
+    );
+  }
+  if (!platform.isNativePort(handle.tether)) {
+    throw new UsageError(
+      'ERR_HANDLE',
+      'Cannot attach: the handle has no native port; pass `remote.transfer` as transfer list when you post `remote`',
+    );
+  }
+  const region = openRegion(handle.memory);
+  if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
+  // SYNC attach-once: whoever changes 0 to 1 owns side 1; pairs with the same exchange in any other thread.
+  if (Atomics.compareExchange(region.views.words, ATTACHED, 0, 1) !== 0) {
+    throw new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
+  }
+  const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
+  return { region, tether: handle.tether as NativePort, life };
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === 'object' ? `an object of type ${JSON.stringify((value as { type?: unknown }).type)}` : `a ${typeof value}`;
+}

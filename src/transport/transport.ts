@@ -1,0 +1,77 @@
+// What a port needs from the medium under it. Two lanes over one medium, and its life: open, draining, closed.
+import type { CloseReason } from '../memory/layout.ts';
+
+/** Closed by the peer, and everything it had sent has been read. No value that arrives is ever equal to it. */
+export const CLOSED: unique symbol = Symbol('millrace.CLOSED');
+
+/** Counters of one end. Those of the peer's half are read from shared memory and may be a little late. */
+export interface Stats {
+  /** Messages that left this end for the peer, and arrived from it here. */
+  readonly sent: number;
+  readonly received: number;
+  /** Bytes ever written to, and read from, the rings, headers and pads included (modulo 2^32). */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** Messages dropped by this end's overflow policy. */
+  readonly dropped: number;
+  /** Messages that could not be decoded here. */
+  readonly undecodable: number;
+  /** Times a message found no room in the ring. */
+  readonly stalls: number;
+  /** Bytes in this end's outbox now, and at the most so far. */
+  readonly outboxBytes: number;
+  readonly outboxBytesPeak: number;
+  /** Times this end went to sleep. */
+  readonly parks: number;
+  /** Bytes a direction. */
+  readonly capacityBytes: number;
+}
+
+export interface TransportEvents {
+  /** Something changed: look at both lanes. Called from the event loop. */
+  woken(): void;
+}
+
+export interface Transport {
+  /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
+  readonly ended: CloseReason | undefined;
+  /** Whether this thread may block. */
+  readonly canBlock: boolean;
+  /** Native ports inside the value that `tryReceive` returned last. */
+  readonly ports: readonly unknown[];
+  /** Whether the outbox is below its mark and a message that was refused would fit now. */
+  readonly writable: boolean;
+  /** Messages in the outbox. */
+  readonly backlog: number;
+  /** Whether `tryReceive` may find something, or the end. */
+  readonly ready: boolean;
+
+  trySend(value: unknown, transfer?: readonly unknown[]): boolean;
+  post(value: unknown, transfer?: readonly unknown[]): void;
+  cork<R>(body: () => R): R;
+  /** The next message, `EMPTY`, or `CLOSED` once the peer is gone and all it sent was read. */
+  tryReceive(): unknown;
+  /** A point in this end's stream of messages: everything sent so far. */
+  mark(): number;
+  /** Whether the peer has taken over everything up to `mark`. Moves the outbox along. */
+  takenUpTo(mark: number): boolean;
+  /** Moves the outbox along; whether it is empty. */
+  pump(): boolean;
+
+  /** Blocks until a message may be there, the end, or the time limit (false). */
+  waitReadable(timeoutMs: number): boolean;
+  /** Blocks until `done`, setting aside what arrives meanwhile; false at the time limit or the end. */
+  waitProgress(done: () => boolean, timeoutMs: number): boolean;
+  /** Sleeps with the event loop until the peer does something of interest; false if there is something already. */
+  park(data: boolean, space: boolean): boolean;
+  unpark(): void;
+
+  /** Keeps the process alive, or lets it go. */
+  hold(held: boolean): void;
+  interrupt(word: number): void;
+  readonly interrupted: number;
+  clearInterrupt(): number;
+  stats(): Stats;
+  /** Ends this side. Everything accepted so far still reaches the peer. */
+  close(reason: CloseReason): void;
+}
