@@ -1,1 +1,11 @@
+// The front door: names only.
 export * from './errors.ts';
+export type { OverflowPolicy } from './lane/outbox.ts';
+export { EMPTY } from './lane/ring-inbound.ts';
+export type { Remote, RemoteHandle } from './memory/handshake.ts';
+export type { CloseReason } from './memory/layout.ts';
+export { attach, channel, parentPort, type SpawnOptions, spawn } from './port/channel.ts';
+export type { PortEvent, PortListener, RawListener } from './port/events.ts';
+export type { ChannelOptions, PortOptions } from './port/options.ts';
+export { Port, type ReceiveOptions, type SendOptions, type Transfer } from './port/port.ts';
+export { CLOSED, type Stats } from './transport/transport.ts';

@@ -1,4 +1,5 @@
 // Values out of a ring: decoded straight from the record, joined from parts, fetched from the side channel.
+import { platform } from '#platform';
 import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_MASK, KIND_SIDE, MORE } from '../frame/header.ts';
@@ -12,6 +13,7 @@ import type { SideChannel, SpilledFrame } from './side-channel.ts';
 /** Nothing there. No value that arrives is ever equal to it. */
 export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
 
+const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
 
 export class RingInbound {
@@ -85,7 +87,6 @@ export class RingInbound {
         const whole = this.#join.open ? this.#join.add(tag, payload, 0, payload.length) : payload;
         if (whole === undefined) continue;
         const value = this.#decodeAside(tag & KIND_MASK, whole);
-        if (value === EMPTY) continue;
         content = { value, ports: this.ports };
       } catch (error) {
         if (!(error instanceof CodecError)) throw error;
@@ -121,9 +122,11 @@ export class RingInbound {
       }
       if (tag === KIND_SIDE) {
         const found = this.#side.take(this.#views.words[offset >>> 2] as number);
-        // The marker may be quicker than the value: it stays in the ring, and the value's arrival makes us look again.
-        if (found === undefined) return EMPTY;
+        // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
+        // the value's arrival makes us look again.
+        if (found === undefined && !platform.canTake) return EMPTY;
         this.#leave();
+        if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
         this.ports = found.ports;
         return found.value;
       }
@@ -152,7 +155,7 @@ export class RingInbound {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
       const found = this.#side.take(new DataView(whole.buffer, whole.byteOffset).getInt32(0, true));
-      if (found === undefined) return EMPTY;
+      if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
       this.ports = found.ports;
       return found.value;
     }

@@ -1,9 +1,12 @@
-// What rides on the tether, the native port beside the ring: doorbells and probes (the number 0), values that only
-// the native clone can carry (numbered, a marker in the ring keeps their place), what was left over when the other
-// side ended, and the word that tells of the other thread's life.
+// The two native ports beside a ring. The TETHER tells of the other thread's end and carries doorbells and probes (the
+// number 0) to its event loop. The SIDE PORT carries values that only the native clone can (numbered; a marker in the
+// ring keeps their place), what was left over when the other side ended, and the word that tells of its thread's life.
+// They are two because a port that somebody listens on cannot be read at will: on Deno the listener has taken the
+// message already. Nobody listens on the side port where the platform can take from it.
 import { platform } from '#platform';
 import { DataCloneError, UsageError } from '../errors.ts';
 import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX } from '../limits.ts';
+import type { NativePair } from '../memory/handshake.ts';
 import type { NativePort } from '../platform/contract.ts';
 
 const VALUE = 1;
@@ -26,7 +29,8 @@ export interface SideEvents {
 }
 
 export class SideChannel {
-  readonly port: NativePort;
+  readonly #tether: NativePort;
+  readonly #side: NativePort;
   readonly #words: Int32Array;
   /** Word index of this side's, and of the other side's, count of doorbells taken. */
   readonly #rungHere: number;
@@ -39,25 +43,33 @@ export class SideChannel {
   #lastProbe = 0;
   #open = true;
 
-  constructor(port: NativePort, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
-    this.port = port;
+  constructor(natives: NativePair, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
+    this.#tether = natives.tether;
+    this.#side = natives.side;
     this.#words = words;
     this.#rungHere = rungHere;
     this.#rungThere = rungThere;
-    platform.listen(port, {
-      message: (message) => {
-        this.#accept(message);
+    platform.listen(this.#tether, {
+      message: () => {
+        this.#rung();
         events.arrived();
       },
       closed: () => events.closed(),
     });
+    if (!platform.canTake) {
+      const message = (value: unknown): void => {
+        this.#accept(value);
+        events.arrived();
+      };
+      platform.listen(this.#side, { message, closed: () => {} });
+    }
   }
 
   /** Wakes the other side's event loop. */
   doorbell(): void {
     if (!this.#open) return;
     this.#posted++;
-    this.port.postMessage(0);
+    this.#tether.postMessage(0);
   }
 
   /**
@@ -66,15 +78,16 @@ export class SideChannel {
    */
   post(value: unknown, transfer: readonly unknown[]): number {
     for (const item of transfer) {
-      if (item === this.port || item instanceof SharedArrayBuffer) {
-        const what = item === this.port ? "the channel's own native port" : 'a SharedArrayBuffer';
+      const own = item === this.#tether || item === this.#side;
+      if (own || item instanceof SharedArrayBuffer) {
+        const what = own ? "the channel's own native port" : 'a SharedArrayBuffer';
         throw new UsageError('ERR_TRANSFER', `Cannot transfer ${what}: leave it out of the transfer list`);
       }
     }
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
     try {
-      this.port.postMessage([VALUE, number, value, ports], transfer);
+      this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
       const text = cause instanceof Error ? cause.message : String(cause);
       if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
@@ -101,7 +114,7 @@ export class SideChannel {
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void {
     const transfer = frames.map(([, payload]) => payload.buffer);
-    this.port.postMessage([SPILL, frames], transfer);
+    this.#side.postMessage([SPILL, frames], transfer);
   }
 
   /** The frames that the other side left; `undefined` while they have not arrived. */
@@ -112,48 +125,51 @@ export class SideChannel {
 
   /** Tells the other side which word speaks for this thread's life. */
   announceLife(life: SharedArrayBuffer): void {
-    this.port.postMessage([LIFE, life]);
+    this.#side.postMessage([LIFE, life]);
   }
 
   watchLife(life: SharedArrayBuffer): void {
     this.#peerLife = new Int32Array(life, 0, 1);
   }
 
-  /** Takes in whatever waits on the native port, without the event loop. */
+  /** Takes in whatever waits on the side port, without the event loop. */
   pull(): void {
-    for (let taken = platform.takeMessage(this.port); taken !== undefined; taken = platform.takeMessage(this.port)) {
+    for (let taken = platform.takeMessage(this.#side); taken !== undefined; taken = platform.takeMessage(this.#side)) {
       this.#accept(taken.message);
     }
   }
 
   /** Asks whether the other thread is gone, without the event loop. False when it cannot be known here. */
   peerGone(): boolean {
-    if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
     this.pull();
+    if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
+    while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
     // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
     const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
     const now = performance.now();
     if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return false;
     this.#lastProbe = now;
     this.#posted++;
-    return platform.probe(this.port) === false;
+    return platform.probe(this.#tether) === false;
   }
 
   hold(held: boolean): void {
-    if (this.#open) platform.hold(this.port, held);
+    if (this.#open) platform.hold(this.#tether, held);
   }
 
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.port.close();
+    this.#tether.close();
+    this.#side.close();
+  }
+
+  /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */
+  #rung(): void {
+    Atomics.add(this.#words, this.#rungHere, 1);
   }
 
   #accept(message: unknown): void {
-    if (message === 0) {
-      Atomics.add(this.#words, this.#rungHere, 1);
-      return;
-    }
     if (!Array.isArray(message)) return;
     if (message[0] === VALUE && typeof message[1] === 'number') {
       this.#values.set(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });

@@ -15,8 +15,10 @@ export interface RemoteHandle {
   readonly type: 'millrace';
   readonly version: number;
   readonly memory: SharedArrayBuffer;
-  /** The tether: tells of the other thread's death, rings for its event loop, carries what only natives can. */
+  /** Native port: tells of the other thread's death, and rings for its event loop. */
   readonly tether: unknown;
+  /** Native port: carries what only the native clone can. Nobody listens on it; it is read when a marker says so. */
+  readonly side: unknown;
   /** One word that somebody else sets to 1 when the creating thread has ended, if somebody watches it. */
   readonly life: SharedArrayBuffer | null;
 }
@@ -26,14 +28,35 @@ export interface Remote extends RemoteHandle {
   readonly transfer: readonly Transferable[];
 }
 
-export function createHandle(region: Region, tether: NativePort, life: SharedArrayBuffer | null): Remote {
-  const handle: RemoteHandle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, memory: region.memory, tether, life };
-  return Object.defineProperty(handle, 'transfer', { value: [tether], enumerable: false }) as Remote;
+export function createHandle(region: Region, natives: NativePair, life: SharedArrayBuffer | null): Remote {
+  const { tether, side } = natives;
+  const handle: RemoteHandle = {
+    type: HANDLE_TYPE,
+    version: LAYOUT_VERSION,
+    memory: region.memory,
+    tether,
+    side,
+    life,
+  };
+  return Object.defineProperty(handle, 'transfer', { value: [tether, side], enumerable: false }) as Remote;
+}
+
+/** The two native ports that one end of a channel holds. */
+export interface NativePair {
+  readonly tether: NativePort;
+  readonly side: NativePort;
+}
+
+/** The native ports of both ends. */
+export function createNatives(): { readonly near: NativePair; readonly far: NativePair } {
+  const [tether0, tether1] = platform.messageChannel();
+  const [side0, side1] = platform.messageChannel();
+  return { near: { tether: tether0, side: side0 }, far: { tether: tether1, side: side1 } };
 }
 
 export interface OpenedHandle {
   readonly region: Region;
-  readonly tether: NativePort;
+  readonly natives: NativePair;
   readonly life: SharedArrayBuffer | null;
 }
 
@@ -56,10 +79,10 @@ export function openHandle(value: unknown): OpenedHandle {
       { value: handle.version, limit: LAYOUT_VERSION },
     );
   }
-  if (!platform.isNativePort(handle.tether)) {
+  if (!platform.isNativePort(handle.tether) || !platform.isNativePort(handle.side)) {
     throw new UsageError(
       'ERR_HANDLE',
-      'Cannot attach: the handle has no native port; pass `remote.transfer` as transfer list when you post `remote`',
+      'Cannot attach: the handle has lost its native ports; pass `remote.transfer` as transfer list when you post `remote`',
     );
   }
   const region = openRegion(handle.memory);
@@ -69,10 +92,12 @@ export function openHandle(value: unknown): OpenedHandle {
     throw new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
   }
   const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
-  return { region, tether: handle.tether as NativePort, life };
+  return { region, natives: { tether: handle.tether as NativePort, side: handle.side as NativePort }, life };
 }
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  return typeof value === 'object' ? `an object of type ${JSON.stringify((value as { type?: unknown }).type)}` : `a ${typeof value}`;
+  return typeof value === 'object'
+    ? `an object of type ${JSON.stringify((value as { type?: unknown }).type)}`
+    : `a ${typeof value}`;
 }

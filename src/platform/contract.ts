@@ -49,6 +49,8 @@ export interface Platform {
   isNativePort(value: unknown): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */
   listen(port: NativePort, handlers: TetherHandlers): void;
+  /** Whether `takeMessage` sees a message as soon as the other side has posted it. */
+  readonly canTake: boolean;
   /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
   /** Whether the other side is still there, asked without the event loop; `undefined` when it cannot be known. */

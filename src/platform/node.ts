@@ -50,6 +50,7 @@ function spawnData(): unknown {
 export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
+  canTake: true,
   asyncPark: 'doorbell',
   spawnData: spawnData(),
 

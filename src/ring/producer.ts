@@ -170,6 +170,11 @@ export class Producer {
     return this.#tail;
   }
 
+  /** Whether the consumer has released anything since the last look that found too little. */
+  get headMoved(): boolean {
+    return Atomics.load(this.words, this.#headWord) !== this.#headSeen;
+  }
+
   /** Whether the consumer has released everything before `position`. Looks anew. */
   releasedUpTo(position: number): boolean {
     this.#refresh(0);

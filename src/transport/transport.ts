@@ -1,5 +1,6 @@
 // What a port needs from the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 import type { CloseReason } from '../memory/layout.ts';
+import type { Spin } from '../wait/spin.ts';
 
 /** Closed by the peer, and everything it had sent has been read. No value that arrives is ever equal to it. */
 export const CLOSED: unique symbol = Symbol('millrace.CLOSED');
@@ -27,6 +28,12 @@ export interface Stats {
   readonly capacityBytes: number;
 }
 
+/** A point in one end's stream of messages. The position is known once all before it stands in the ring. */
+export interface Mark {
+  readonly accepted: number;
+  position: number | undefined;
+}
+
 export interface TransportEvents {
   /** Something changed: look at both lanes. Called from the event loop. */
   woken(): void;
@@ -35,6 +42,8 @@ export interface TransportEvents {
 export interface Transport {
   /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
   readonly ended: CloseReason | undefined;
+  /** Whether looking again for a while is worth it before the event loop sleeps. */
+  readonly spin: Spin;
   /** Whether this thread may block. */
   readonly canBlock: boolean;
   /** Native ports inside the value that `tryReceive` returned last. */
@@ -45,6 +54,8 @@ export interface Transport {
   readonly backlog: number;
   /** Whether `tryReceive` may find something, or the end. */
   readonly ready: boolean;
+  /** Whether the peer took something over since the last look that found too little room. */
+  readonly progressed: boolean;
 
   trySend(value: unknown, transfer?: readonly unknown[]): boolean;
   post(value: unknown, transfer?: readonly unknown[]): void;
@@ -52,9 +63,9 @@ export interface Transport {
   /** The next message, `EMPTY`, or `CLOSED` once the peer is gone and all it sent was read. */
   tryReceive(): unknown;
   /** A point in this end's stream of messages: everything sent so far. */
-  mark(): number;
+  mark(): Mark;
   /** Whether the peer has taken over everything up to `mark`. Moves the outbox along. */
-  takenUpTo(mark: number): boolean;
+  takenUpTo(mark: Mark): boolean;
   /** Moves the outbox along; whether it is empty. */
   pump(): boolean;
 

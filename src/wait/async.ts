@@ -16,19 +16,22 @@ export interface EventLoopWait {
 export class AsyncWait implements EventLoopWait {
   readonly #words: Int32Array;
   readonly #park: number;
+  readonly #sleeps: number;
   readonly #woken: () => void;
   /** A promise of waitAsync cannot be taken back, so one that is still pending is used again by the next sleep. */
   #pending = false;
 
-  constructor(words: Int32Array, park: number, woken: () => void) {
+  constructor(words: Int32Array, park: number, sleeps: number, woken: () => void) {
     this.#words = words;
     this.#park = park;
+    this.#sleeps = sleeps;
     this.#woken = woken;
   }
 
   park(interest: number, look: () => boolean): boolean {
     const state = announce(this.#words, this.#park, ASYNC, interest);
     if (!look()) {
+      countSleep(this.#words, this.#sleeps);
       if (this.#pending) return true;
       const sleep = Atomics.waitAsync(this.#words, this.#park, state);
       if (sleep.async) {
@@ -53,15 +56,20 @@ export class AsyncWait implements EventLoopWait {
 export class DoorbellWait implements EventLoopWait {
   readonly #words: Int32Array;
   readonly #park: number;
+  readonly #sleeps: number;
 
-  constructor(words: Int32Array, park: number) {
+  constructor(words: Int32Array, park: number, sleeps: number) {
     this.#words = words;
     this.#park = park;
+    this.#sleeps = sleeps;
   }
 
   park(interest: number, look: () => boolean): boolean {
     announce(this.#words, this.#park, DOORBELL, interest);
-    if (!look()) return true;
+    if (!look()) {
+      countSleep(this.#words, this.#sleeps);
+      return true;
+    }
     withdraw(this.#words, this.#park);
     return false;
   }
@@ -69,4 +77,9 @@ export class DoorbellWait implements EventLoopWait {
   unpark(): void {
     withdraw(this.#words, this.#park);
   }
+}
+
+/** Counters are written by their own thread only, and plainly. */
+function countSleep(words: Int32Array, sleeps: number): void {
+  words[sleeps] = (words[sleeps] as number) + 1;
 }

@@ -6,18 +6,21 @@ import type { Spin } from './spin.ts';
 export class BlockingWait {
   readonly #words: Int32Array;
   readonly #park: number;
+  readonly #sleeps: number;
   readonly #spin: Spin;
   readonly #sliceMs: number;
   readonly #slice: () => void;
 
   /**
    * @param park word index of this side's park word
+   * @param sleeps word index of this side's counter of sleeps
    * @param sliceMs longest sleep between two calls of `slice`; Infinity to sleep through
    * @param slice looks after what nobody rings for: whether the peer's thread still lives
    */
-  constructor(words: Int32Array, park: number, spin: Spin, sliceMs: number, slice: () => void) {
+  constructor(words: Int32Array, park: number, sleeps: number, spin: Spin, sliceMs: number, slice: () => void) {
     this.#words = words;
     this.#park = park;
+    this.#sleeps = sleeps;
     this.#spin = spin;
     this.#sliceMs = sliceMs;
     this.#slice = slice;
@@ -41,6 +44,7 @@ export class BlockingWait {
       if (waited >= timeoutMs) return false;
       const state = announce(this.#words, this.#park, BLOCKED, interest);
       if (!look()) {
+        this.#words[this.#sleeps] = (this.#words[this.#sleeps] as number) + 1;
         const left = Math.min(timeoutMs - waited, this.#sliceMs, TIMEOUT_MS_MAX);
         if (Atomics.wait(this.#words, this.#park, state, left) === 'timed-out') this.#slice();
       }

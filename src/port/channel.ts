@@ -1,0 +1,145 @@
+// Where ports come from: a channel to hand over, its other end, a worker with a channel to it.
+import { platform } from '#platform';
+import { codecNamed, codecs } from '../codec/registry.ts';
+import { UsageError } from '../errors.ts';
+import {
+  createHandle,
+  createNatives,
+  type NativePair,
+  openHandle,
+  type Remote,
+  type RemoteHandle,
+} from '../memory/handshake.ts';
+import { allocateRegion, type Region } from '../memory/region.ts';
+import { SharedRingTransport } from '../transport/thread/shared-ring.ts';
+import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions } from './options.ts';
+import { Port } from './port.ts';
+
+/** What `spawn` gives the new thread. */
+interface SpawnData {
+  readonly remote: RemoteHandle;
+  /** The word that speaks for the new thread's life; its spawner sets it to 1 when the thread has ended. */
+  readonly life: SharedArrayBuffer;
+  readonly options: PortOptions;
+}
+
+/** The word that speaks for this thread's life, if somebody watches it. */
+const ownLife: SharedArrayBuffer | null = (platform.spawnData as SpawnData | undefined)?.life ?? null;
+
+interface Opened {
+  readonly port: Port;
+  readonly transport: SharedRingTransport;
+}
+
+function openPort(
+  region: Region,
+  side: 0 | 1,
+  natives: NativePair,
+  peerLife: SharedArrayBuffer | null,
+  options: Resolved,
+  watchPeer: boolean,
+): Opened {
+  let transport!: SharedRingTransport;
+  const port = new Port((woken) => {
+    transport = new SharedRingTransport(
+      region,
+      side,
+      natives,
+      peerLife,
+      {
+        codec: codecNamed(options.codec),
+        codecs,
+        overflow: options.overflow,
+        highWaterMark: options.highWaterMarkBytes,
+        outboxLimit: options.outboxBytes,
+        spinUs: options.spinMicroseconds,
+        asyncPark: options.eventLoopWait,
+        watchPeer,
+      },
+      { woken },
+    );
+    return transport;
+  });
+  return { port, transport };
+}
+
+/**
+ * Makes a channel: a port for this thread, and a `remote` to hand to another one:
+ * `worker.postMessage(remote, remote.transfer)`, then `attach(remote)` over there. What is sent before the other side
+ * attaches waits in the ring.
+ * @throws UsageError ERR_OPTION
+ */
+export function channel<In = unknown, Out = unknown>(
+  options?: ChannelOptions,
+): { readonly port: Port<In, Out>; readonly remote: Remote } {
+  const resolved = resolveOptions(options);
+  const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
+  const { near, far } = createNatives();
+  const { port } = openPort(region, 0, near, null, resolved, true);
+  return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife) };
+}
+
+/**
+ * Opens the end of a channel that was handed to this thread.
+ * @param remote as it arrived
+ * @throws UsageError ERR_HANDLE if it is none, was attached before, or came without its transfer list;
+ *   LayoutError if it comes from another version; ERR_OPTION
+ */
+export function attach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
+  return attachWatching(remote, options, true) as Port<In, Out>;
+}
+
+function attachWatching(remote: unknown, options: PortOptions | undefined, watchPeer: boolean): Port {
+  const resolved = resolveOptions(options);
+  const { region, natives, life } = openHandle(remote);
+  const { port, transport } = openPort(region, 1, natives, life, resolved, watchPeer);
+  if (ownLife !== null) transport.announceLife(ownLife);
+  return port;
+}
+
+/** Options of the channel, and of the runtime's own Worker (`workerData`, `execArgv`, `name`, ...) under `worker`. */
+export interface SpawnOptions extends ChannelOptions {
+  readonly worker?: object;
+}
+
+/**
+ * Starts a worker thread with a channel to it; over there, `parentPort()` is the other end.
+ * @param url of the module to run
+ * @throws UsageError ERR_OPTION
+ */
+export function spawn<In = unknown, Out = unknown>(
+  url: URL | string,
+  options: SpawnOptions = {},
+): { readonly port: Port<In, Out>; readonly worker: unknown } {
+  const { worker: workerOptions = {}, ...channelOptions } = options;
+  const resolved = resolveOptions(channelOptions);
+  const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
+  const { near, far } = createNatives();
+  const life = new SharedArrayBuffer(4);
+  const { port, transport } = openPort(region, 0, near, life, resolved, true);
+  const remote = createHandle(region, far, ownLife);
+  const { capacityBytes: _ring, maxMessageBytes: _longest, ...portOptions } = channelOptions;
+  const data: SpawnData = { remote, life, options: portOptions };
+  const { worker } = platform.spawn(new URL(url), data, remote.transfer, workerOptions, () => {
+    // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.
+    Atomics.store(new Int32Array(life), 0, 1);
+    transport.peerThreadEnded();
+  });
+  return { port: port as Port<In, Out>, worker };
+}
+
+let parent: Port | undefined;
+
+/**
+ * The port to the thread that started this one with `spawn`. The same object at every call.
+ * @throws UsageError ERR_HANDLE in a thread that `spawn` did not start
+ */
+export function parentPort<In = unknown, Out = unknown>(): Port<In, Out> {
+  const data = platform.spawnData as SpawnData | undefined;
+  if (data === undefined) {
+    throw new UsageError('ERR_HANDLE', 'Cannot open the parent port: this thread was not started with spawn()');
+  }
+  // A worker does not outlive its parent, so a blocked one need not look after it.
+  parent ??= attachWatching(data.remote, data.options, false);
+  return parent as Port<In, Out>;
+}

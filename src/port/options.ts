@@ -1,0 +1,108 @@
+// Options are checked once, here, against one table, and frozen.
+import { platform } from '#platform';
+import { UsageError } from '../errors.ts';
+import { OVERFLOW_POLICIES, type OverflowPolicy } from '../lane/outbox.ts';
+import * as limits from '../limits.ts';
+
+/** What one end of a channel can be told. Every bound has its reason in limits.ts. */
+export interface PortOptions {
+  /** What `postMessage` does when the outbox is full; default `wait`. */
+  readonly overflow?: OverflowPolicy;
+  /** Bytes in the outbox from which on `writable` is pending; default 256 KiB. */
+  readonly highWaterMarkBytes?: number;
+  /** Bytes the outbox holds at the most under `wait`; default 64 MiB. */
+  readonly outboxBytes?: number;
+  /** Microseconds of looking again before sleeping, while traffic flows; default 50. 0 or false: never. */
+  readonly spinMicroseconds?: number | false;
+  /** How values are written by this end; both ends read all of them. Default `packed`. */
+  readonly codec?: 'packed' | 'json';
+  /** How this end's event loop sleeps; by default what measured best on this runtime. */
+  readonly eventLoopWait?: 'wait-async' | 'doorbell';
+}
+
+/** What a channel can be told when it is made. */
+export interface ChannelOptions extends PortOptions {
+  /** Bytes of ring a direction, rounded up to a power of two; default 256 KiB. */
+  readonly capacityBytes?: number;
+  /** Bytes of the longest message, encoded; default 256 MiB. */
+  readonly maxMessageBytes?: number;
+}
+
+export type Resolved = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
+
+interface NumberRule {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+interface NameRule {
+  readonly fallback: string;
+  readonly names: readonly string[];
+}
+
+const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
+  capacityBytes: {
+    fallback: limits.CHANNEL_CAPACITY_DEFAULT,
+    min: limits.CHANNEL_CAPACITY_MIN,
+    max: limits.RING_CAPACITY_MAX / 2,
+  },
+  maxMessageBytes: { fallback: limits.MESSAGE_BYTES_DEFAULT, min: 64, max: limits.MESSAGE_BYTES_MAX },
+  highWaterMarkBytes: { fallback: limits.HIGH_WATER_MARK_DEFAULT, min: 0, max: limits.MESSAGE_BYTES_MAX },
+  outboxBytes: { fallback: limits.OUTBOX_BYTES_DEFAULT, min: 1, max: Number.MAX_SAFE_INTEGER },
+  spinMicroseconds: { fallback: limits.SPIN_US_DEFAULT, min: 0, max: limits.SPIN_US_MAX },
+  overflow: { fallback: 'wait', names: OVERFLOW_POLICIES },
+  codec: { fallback: 'packed', names: ['packed', 'json'] },
+  eventLoopWait: { fallback: platform.asyncPark, names: ['wait-async', 'doorbell'] },
+};
+
+/**
+ * Fills in what is missing.
+ * @throws UsageError ERR_OPTION naming the option, the value and what it may be
+ */
+export function resolveOptions(options: ChannelOptions = {}): Resolved {
+  if (typeof options !== 'object' || options === null) {
+    throw new UsageError('ERR_OPTION', `Cannot use ${String(options)} as options: expected an object`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!(name in RULES)) {
+      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${Object.keys(RULES).join(', ')}`, {
+        option: name,
+      });
+    }
+  }
+  const resolved: Record<string, number | string> = {};
+  for (const [name, rule] of Object.entries(RULES)) {
+    const given = (options as Record<string, unknown>)[name];
+    const value = given === false && name === 'spinMicroseconds' ? 0 : (given ?? rule.fallback);
+    if (!('names' in rule ? rule.names.includes(value as string) : isWholeBetween(value, rule.min, rule.max))) {
+      const allowed = 'names' in rule ? rule.names.join(', ') : `a whole number from ${rule.min} to ${rule.max}`;
+      throw new UsageError('ERR_OPTION', `Option ${name} cannot be ${show(value)}: it takes ${allowed}`, {
+        option: name,
+        value,
+      });
+    }
+    resolved[name] = value as number | string;
+  }
+  return Object.freeze(resolved) as Resolved;
+}
+
+/**
+ * A time limit in milliseconds: 0 or more, Infinity (the default) for none.
+ * @throws UsageError ERR_OPTION for anything else, NaN and negative numbers included
+ */
+export function resolveTimeout(timeoutMs: number | undefined, fallback: number = Number.POSITIVE_INFINITY): number {
+  if (timeoutMs === undefined) return fallback;
+  if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs;
+  throw new UsageError('ERR_OPTION', `timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {
+    option: 'timeoutMs',
+    value: timeoutMs,
+  });
+}
+
+function isWholeBetween(value: unknown, min: number, max: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}

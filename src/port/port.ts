@@ -1,0 +1,527 @@
+// A port: MessagePort's manners over any transport. Owns its transport, its listeners and whoever waits; no queue.
+import { platform } from '#platform';
+import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
+import { EMPTY } from '../lane/ring-inbound.ts';
+import type { CloseReason } from '../memory/layout.ts';
+import { CLOSED, type Mark, type Stats, type Transport } from '../transport/transport.ts';
+import { Listeners, PortEvent, type PortListener, type RawListener } from './events.ts';
+import { resolveTimeout } from './options.ts';
+import { Pump } from './pump.ts';
+import { type Settleable, settleable, Waiters } from './waiters.ts';
+
+export interface ReceiveOptions {
+  /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+export interface SendOptions {
+  /** Milliseconds until the message has found room; Infinity by default. */
+  readonly timeoutMs?: number;
+}
+export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] };
+
+type EventName = 'message' | 'messageerror' | 'close';
+type Handler = ((event: PortEvent) => unknown) | null;
+
+/**
+ * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
+ * `on/once/off/ref/unref`, and reading and writing without the event loop.
+ *
+ * A value received is never `EMPTY` or `CLOSED`: these two symbols say "nothing there (yet)" and "the peer is gone and
+ * everything it sent was read", so that `null`, `undefined`, `0` and `false` stay messages.
+ */
+export class Port<In = unknown, Out = unknown> extends EventTarget {
+  readonly #transport: Transport;
+  readonly #pump: Pump;
+  readonly #listeners: Readonly<Record<EventName, Listeners>> = {
+    message: new Listeners(),
+    messageerror: new Listeners(),
+    close: new Listeners(),
+  };
+  readonly #handlers: Record<EventName, Handler> = { message: null, messageerror: null, close: null };
+  readonly #readers = new Waiters();
+  readonly #closed: Settleable<CloseReason> = settleable();
+  #writable: Settleable<void> | undefined;
+  #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
+  #started = false;
+  #referenced = true;
+  #held = false;
+  /** `close()` was called on this end. */
+  #shut = false;
+  #endTold = false;
+
+  /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
+  constructor(open: (woken: () => void) => Transport) {
+    super();
+    this.#transport = open(() => this.#woken());
+    this.#pump = new Pump(this.#transport, {
+      wantsData: () => this.#wantsData,
+      wantsSpace: () => this.#wantsSpace,
+      deliver: () => this.#deliver(),
+      settle: () => this.#settle(),
+    });
+  }
+
+  // ---- sending ------------------------------------------------------------------------------------------------
+
+  /**
+   * Sends a value. Never blocks: what does not fit the ring waits in the outbox, whose policy has a name.
+   * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
+   * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER,
+   *   ERR_OUTBOX_FULL; ClosedError once either side has ended. Nothing was sent then
+   */
+  postMessage(value: Out, transfer?: Transfer): void {
+    this.#checkOpen('post');
+    this.#transport.post(value, transferList(transfer));
+    if (this.#transport.backlog > 0) this.#kick();
+  }
+
+  /** Sends now or not at all: false when full. Never blocks. @throws as postMessage */
+  trySend(value: Out, transfer?: Transfer): boolean {
+    this.#checkOpen('send');
+    const sent = this.#transport.trySend(value, transferList(transfer));
+    if (this.#transport.backlog > 0) this.#kick();
+    return sent;
+  }
+
+  /**
+   * Sends, blocking this thread while there is no room. What arrives meanwhile is set aside, not lost. Returns false
+   * if the time limit passed first; nothing was sent then.
+   * @throws UnsupportedError where this thread may not block; else as postMessage, ClosedError also while waiting
+   */
+  send(value: Out, options: SendOptions = {}): boolean {
+    this.#checkOpen('send');
+    const timeoutMs = resolveTimeout(options.timeoutMs);
+    let sent = this.#transport.trySend(value);
+    if (sent && this.#transport.backlog === 0) return true;
+    this.#checkMayBlock('send');
+    const start = performance.now();
+    if (!sent) {
+      // Tried anew only when there is news, because each try encodes the value.
+      this.#transport.waitProgress(() => {
+        if (this.#transport.writable) sent = this.#transport.trySend(value);
+        return sent;
+      }, timeoutMs);
+    }
+    if (sent) {
+      // A message in parts is on its way; what does not go in within the limit follows by itself.
+      const left = timeoutMs - (performance.now() - start);
+      this.#transport.waitProgress(() => this.#transport.pump(), left);
+      if (this.#transport.backlog > 0) this.#kick();
+    }
+    this.#pump.rearm();
+    if (!sent) this.#checkOpen('send');
+    return sent;
+  }
+
+  /** Publishes everything sent inside `body` together, with one wake-up. */
+  cork<R>(body: () => R): R {
+    return this.#transport.cork(body);
+  }
+
+  /** Resolves when there is room again; at once if there is. Rejects with ClosedError if either side ends first. */
+  get writable(): Promise<void> {
+    if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('send'));
+    if (this.#transport.writable) return Promise.resolve();
+    this.#writable ??= settleable();
+    this.#kick();
+    return this.#writable.promise;
+  }
+
+  /**
+   * Resolves when the peer has taken over everything sent before: from then on its death loses nothing of it to us.
+   * Rejects with ClosedError if the channel ends first.
+   */
+  flush(): Promise<void> {
+    const mark = this.#transport.mark();
+    if (this.#transport.takenUpTo(mark)) return Promise.resolve();
+    if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('flush'));
+    const done = settleable<void>();
+    this.#flushes.push({ mark, done });
+    this.#kick();
+    return done.promise;
+  }
+
+  // ---- receiving ----------------------------------------------------------------------------------------------
+
+  /**
+   * The next message, `EMPTY`, or `CLOSED`. Never waits.
+   * @throws CodecError for a message that could not be decoded (the next call goes on behind it); LayoutError if the
+   *   memory is damaged (the channel ends); ClosedError after this end's own close()
+   */
+  tryReceive(): In | typeof EMPTY | typeof CLOSED {
+    if (this.#shut) throw this.#closedError('receive');
+    return this.#transport.tryReceive() as In;
+  }
+
+  /**
+   * The next message; blocks this thread until there is one. `EMPTY` when the time limit passed, `CLOSED` when the
+   * peer is gone and everything was read.
+   * @throws UnsupportedError where this thread may not block; else as tryReceive
+   */
+  receive(): In | typeof CLOSED;
+  receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
+  receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
+    const first = this.tryReceive();
+    if (first !== EMPTY) return first;
+    const timeoutMs = resolveTimeout(options?.timeoutMs);
+    options?.signal?.throwIfAborted();
+    if (timeoutMs === 0) return EMPTY;
+    this.#checkMayBlock('receive');
+    try {
+      const end = performance.now() + timeoutMs;
+      for (let left = timeoutMs; this.#transport.waitReadable(left); left = end - performance.now()) {
+        const value = this.#transport.tryReceive();
+        if (value !== EMPTY) return value as In;
+      }
+      return EMPTY;
+    } finally {
+      this.#pump.rearm();
+    }
+  }
+
+  /** Up to `max` messages in order; blocks for the first one up to the time limit, which is 0 by default. */
+  receiveMany(max: number, options: ReceiveOptions = {}): In[] {
+    if (!(Number.isSafeInteger(max) && max >= 1)) {
+      throw new UsageError('ERR_OPTION', `max cannot be ${String(max)}: it takes a whole number from 1`, {
+        value: max,
+      });
+    }
+    const values: In[] = [];
+    let value = this.receive({ ...options, timeoutMs: options.timeoutMs ?? 0 });
+    while (value !== EMPTY && value !== CLOSED) {
+      values.push(value);
+      if (values.length === max) break;
+      value = this.tryReceive();
+    }
+    return values;
+  }
+
+  /**
+   * A promise of the next message, `EMPTY` (time limit) or `CLOSED`. Several may be pending; they are served in order,
+   * before listeners.
+   * @throws (rejects) the signal's reason; else as tryReceive
+   */
+  receiveAsync(options: ReceiveOptions = {}): Promise<In | typeof EMPTY | typeof CLOSED> {
+    try {
+      const timeoutMs = resolveTimeout(options.timeoutMs);
+      options.signal?.throwIfAborted();
+      if (this.#readers.length === 0) {
+        const value = this.tryReceive();
+        if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value);
+      } else if (this.#shut) throw this.#closedError('receive');
+      const pending = this.#readers.add(timeoutMs, EMPTY, options.signal, () => this.#rehold());
+      this.#kick();
+      return pending as Promise<In>;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** `for await (const value of port)`: until the peer is gone and everything was read. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<In, void, void> {
+    for (;;) {
+      const value = await this.receiveAsync();
+      if (value === CLOSED || value === EMPTY) return;
+      yield value;
+    }
+  }
+
+  /** `for (const value of port.blocking())`: blocks between messages, ends with the peer. */
+  *blocking(): Generator<In, void, void> {
+    for (let value = this.receive(); value !== CLOSED; value = this.receive()) yield value;
+  }
+
+  // ---- beside the queue ---------------------------------------------------------------------------------------
+
+  /**
+   * Sets the peer's interrupt word, which a peer that computes can read without touching the queue.
+   * @param word a whole number from 1 to 2^31 - 1; a later one replaces an earlier one that was not cleared
+   */
+  interrupt(word = 1): void {
+    if (!(Number.isSafeInteger(word) && word >= 1 && word <= 0x7fffffff)) {
+      throw new UsageError('ERR_OPTION', `An interrupt cannot be ${String(word)}: it takes 1 to 2147483647`, {
+        value: word,
+      });
+    }
+    this.#checkOpen('interrupt');
+    this.#transport.interrupt(word);
+  }
+
+  /** The interrupt word that the peer has set, 0 if none. One atomic load. */
+  get interrupted(): number {
+    return this.#transport.interrupted;
+  }
+
+  /** Takes the interrupt word: returns it and sets it back to 0. */
+  clearInterrupt(): number {
+    return this.#transport.clearInterrupt();
+  }
+
+  /** Counters of this end. */
+  stats(): Stats {
+    return this.#transport.stats();
+  }
+
+  // ---- events -------------------------------------------------------------------------------------------------
+
+  get onmessage(): Handler {
+    return this.#handlers.message;
+  }
+  set onmessage(handler: Handler) {
+    this.#handlers.message = typeof handler === 'function' ? handler : null;
+    if (this.#handlers.message !== null) this.start();
+    this.#rehold();
+  }
+  get onmessageerror(): Handler {
+    return this.#handlers.messageerror;
+  }
+  set onmessageerror(handler: Handler) {
+    this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
+  }
+  get onclose(): Handler {
+    return this.#handlers.close;
+  }
+  set onclose(handler: Handler) {
+    this.#handlers.close = typeof handler === 'function' ? handler : null;
+  }
+
+  /** Starts delivery to listeners. Implied by `onmessage =`, `on('message')` and `addEventListener('message')`. */
+  start(): void {
+    this.#started = true;
+    this.#rehold();
+    if (this.#wantsData) this.#kick();
+  }
+
+  override addEventListener(
+    type: string,
+    listener: PortListener | EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void {
+    if (!isEventName(type)) return super.addEventListener(type, listener as EventListener, options);
+    if (listener === null) return;
+    const { once = false, signal } = typeof options === 'object' ? options : {};
+    if (signal?.aborted) return;
+    signal?.addEventListener('abort', () => this.removeEventListener(type, listener), { once: true });
+    this.#listeners[type].add(listener as PortListener, once);
+    if (type === 'message') this.start();
+  }
+  override removeEventListener(
+    type: string,
+    listener: PortListener | EventListenerOrEventListenerObject | null,
+    options?: EventListenerOptions | boolean,
+  ): void {
+    if (!isEventName(type)) return super.removeEventListener(type, listener as EventListener, options);
+    this.#listeners[type].remove(listener, false);
+    this.#rehold();
+  }
+
+  /** Node's manner: the listener is given the bare value (`message`), the error (`messageerror`) or the reason (`close`). */
+  on(type: EventName, listener: RawListener): this {
+    return this.#addRaw(type, listener, false);
+  }
+  once(type: EventName, listener: RawListener): this {
+    return this.#addRaw(type, listener, true);
+  }
+  off(type: EventName, listener: RawListener): this {
+    this.#listeners[type]?.remove(listener, true);
+    this.#rehold();
+    return this;
+  }
+
+  // ---- life ---------------------------------------------------------------------------------------------------
+
+  /** A promise of why the channel ended. Never rejects. What the peer sent before may still be read then. */
+  get closed(): Promise<CloseReason> {
+    return this.#closed.promise;
+  }
+
+  /** Whether a listener or a pending call of this port keeps the process alive. */
+  hasRef(): boolean {
+    return this.#held;
+  }
+  ref(): this {
+    this.#referenced = true;
+    this.#rehold();
+    return this;
+  }
+  unref(): this {
+    this.#referenced = false;
+    this.#rehold();
+    return this;
+  }
+
+  /**
+   * Ends this side. Everything posted before still reaches the peer, also what was in the outbox. Whoever waits here
+   * is settled: receives with `CLOSED`, `writable` and `flush` with ClosedError. Calling it again changes nothing.
+   */
+  close(): void {
+    if (this.#shut) return;
+    this.#shut = true;
+    this.#transport.close('closed');
+    this.#settle();
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#shut && this.#transport.ended === undefined) await this.flush().catch(() => {});
+    this.close();
+  }
+
+  // ---- inside -------------------------------------------------------------------------------------------------
+
+  get #listening(): boolean {
+    return this.#started && (this.#handlers.message !== null || this.#listeners.message.count > 0);
+  }
+  get #wantsData(): boolean {
+    return !this.#shut && !this.#endTold && (this.#readers.length > 0 || this.#listening);
+  }
+  get #wantsSpace(): boolean {
+    return (
+      this.#transport.ended === undefined &&
+      (this.#transport.backlog > 0 || this.#writable !== undefined || this.#flushes.length > 0)
+    );
+  }
+
+  #woken(): void {
+    // The transport may ring while it is being opened.
+    if (this.#pump !== undefined) this.#pump.woken();
+  }
+  #kick(): void {
+    this.#rehold();
+    this.#pump.kick();
+  }
+
+  /** Hands out one message; false when there is none. Called by the pump. */
+  #deliver(): boolean {
+    let value: unknown;
+    try {
+      value = this.#transport.tryReceive();
+    } catch (error) {
+      if (this.#readers.length > 0) this.#readers.first().reject(error);
+      else this.#emit('messageerror', error, []);
+      return true;
+    }
+    if (value === EMPTY) return false;
+    if (value === CLOSED) {
+      this.#tellEnd();
+      return false;
+    }
+    if (this.#readers.length > 0) this.#readers.first().resolve(value);
+    else this.#emit('message', value, this.#transport.ports);
+    this.#rehold();
+    return true;
+  }
+
+  /** Settles what waits for progress or for the end. */
+  #settle(): void {
+    const { ended } = this.#transport;
+    if (ended === undefined) {
+      try {
+        this.#transport.pump();
+        if (this.#writable !== undefined && this.#transport.writable) {
+          this.#writable.resolve();
+          this.#writable = undefined;
+        }
+        this.#flushes = this.#flushes.filter(({ mark, done }) => {
+          if (!this.#transport.takenUpTo(mark)) return true;
+          done.resolve();
+          return false;
+        });
+      } catch (error) {
+        this.#emit('messageerror', error, []);
+        return;
+      }
+      this.#rehold();
+      return;
+    }
+    this.#closed.resolve(ended);
+    this.#writable?.reject(this.#closedError('send'));
+    this.#writable = undefined;
+    for (const { mark, done } of this.#flushes.splice(0)) {
+      if (this.#shut || !this.#transport.takenUpTo(mark)) done.reject(this.#closedError('flush'));
+      else done.resolve();
+    }
+    if (!this.#wantsData) this.#tellEnd();
+    this.#rehold();
+  }
+
+  /** The end of the stream: whoever still waits for a message learns it, once. */
+  #tellEnd(): void {
+    if (this.#endTold) return;
+    this.#endTold = true;
+    while (this.#readers.length > 0) this.#readers.first().resolve(CLOSED);
+    const reason = this.#transport.ended as CloseReason;
+    queueMicrotask(() => this.#emit('close', reason, [], reason));
+    this.#rehold();
+  }
+
+  #emit(type: EventName, raw: unknown, ports: readonly unknown[], reason?: string): void {
+    const event = new PortEvent(type, this, type === 'close' ? undefined : raw, ports, reason);
+    const handler = this.#handlers[type];
+    if (handler !== null) {
+      try {
+        handler.call(this, event);
+      } catch (error) {
+        platform.reportError(error);
+      }
+    }
+    if (this.#listeners[type].count > 0) this.#listeners[type].emit(event, raw, platform.reportError);
+    else if (handler === null && type === 'messageerror') platform.reportError(raw);
+  }
+
+  #addRaw(type: EventName, listener: RawListener, once: boolean): this {
+    if (!isEventName(type)) {
+      throw new UsageError('ERR_OPTION', `No event ${String(type)}; a port has message, messageerror and close`);
+    }
+    this.#listeners[type].addRaw(listener, once);
+    if (type === 'message') this.start();
+    return this;
+  }
+
+  /** Keeps the process alive exactly while something here is waited for (G8). */
+  #rehold(): void {
+    const held = this.#referenced && this.#transport.ended === undefined && (this.#wantsData || this.#wantsSpace);
+    if (held === this.#held) return;
+    this.#held = held;
+    this.#transport.hold(held);
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#shut || this.#transport.ended !== undefined) throw this.#closedError(action);
+  }
+  #closedError(action: string): ClosedError {
+    const reason = this.#transport.ended ?? 'closed';
+    const who = this.#shut ? 'this end was closed' : `the peer is gone (${reason})`;
+    return new ClosedError(`Cannot ${action}: ${who}`, reason);
+  }
+  #checkMayBlock(action: string): void {
+    if (this.#transport.canBlock) return;
+    throw new UnsupportedError(
+      `Cannot ${action} here: this thread may not block; use ${action === 'send' ? 'trySend and writable' : 'receiveAsync or onmessage'}, or a worker`,
+    );
+  }
+}
+
+function isEventName(type: string): type is EventName {
+  return type === 'message' || type === 'messageerror' || type === 'close';
+}
+
+const NO_TRANSFER: readonly unknown[] = [];
+
+function transferList(transfer: Transfer | undefined): readonly unknown[] {
+  if (transfer === undefined || transfer === null) return NO_TRANSFER;
+  const list = Array.isArray(transfer)
+    ? transfer
+    : ((transfer as { transfer?: readonly unknown[] }).transfer ?? NO_TRANSFER);
+  if (!Array.isArray(list)) {
+    throw new UsageError('ERR_TRANSFER', 'Cannot transfer: the transfer list must be an array');
+  }
+  for (const item of list) {
+    if (item instanceof Port) {
+      throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port: send a `remote` of a new channel instead');
+    }
+  }
+  return list;
+}

@@ -1,0 +1,75 @@
+// Promises that somebody waits for: one that is settled from outside, and a line of readers served in order.
+
+export interface Settleable<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function settleable<T>(): Settleable<T> {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+interface Waiter {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Readers in line. Each leaves it when it is served, when its time is up, or when its signal says so. */
+export class Waiters {
+  readonly #line = new Set<Waiter>();
+
+  get length(): number {
+    return this.#line.size;
+  }
+
+  /** Who is to be served next; settling it takes it out of the line. Only when `length` is above 0. */
+  first(): Waiter {
+    const [waiter] = this.#line;
+    return waiter as Waiter;
+  }
+
+  /**
+   * Joins the line.
+   * @param late what to resolve with when `timeoutMs` have passed
+   * @param left told whenever a reader leaves the line other than by being served
+   */
+  add(timeoutMs: number, late: unknown, signal: AbortSignal | undefined, left: () => void): Promise<unknown> {
+    const { promise, resolve, reject } = settleable<unknown>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const leave = (): void => {
+      this.#line.delete(waiter);
+      if (timer !== undefined) clearTimeout(timer);
+      signal?.removeEventListener('abort', aborted);
+    };
+    const aborted = (): void => {
+      waiter.reject((signal as AbortSignal).reason);
+      left();
+    };
+    const waiter: Waiter = {
+      resolve(value) {
+        leave();
+        resolve(value);
+      },
+      reject(error) {
+        leave();
+        reject(error);
+      },
+    };
+    this.#line.add(waiter);
+    signal?.addEventListener('abort', aborted);
+    if (timeoutMs < 2 ** 31) {
+      timer = setTimeout(() => {
+        waiter.resolve(late);
+        left();
+      }, timeoutMs);
+    }
+    return promise;
+  }
+}
