@@ -111,7 +111,10 @@ export class RingOutbound {
         if (sent === true) return;
       }
     }
-    if (!this.#outbox.admit()) return this.#countDrops();
+    if (!this.#outbox.admit()) {
+      this.#countDrops();
+      return;
+    }
     // What may be dropped later must teach the receiver nothing.
     const encoded = transfer.length > 0 ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
     if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)));

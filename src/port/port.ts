@@ -298,7 +298,10 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     listener: PortListener | EventListenerOrEventListenerObject | null,
     options?: AddEventListenerOptions | boolean,
   ): void {
-    if (!isEventName(type)) return super.addEventListener(type, listener as EventListener, options);
+    if (!isEventName(type)) {
+      super.addEventListener(type, listener as EventListener, options);
+      return;
+    }
     if (listener === null) return;
     const { once = false, signal } = typeof options === 'object' ? options : {};
     if (signal?.aborted) return;
@@ -311,7 +314,10 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     listener: PortListener | EventListenerOrEventListenerObject | null,
     options?: EventListenerOptions | boolean,
   ): void {
-    if (!isEventName(type)) return super.removeEventListener(type, listener as EventListener, options);
+    if (!isEventName(type)) {
+      super.removeEventListener(type, listener as EventListener, options);
+      return;
+    }
     this.#listeners[type].remove(listener, false);
     this.#rehold();
   }

@@ -31,9 +31,15 @@ export class Pump {
   readonly #poll = (): void => {
     this.#pollDue = false;
     if (this.#state !== 'polling') return;
-    if (this.#somethingToDo()) void this.#run();
-    else if (performance.now() - this.#restingSince < this.#transport.spin.windowMs) this.#pollNextTurn();
-    else this.#park();
+    if (this.#somethingToDo()) {
+      this.#transport.spin.caught();
+      this.#restingSince = 0;
+      void this.#run();
+    } else if (performance.now() - this.#restingSince < this.#transport.spin.windowMs) this.#pollNextTurn();
+    else {
+      this.#transport.spin.missed();
+      this.#park();
+    }
   };
 
   constructor(transport: Transport, host: PumpHost) {
@@ -82,7 +88,7 @@ export class Pump {
   }
 
   #learn(now: number): void {
-    if (this.#restingSince !== 0) this.#transport.spin.learn(now - this.#restingSince);
+    if (this.#restingSince !== 0) this.#transport.spin.slept(now - this.#restingSince);
     this.#restingSince = 0;
   }
 

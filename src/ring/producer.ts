@@ -83,7 +83,11 @@ export class Producer {
     const index = this.#tail & this.#mask;
     const room = this.capacity - index;
     const total = need > room ? room + need : need;
-    if (this.capacity - ((this.#tail - this.#headSeen) >>> 0) < total && !this.#refresh(total)) return FULL;
+    if (this.capacity - ((this.#tail - this.#headSeen) >>> 0) < total && !this.#refresh(total)) {
+      // A consumer that sees nothing of a full ring would never make room in it.
+      this.publish();
+      return FULL;
+    }
     this.#claimed = length;
     if (need <= room) return this.#data + index + HEADER_BYTES;
     const pad = (this.#data + index) >>> 2;
@@ -103,6 +107,7 @@ export class Producer {
     if (stretch < wanted) {
       this.#refresh(0);
       stretch = this.#stretch(wanted);
+      if (stretch < wanted) this.publish();
     }
     return Math.min(stretch, this.maxPayload);
   }
@@ -146,7 +151,7 @@ export class Producer {
   /**
    * From now on commits are published when `bytes` have gathered, or by `publish`; 0, as at the start, publishes each.
    * What has gathered already is published if it reaches the new number. For batches that are not one function call.
-   * The ring is full for a consumer that sees nothing of it: publish before waiting for room.
+   * A claim that finds the ring full publishes too: a consumer that sees nothing of it would never make room.
    * @returns the number that was in force before
    */
   gather(bytes: number): number {

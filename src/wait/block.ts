@@ -35,10 +35,7 @@ export class BlockingWait {
     if (look()) return true;
     if (timeoutMs <= 0) return false;
     const start = performance.now();
-    if (this.#spin.worthwhile && this.#spin.until(look)) {
-      this.#spin.learn(0);
-      return true;
-    }
+    if (this.#spin.worthwhile && this.#spin.until(look)) return true;
     for (;;) {
       const waited = performance.now() - start;
       if (waited >= timeoutMs) return false;
@@ -50,7 +47,7 @@ export class BlockingWait {
       }
       withdraw(this.#words, this.#park);
       if (look()) {
-        this.#spin.learn(performance.now() - start);
+        this.#spin.slept(performance.now() - start);
         return true;
       }
     }
