@@ -1,5 +1,6 @@
 // Every room may import itself and the rooms to its left in LAYERS, and nothing else. Also: `node:` imports and
-// questions about the runtime stay in the rooms named here, and shipped code imports no package.
+// questions about the runtime stay in the rooms named here, shipped code imports no package, and classes of error live in
+// errors.ts (a compat door may have its own, for its names).
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import process from 'node:process';
@@ -58,6 +59,9 @@ export function checkLayers(root) {
         if (!allowed) report(`${spec} outside of ${NODE_FOLDERS.join(', ')}`);
       } else if (!test) report(`imports the package ${spec}; src/ has no dependencies`);
     }
+    const error = /\bclass \w+ extends \w*Error\b/.exec(text);
+    if (!test && error && !['errors', 'compat'].includes(from))
+      report(`${error[0]}: classes of error live in errors.ts`);
     const sniffed = SNIFFING.exec(text);
     if (!test && from !== 'platform' && sniffed) report(`asks where it runs (${sniffed[0]}); only platform/ may`);
   }

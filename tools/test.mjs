@@ -17,15 +17,24 @@ import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
 import { directives, killAll, runTestFile } from './test-file.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const { values: options } = parseArgs({
-  options: {
+const options = parseOptions();
+
+function parseOptions() {
+  const named = {
     runtime: { type: 'string' },
     only: { type: 'string', multiple: true },
     'require-all': { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
     watchdog: { type: 'string', default: '120' },
-  },
-});
+  };
+  try {
+    return parseArgs({ options: named }).values;
+  } catch (error) {
+    return fail(
+      `${error.message}\nOptions: --runtime <names>, --only <text>, --require-all, --jobs <n>, --watchdog <seconds>`,
+    );
+  }
+}
 
 /** The runtimes to use and the ones to miss. The Node at hand stands in for its release when that is not installed. */
 function choose(names) {
