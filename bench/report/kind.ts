@@ -1,0 +1,10 @@
+// Who is who among the contenders, told by the name of the subject alone.
+
+/** A `limit` is what the machine can do (a C++ ring, memcpy): drawn for scale, neither beaten nor a winner. */
+export type Kind = 'ours' | 'rival' | 'limit';
+
+export function kindOf(subject: string): Kind {
+  if (/^(millrace|ours)\b/.test(subject)) return 'ours';
+  if (/^(limit|cpp|rust|memcpy|futex)\b/.test(subject)) return 'limit';
+  return 'rival';
+}

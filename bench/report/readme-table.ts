@@ -1,0 +1,166 @@
+// The README's results, generated from bench/results/*.json between two markers, so that no number there was typed.
+//
+//   node dist/bench/report/readme-table.js            rewrites the README
+//   node dist/bench/report/readme-table.js --check    exits with 1 when it would change something
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { Results } from '../schema.ts';
+import { figure, spread, times } from './format.ts';
+import { type Headline, headlines } from './headline.ts';
+import { buildReport, type Report, readResults, runtimeName, score } from './model.ts';
+
+export const BEGIN = '<!-- results:begin -->';
+export const END = '<!-- results:end -->';
+
+/** The runtime whose figures stand in the README; the others are there with their ratios. */
+const FRONT = /^Node 24\./;
+
+/** One line of a table: what would end a cell or a line must not come through. */
+function cell(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/[|<]/g, (at) => (at === '|' ? '\\|' : '&lt;'))
+    .trim();
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.map(cell).join(' | ')} |`;
+}
+
+/** Old results stay committed: of each runtime release the newest complete run counts, a quick one never does. */
+export function current(files: readonly Results[]): Results[] {
+  const newest = new Map<string, Results>();
+  const usable = files.filter((file) => !file.quick && !file.partial);
+  for (const file of [...usable].sort((a, b) => (a.date < b.date ? -1 : 1))) {
+    const [name, release] = runtimeName(file).split(/[ .]/);
+    // Node's releases are separate rows of the promise; of Bun and Deno one each.
+    newest.set(name === 'Node' ? `${name} ${release}` : name!, file);
+  }
+  const order = ['Node', 'Bun', 'Deno'];
+  const rank = (file: Results): number =>
+    (order.indexOf(runtimeName(file).split(' ')[0]!) + order.length) % order.length;
+  return [...newest.values()].sort(
+    (a, b) => rank(a) - rank(b) || runtimeName(a).localeCompare(runtimeName(b), 'en', { numeric: true }),
+  );
+}
+
+function figureCell(result: { median: number; low: number; high: number }, unit: string): string {
+  return `${figure(result.median, unit)} (${spread(result.low, result.high, result.median, unit)})`;
+}
+
+function unitWord(unit: string): string {
+  return unit === 'msg/s' || unit === 'B/s' ? unit : '';
+}
+
+function frontRow({ scenario, row, standing, baseline }: Headline): string {
+  const { unit, name, better } = scenario.head;
+  const word = unitWord(unit);
+  const outcome = standing.outcome === 'even' ? 'no difference' : times(standing.ratio);
+  const direction = better === 'higher' ? 'more is better' : 'less is better';
+  return line([
+    `\`${name}\`, ${row.label}`,
+    `**${figureCell(standing.ours, unit)}**`,
+    `${figureCell(standing.rival, unit)}, ${standing.rival.label}`,
+    baseline ? figureCell(baseline, unit) : '',
+    standing.outcome === 'behind' ? `**rival wins**, ${times(1 / standing.ratio)}` : outcome,
+    word ? `${word}, ${direction}` : direction,
+  ]);
+}
+
+function ratioRow(report: Report, at: number): string {
+  const { head } = report.scenarios[at]!;
+  const cells = report.runs.map((_, run) => {
+    const one = score(report.scenarios[at]!, run);
+    return one.total === 0 ? '–' : `${times(one.ratio)}, ${one.ahead} of ${one.total}`;
+  });
+  return line([`\`${head.name}\``, head.title, ...cells]);
+}
+
+function lossLines(report: Report): string[] {
+  const found: string[] = [];
+  for (const { head, rows } of report.scenarios) {
+    for (const row of rows) {
+      const by = row.standings.flatMap((standing, run) =>
+        standing?.outcome === 'behind'
+          ? [`${standing.rival.label}, ${times(1 / standing.ratio)} on ${report.runs[run]!.name}`]
+          : [],
+      );
+      if (by.length > 0) found.push(`- \`${head.name}\`, ${cell(row.label)}: ${cell(by.join('; '))}`);
+    }
+  }
+  return found;
+}
+
+/** The section between the markers, markers not included. */
+export function resultsTable(files: readonly Results[]): string {
+  const chosen = current(files);
+  if (chosen.length === 0) {
+    return 'No results are committed yet. `npx millrace bench` measures on your machine, `npx millrace report` draws it.';
+  }
+  const report = buildReport(chosen);
+  const front = Math.max(
+    0,
+    report.runs.findIndex((run) => FRONT.test(run.name)),
+  );
+  const run = report.runs[front]!;
+  const { machine, date, command, commit } = run.results;
+  const rows = headlines(report, front);
+  const noisy = report.runs.filter((one) => one.results.noise.bad).map((one) => one.name);
+  const lost = lossLines(report);
+  return [
+    `${run.name}, ${machine.cpu}, ${machine.cores} cores, ${machine.os}, ${date.slice(0, 10)}, commit ${commit.slice(0, 8)}, \`${command}\`.`,
+    'Medians with their spread; of each scenario the row with the middle ratio, not the best one.',
+    '',
+    line(['scenario, row', 'Millrace', 'best rival', 'native port', 'ahead', 'unit']),
+    line(['---', '--:', '--:', '--:', '--:', '---']),
+    ...rows.map(frontRow),
+    '',
+    'Our best against the best rival of each row: geometric mean over the rows, and rows ahead of every rival.',
+    '',
+    line(['scenario', '', ...report.runs.map((one) => one.name)]),
+    line(['---', '---', ...report.runs.map(() => '--:')]),
+    ...report.scenarios.map((_, at) => ratioRow(report, at)),
+    '',
+    ...(noisy.length > 0 ? [`Too noisy to quote, by their own probe: ${noisy.join(', ')}.`, ''] : []),
+    lost.length === 0 ? 'No row of these runs is won by a rival.' : 'Rows that a rival wins:',
+    ...(lost.length === 0 ? [] : ['', ...lost]),
+  ].join('\n');
+}
+
+/** The README with its section renewed. Throws an `Error` when the markers are not there, once each and in order. */
+export function renew(readme: string, section: string): string {
+  const begin = readme.indexOf(BEGIN);
+  const end = readme.indexOf(END);
+  if (begin < 0 || end < begin || readme.indexOf(BEGIN, begin + 1) >= 0 || readme.indexOf(END, end + 1) >= 0) {
+    throw new Error(`Cannot renew the README's results: it needs ${BEGIN} and ${END}, once each, in this order`);
+  }
+  return `${readme.slice(0, begin + BEGIN.length)}\n\n${section}\n\n${readme.slice(end)}`;
+}
+
+/** The repository's root, from dist/bench/report/. */
+export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
+
+export function committedResults(root: string = ROOT): Results[] {
+  const folder = join(root, 'bench/results');
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
+  return names.sort().map((name) => readResults(join(folder, name)));
+}
+
+function main(): void {
+  const path = join(ROOT, 'README.md');
+  const old = readFileSync(path, 'utf8');
+  const renewed = renew(old, resultsTable(committedResults()));
+  if (renewed === old) return;
+  if (process.argv.includes('--check')) {
+    console.log('README.md is behind bench/results: run `node dist/bench/report/readme-table.js`');
+    process.exitCode = 1;
+    return;
+  }
+  writeFileSync(path, renewed);
+  console.log('README.md renewed');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) main();
