@@ -2,14 +2,15 @@
 //
 //     // SYNC record-visible: publishes the plain writes above; pairs with Consumer.drain.
 //
-// on its own line or up to six lines above it, and the same name stands on the other side, in the place that
-// "pairs with" names. Checked in src/ring, src/wait and src/transport.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+// on its own line, up to six lines above it, or right below it (there it covers two writes in a row), and the same name
+// stands on the other side, in the place that "pairs with" names. A call that meets itself on the other side "pairs
+// with the same ...". Every Atomics write in ring, wait, lane and transport needs a name; partners may be anywhere.
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const ROOMS = ['ring', 'wait', 'transport'];
+const ROOMS = ['ring', 'wait', 'lane', 'transport'];
 const ORDERING = /\bAtomics\.(?:store|exchange|compareExchange|add|sub|or|and|xor)\(/;
 const LINES_ABOVE_MAX = 6;
 
@@ -17,8 +18,8 @@ export function checkSyncPoints(root) {
   const problems = [];
   const places = new Map();
   let calls = 0;
-  const files = ROOMS.filter((room) => existsSync(join(root, room)))
-    .flatMap((room) => readdirSync(join(root, room), { recursive: true }).map((path) => `${room}/${path}`))
+  const files = readdirSync(root, { recursive: true })
+    .map((path) => path.replaceAll('\\', '/'))
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));
   for (const file of files) {
     const lines = readFileSync(join(root, file), 'utf8').split('\n');
@@ -29,16 +30,17 @@ export function checkSyncPoints(root) {
         if (name[2] !== ':') problems.push(`${where}: write "// SYNC ${name[1]}: what it orders; pairs with <place>"`);
         places.set(name[1], [...(places.get(name[1]) ?? []), { where, file, comment: comment(lines, i) }]);
       }
-      if (ORDERING.test(line.replace(/\/\/.*/, '').replace(/^\s*\*.*/, ''))) {
+      if (ROOMS.includes(file.split('/')[0]) && ORDERING.test(line.replace(/\/\/.*/, '').replace(/^\s*\*.*/, ''))) {
         calls++;
-        const near = lines.slice(Math.max(0, i - LINES_ABOVE_MAX), i + 1);
+        const near = lines.slice(Math.max(0, i - LINES_ABOVE_MAX), i + 2);
         if (!near.some((it) => it.includes('// SYNC ')))
           problems.push(`${where}: an Atomics write without a "// SYNC name:" comment`);
       }
     });
   }
   for (const [name, sides] of places) {
-    if (sides.length < 2) problems.push(`${sides[0].where}: SYNC ${name} has no partner with the same name`);
+    if (sides.length < 2 && !/pairs with the same\b/.test(sides[0].comment))
+      problems.push(`${sides[0].where}: SYNC ${name} has no partner with the same name`);
     for (const { where, comment: text } of sides) {
       if (!/pairs with/.test(text)) problems.push(`${where}: SYNC ${name} does not say what it "pairs with"`);
     }

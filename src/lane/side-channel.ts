@@ -142,9 +142,11 @@ export class SideChannel {
   /** Asks whether the other thread is gone, without the event loop. False when it cannot be known here. */
   peerGone(): boolean {
     this.pull();
+    // SYNC life: what the ended thread wrote is visible after this load; pairs with spawn in port/channel.ts.
     if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
     while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
     // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
+    // SYNC rung: a count and nothing else; covers no plain access; pairs with #rung.
     const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
     const now = performance.now();
     if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return false;
@@ -166,6 +168,7 @@ export class SideChannel {
 
   /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */
   #rung(): void {
+    // SYNC rung: a count and nothing else; pairs with peerGone.
     Atomics.add(this.#words, this.#rungHere, 1);
   }
 
