@@ -32,6 +32,14 @@ export const OUTBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 /** Bytes of complete messages set aside while this thread is blocked in `send`, so that two senders can't lock up. */
 export const INBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 
+/**
+ * Values on their way in the side channel, a direction. Each may be of any size and lies outside the ring, so their
+ * number is what can be bounded.
+ */
+export const SIDE_VALUES_MAX: number = 256;
+/** Bytes that a value in the side channel counts for in the outbox, whatever its real size. */
+export const SIDE_VALUE_BYTES: number = 4096;
+
 // ---- waiting --------------------------------------------------------------------------------------------------
 
 /** Microseconds of looking again before a thread parks; a wake-up costs 5 to 50, so waiting about as long is fair. */

@@ -16,6 +16,8 @@ export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = ['wait', 'reject', '
 export interface OutboxEntry {
   readonly kind: number;
   readonly bytes: Uint8Array;
+  /** What it counts for against the bounds. */
+  readonly weight: number;
   moved: number;
 }
 
@@ -73,7 +75,7 @@ export class Outbox {
 
   push(entry: OutboxEntry): void {
     this.#entries.push(entry);
-    this.#bytes += entry.bytes.length;
+    this.#bytes += entry.weight;
     if (this.#bytes > this.peak) this.peak = this.#bytes;
     if (this.policy === 'latest') this.#dropUntil(() => false);
     if (this.policy === 'drop-oldest') this.#dropUntil(() => this.#bytes <= this.highWaterMark);
@@ -85,7 +87,7 @@ export class Outbox {
 
   shift(): void {
     const entry = this.#entries.shift();
-    if (entry !== undefined) this.#bytes -= entry.bytes.length;
+    if (entry !== undefined) this.#bytes -= entry.weight;
   }
 
   /** Hands everything over and is empty. */
@@ -98,7 +100,7 @@ export class Outbox {
   #dropUntil(enough: () => boolean): void {
     const start = (this.#entries.first?.moved ?? 0) > 0 ? 1 : 0;
     while (this.#entries.length > start + 1 && !enough()) {
-      for (const dropped of this.#entries.remove(start, 1)) this.#bytes -= dropped.bytes.length;
+      for (const dropped of this.#entries.remove(start, 1)) this.#bytes -= dropped.weight;
       this.drops++;
     }
   }

@@ -4,7 +4,7 @@ import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_MASK, KIND_SIDE, MORE } from '../frame/header.ts';
 import { Join } from '../frame/join.ts';
-import { BAD, RECEIVED } from '../memory/layout.ts';
+import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
 import { type Consumer, NONE } from '../ring/consumer.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
@@ -121,10 +121,12 @@ export class RingInbound {
         return this.#decodeAside(this.#join.kind, whole);
       }
       if (tag === KIND_SIDE) {
-        const found = this.#side.take(this.#views.words[offset >>> 2] as number);
+        const number = this.#views.words[offset >>> 2] as number;
+        const found = this.#side.take(number);
         // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
         // the value's arrival makes us look again.
         if (found === undefined && !platform.canTake) return EMPTY;
+        Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
         this.#leave();
         if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
         this.ports = found.ports;

@@ -4,8 +4,8 @@ import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
-import { SCRATCH_BYTES_KEPT } from '../limits.ts';
-import { DROPS, OUTBOX_PEAK, SENT, STALLS } from '../memory/layout.ts';
+import { SCRATCH_BYTES_KEPT, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { DROPS, OUTBOX_PEAK, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
 import { FULL, type Producer } from '../ring/producer.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
@@ -117,7 +117,7 @@ export class RingOutbound {
     }
     // What may be dropped later must teach the receiver nothing.
     const encoded = transfer.length > 0 ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
-    if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)));
+    if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)), SIDE_VALUE_BYTES);
     else this.#enqueue(this.#kind, encoded);
     this.#stalled();
     this.pump();
@@ -169,6 +169,8 @@ export class RingOutbound {
 
   /** Sends the value through the side channel and its place in the order through the ring. */
   #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
+    const onTheirWay = (this.#side.posted - Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN)) | 0;
+    if (onTheirWay >= SIDE_VALUES_MAX) return false;
     const offset = this.#producer.tryClaim(MARKER_BYTES);
     if (offset === FULL) return false;
     let number: number;
@@ -244,9 +246,9 @@ export class RingOutbound {
     return true;
   }
 
-  #enqueue(kind: number, bytes: Uint8Array): void {
+  #enqueue(kind: number, bytes: Uint8Array, weight: number = bytes.length): void {
     const drops = this.#outbox.drops;
-    this.#outbox.push({ kind, bytes, moved: 0 });
+    this.#outbox.push({ kind, bytes, weight, moved: 0 });
     this.#accepted++;
     this.#moved += this.#outbox.drops - drops;
     this.#count(OUTBOX_PEAK, this.#outbox.peak);

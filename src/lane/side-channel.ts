@@ -99,6 +99,11 @@ export class SideChannel {
     return number;
   }
 
+  /** Values posted so far. */
+  get posted(): number {
+    return this.#nextNumber;
+  }
+
   /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
   take(number: number): SideValue | undefined {
     if (!this.#values.has(number)) this.pull();

@@ -42,6 +42,7 @@
 //   16    64     HEAD            consumer    1     position: bytes ever released, wraps at 2^32
 //   17    68     RECEIVED        consumer    1     messages ever taken
 //   18    72     BAD             consumer    1     payloads that could not be decoded
+//   19    76     SIDE_TAKEN      consumer    1     values taken out of the side channel
 
 export const LAYOUT_MAGIC = 0x4543524d;
 export const LAYOUT_VERSION = 1;
@@ -74,6 +75,7 @@ export const WAKES = 5;
 export const HEAD = 16;
 export const RECEIVED = 17;
 export const BAD = 18;
+export const SIDE_TAKEN = 19;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
 export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5 } as const;
