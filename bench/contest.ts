@@ -13,6 +13,8 @@ export interface Sample {
   readonly peakBytes?: number;
   readonly perUnitBytes?: number;
   readonly extra?: Readonly<Record<string, number>>;
+  /** `extra` covers all rounds so far, so that the last one stands for the row. */
+  readonly cumulative?: boolean;
 }
 
 /** A contestant at the start line: threads or processes run, nothing is measured yet. */
@@ -33,8 +35,6 @@ export interface RowPlan {
   readonly label: string;
   readonly params: Readonly<Record<string, string | number>>;
   readonly contestants: readonly Contestant[];
-  /** One after the other with nobody else's threads alive: for peak memory. */
-  readonly alone?: boolean;
 }
 
 /** What the user asked for, resolved once by the command line. */
@@ -71,6 +71,8 @@ export interface Scenario {
   /** The scenario whose samples, scaled, are this table too: with both in one run, only that one is measured. */
   readonly derived?: { readonly from: string; scale(params: Readonly<Record<string, string | number>>): number };
   rows(setting: Setting): RowPlan[] | Promise<RowPlan[]>;
+  /** The rows as they run in a process of their own, for scenarios whose `rows` only start such processes. */
+  readonly inner?: (setting: Setting) => Promise<RowPlan[]>;
 }
 
 /** Picks by size of the run, so that a scenario reads as a table of its sizes. */

@@ -10,15 +10,28 @@ export function windowOf(load: Load): number {
   return Math.max(64, Math.min(4096, Math.floor((4 << 20) / load.sizeBytes)));
 }
 
-/** Streams with `post`, staying within the window: without it, most contenders would be timed growing a queue. */
-export async function stream(end: End, load: Load, count: number, progress: Progress): Promise<void> {
-  if (end.send) return end.send(load, count, progress);
+/**
+ * Streams with `post`, staying within the window: without it, most contenders would be timed growing a queue.
+ * @param from messages sent before under the same order, for streams in several parts
+ */
+export async function stream(end: End, load: Load, count: number, progress: Progress, from = 0): Promise<void> {
+  if (end.send) return end.send(load, count, progress, from);
   if (end.ask) return streamCalls(end, load, count);
+  if (end.needsLoop) return streamTurning(end, load, count, progress);
   const { items, mask } = load;
   const window = windowOf(load);
   let allowed = window;
-  for (let i = 0; i < count; i++) {
+  for (let i = from; i < from + count; i++) {
     if (i >= allowed) allowed = awaitProgress(progress, i - window) + window;
+    end.post!(items[i & mask]);
+  }
+}
+
+async function streamTurning(end: End, load: Load, count: number, progress: Progress): Promise<void> {
+  const { items, mask } = load;
+  const window = windowOf(load);
+  for (let i = 0; i < count; i++) {
+    while (i - Atomics.load(progress, 0) >= window) await new Promise((resolve) => setImmediate(resolve));
     end.post!(items[i & mask]);
   }
 }

@@ -13,9 +13,11 @@ export interface LoadSpec {
   readonly read?: 'ends' | 'lines';
   /** 1: the very same message again and again; the default rotates through enough that nobody's batch sees two. */
   readonly distinct?: number;
+  /** No message is ever sent twice: the sender makes a new pool before each round. */
+  readonly fresh?: boolean;
 }
 
-export type ValueName = 'req118' | 'obj500' | 'obj757' | 'doc10k' | 'nums1000' | 'floats1000' | 'rich';
+export type ValueName = 'req118' | 'obj500' | 'obj757' | 'doc10k' | 'nums1000' | 'floats1000' | 'rich' | 'text';
 
 export interface Load {
   readonly spec: LoadSpec;
@@ -55,6 +57,18 @@ export function makeLoad(spec: LoadSpec): Load {
     stride,
     weigh: spec.form === 'bytes' ? bytesWeigher(stride) : spec.form === 'string' ? weighString : weighObject,
   };
+}
+
+/** Messages of a fresh load in one round: a power of two, about 16 MiB in all. */
+export function freshCount(spec: LoadSpec): number {
+  return 2 ** Math.floor(Math.log2(Math.max(4, Math.min(4096, (16 << 20) / spec.size))));
+}
+
+/** The same load with a pool of `count` messages that nobody has seen. `batch` numbers the pools. */
+export function freshLoad(load: Load, count: number, batch: number): Load {
+  const items: unknown[] = [];
+  for (let i = 0; i < count; i++) items.push(makeItem(load.spec, batch * count + i));
+  return { ...load, items, mask: count - 1 };
 }
 
 /** The tally that a receiver of the first `count` messages must report. */
@@ -121,6 +135,7 @@ function jsonBytes(value: unknown): number {
 function makeItem(spec: LoadSpec, i: number): unknown {
   if (spec.form === 'bytes') return makeBytes(spec.size, i);
   if (spec.form === 'string') return makeText(spec.size, i);
+  if (spec.value === 'text') return { id: i, from: 'sender', text: makeText(spec.size, i) };
   return VALUES[spec.value ?? 'req118'](i);
 }
 
@@ -131,19 +146,26 @@ function makeBytes(size: number, i: number): Uint8Array {
 }
 
 /**
- * A flat one-byte string that nobody has seen before. Built through a decoder: concatenation would give a rope, whose
- * flattening would be timed as sending, and `repeat` of a short text may give a rope as well.
+ * A flat one-byte string that differs from all of other seeds. Built through a decoder: concatenation would give a
+ * rope, whose flattening would be timed as sending.
  */
 export function makeText(size: number, seed: number): string {
-  const bytes = new Uint8Array(size);
-  for (let j = 0; j < size; j++) bytes[j] = 97 + ((j + seed + (j >>> 7) * seed) % 26);
+  let bytes = templates.get(size);
+  if (!bytes) {
+    bytes = new Uint8Array(size);
+    for (let j = 0; j < size; j++) bytes[j] = 97 + ((j + (j >>> 7)) % 26);
+    templates.set(size, bytes);
+  }
   const tag = `${seed}:`;
   for (let j = 0; j < tag.length && j < size; j++) bytes[j] = tag.charCodeAt(j);
-  return new TextDecoder().decode(bytes);
+  return decoder.decode(bytes);
 }
 
+const templates = new Map<number, Uint8Array>();
+const decoder = new TextDecoder();
+
 // Objects whose JSON has about the length in their name. `id` differs from one message of the pool to the next.
-const VALUES: Record<ValueName, (i: number) => unknown> = {
+const VALUES: Record<Exclude<ValueName, 'text'>, (i: number) => unknown> = {
   req118: (i) => ({
     id: i,
     type: 'request',

@@ -43,9 +43,7 @@ export async function runScenario(
     if (stopping()) break;
     progress.title(`${scenario.name}: ${row.label}`);
     const advance = (rounds: number): void => progress.advance(rounds * pace.roundMs);
-    const lanes = row.alone
-      ? await runAlone(row.contestants, pace, noise, advance, stopping)
-      : await runInterleaved(row.contestants, pace, noise, advance, stopping);
+    const lanes = await runInterleaved(row.contestants, pace, noise, advance, stopping);
     rows.push({ label: row.label, params: row.params, results: judge(scenario, lanes) });
   }
   const { name, title, seed, unit, better, note, baseline } = scenario;
@@ -96,21 +94,6 @@ async function runInterleaved(
     }
   }
   for (const lane of lanes) await lane.session?.stop();
-  return lanes;
-}
-
-async function runAlone(
-  contestants: readonly Contestant[],
-  pace: Pace,
-  noise: NoiseProbe,
-  advance: (rounds: number) => void,
-  stopping: Stopping,
-): Promise<Lane[]> {
-  const lanes: Lane[] = [];
-  for (const contestant of contestants) {
-    if (stopping()) break;
-    lanes.push(...(await runInterleaved([contestant], pace, noise, advance, stopping)));
-  }
   return lanes;
 }
 
@@ -166,7 +149,9 @@ function costs(samples: readonly Sample[]): Partial<Result> {
   if (units.length > 0) found.memory = { ...found.memory, perUnitBytes: Math.round(median(units)) };
   const keys = Object.keys(samples[0]?.extra ?? {});
   if (keys.length > 0) {
-    const middle = (key: string): number => rounded(median(samples.flatMap((sample) => sample.extra?.[key] ?? [])));
+    const last = samples.at(-1)!;
+    const middle = (key: string): number =>
+      rounded(last.cumulative ? last.extra![key]! : median(samples.flatMap((sample) => sample.extra?.[key] ?? [])));
     found.extra = Object.fromEntries(keys.map((key) => [key, middle(key)]));
   }
   return found;

@@ -26,6 +26,12 @@ export function runtimesNamed(names: readonly string[]): OtherRuntime[] {
   });
 }
 
+/** The command that runs `file` (a name in this folder) under the runtime that we are. */
+export function ownCommand(file: string): readonly [string, ...string[]] {
+  const path = fileURLToPath(new URL(`./${file}`, import.meta.url));
+  return process.versions['deno'] ? [process.execPath, 'run', '-A', path] : [process.execPath, path];
+}
+
 function locate(given: string): string | undefined {
   if (/[\\/]/.test(given)) return existsSync(given) ? given : undefined;
   const home = join(root, 'test/runtimes/node_modules', given);

@@ -3,7 +3,7 @@ import type { BenchOptions, Contestant, Sample, Session } from './contest.ts';
 import { CpuMeter } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { parkedRoundTrip, roundTrips, stream } from './drivers.ts';
-import { digest, expected, type Load, type LoadSpec, type Tally } from './loads.ts';
+import { digest, expected, freshCount, freshLoad, type Load, type LoadSpec, type Tally } from './loads.ts';
 import { median } from './stats.ts';
 import { labelOf, type ThreadSubject, type Wait } from './subject.ts';
 import { type ThreadChannel, ThreadHost } from './thread-host.ts';
@@ -15,16 +15,16 @@ export const messagesPerSecond: Gauge = (count, seconds) => count / seconds;
 export const bytesPerSecond: Gauge = (count, seconds, load) => (count * load.sizeBytes) / seconds;
 export const microsecondsEach: Gauge = (count, seconds) => (seconds * 1e6) / count;
 
-const ROUND_DEADLINE_MS = 30_000;
+export const ROUND_DEADLINE_MS = 30_000;
 
-interface Parts {
+export interface Parts {
   readonly subject: ThreadSubject;
   readonly wait: Wait;
   readonly spec: LoadSpec;
   readonly options: BenchOptions;
 }
 
-async function openHost(parts: Parts): Promise<{ host: ThreadHost; channel: ThreadChannel }> {
+export async function openHost(parts: Parts): Promise<{ host: ThreadHost; channel: ThreadChannel }> {
   const host = new ThreadHost();
   try {
     return { host, channel: await host.open(parts.subject, parts.wait, parts.spec, parts.options) };
@@ -34,12 +34,12 @@ async function openHost(parts: Parts): Promise<{ host: ThreadHost; channel: Thre
   }
 }
 
-function same(a: Tally, b: Tally): boolean {
+export function same(a: Tally, b: Tally): boolean {
   return a.count === b.count && a.sum === b.sum;
 }
 
 /** Sends the start of the pool and compares every field of what arrives; only then is speed worth measuring. */
-async function verify(channel: ThreadChannel): Promise<void> {
+export async function verify(channel: ThreadChannel): Promise<void> {
   const load = channel.load;
   const count = Math.min(64, load.items.length);
   const deep = load.spec.form === 'bytes' ? load : { ...load, weigh: digest };
@@ -56,7 +56,7 @@ async function verify(channel: ThreadChannel): Promise<void> {
  * Repeats `work` with more messages until it takes a good part of `ms`, and returns the count for a round. Also the
  * warm-up: the loops have been compiled when it returns.
  */
-async function calibrate(ms: number, start: number, work: (count: number) => Promise<unknown>): Promise<number> {
+export async function calibrate(ms: number, start: number, work: (count: number) => Promise<unknown>): Promise<number> {
   let count = start;
   for (;;) {
     const began = performance.now();
@@ -71,6 +71,8 @@ export interface FlowOptions extends Parts {
   readonly gauge: Gauge;
   /** A fixed amount of work per round instead of a time. */
   readonly count?: number | undefined;
+  /** A round is many bursts of so many messages, each timed by itself, with the worker idle before it. */
+  readonly burst?: number | undefined;
 }
 
 class FlowSession implements Session {
@@ -78,6 +80,7 @@ class FlowSession implements Session {
   readonly #host: ThreadHost;
   readonly #channel: ThreadChannel;
   #count = 0;
+  #batch = 0;
 
   constructor(parts: FlowOptions, host: ThreadHost, channel: ThreadChannel) {
     this.#parts = parts;
@@ -88,23 +91,40 @@ class FlowSession implements Session {
   async round(ms: number): Promise<Sample> {
     if (this.#count === 0) {
       await verify(this.#channel);
-      this.#count = this.#parts.count ?? (await calibrate(ms, 64, (count) => this.#run(count)));
+      const { count, spec } = this.#parts;
+      if (spec.fresh) await this.#run(freshCount(spec));
+      this.#count = spec.fresh
+        ? freshCount(spec)
+        : (count ?? (await calibrate(ms, this.#parts.burst ?? 64, (n) => this.#bursts(n))));
     }
     const meter = new CpuMeter();
-    const { seconds, checked } = await this.#run(this.#count);
-    const count = this.#count;
+    const { seconds, checked, count } = await this.#bursts(this.#count);
     const value = this.#parts.gauge(count, seconds, this.#channel.load);
     return { value, checked, cpuUs: meter.stop(), messages: count, wallMs: seconds * 1000 };
   }
 
+  async #bursts(count: number): Promise<{ seconds: number; checked: boolean; count: number }> {
+    const burst = this.#parts.burst ?? count;
+    let seconds = 0;
+    let checked = true;
+    let sent = 0;
+    for (; sent < count; sent += burst) {
+      const run = await this.#run(burst);
+      seconds += run.seconds;
+      checked &&= run.checked;
+    }
+    return { seconds, checked, count: sent };
+  }
+
   async #run(count: number): Promise<{ seconds: number; checked: boolean }> {
     const channel = this.#channel;
+    const load = this.#parts.spec.fresh ? freshLoad(channel.load, count, ++this.#batch) : channel.load;
     const { done } = await channel.order('receive', count);
     const start = performance.now();
-    await stream(channel.end, channel.load, count, channel.progress);
+    await stream(channel.end, load, count, channel.progress);
     const tally = await withDeadline(done, ROUND_DEADLINE_MS, 'the round did not end');
     const seconds = (performance.now() - start) / 1000;
-    return { seconds, checked: same(tally, expected(channel.load, count)) };
+    return { seconds, checked: same(tally, expected(load, count)) };
   }
 
   async stop(): Promise<void> {

@@ -15,14 +15,16 @@ export type Progress = Int32Array;
 export interface End {
   /** Hands over one message now; does not wait for the reader. */
   post?(value: unknown): void;
+  /** `post` only gets through while its thread returns to the event loop (Deno's BroadcastChannel). */
+  readonly needsLoop?: boolean;
   /** Delivers by the event loop until the next call of `listen`. */
   listen?(handler: ((value: unknown) => void) | null): void;
   /** Blocks this thread until there is a message. */
   read?(): unknown;
   /** A call that is answered with its argument, where the contender thinks in calls. */
   ask?(value: unknown): Promise<unknown>;
-  /** Streams `count` messages of the load, in the contender's best way. */
-  send?(load: Load, count: number, progress: Progress): void | Promise<void>;
+  /** Streams `count` messages of the load from number `from` on, in the contender's best way. */
+  send?(load: Load, count: number, progress: Progress, from: number): void | Promise<void>;
   /** Consumes `count` messages of the load, likewise. */
   receive?(load: Load, count: number, progress: Progress): Tally | Promise<Tally>;
   close(): void | Promise<void>;
@@ -44,6 +46,10 @@ export interface ThreadSubject {
   readonly forms: readonly Form[];
   /** How its ends can wait in a round trip; empty when it only goes one way. */
   readonly waits: readonly Wait[];
+  /** One post reaches every worker that holds the channel. */
+  readonly broadcasts?: boolean;
+  /** Any number of channels may lead to the same worker. */
+  readonly perChannel?: boolean;
   /** How its receiver waits while a stream comes in. */
   readonly streamWait?: Wait;
   /** Why it cannot take part, or undefined when it can. */
@@ -61,6 +67,8 @@ export interface ConnectContext {
   readonly wait: Wait;
   readonly load: Load;
   readonly options: BenchOptions;
+  /** How many channels there will be, where that is more than one: a hint to ask for small buffers. */
+  readonly ports?: number;
 }
 
 export interface AttachContext {

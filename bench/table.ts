@@ -48,6 +48,10 @@ function figures(result: Result, unit: string): string {
 export function quantity(value: number, unit: string): string {
   if (unit === 'msg/s') return `${scaled(value, 1000, ['', 'K', 'M', 'G'])}/s`;
   if (unit === 'B/s') return `${scaled(value, 1024, ['', 'Ki', 'Mi', 'Gi'])}B/s`;
+  if (unit === 'ns' || unit === 'us') {
+    const units = unit === 'ns' ? ['ns', 'us', 'ms', 's'] : ['us', 'ms', 's'];
+    return scaled(value, 1000, units);
+  }
   if (unit === 'bytes') return `${scaled(value, 1024, ['', 'Ki', 'Mi', 'Gi'])}B`;
   return `${short(value)} ${unit}`;
 }

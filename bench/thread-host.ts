@@ -3,10 +3,19 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { BenchOptions } from './contest.ts';
 import { withDeadline } from './deadline.ts';
 import { type Load, type LoadSpec, makeLoad, type Tally } from './loads.ts';
-import type { End, Progress, ThreadSubject, Wait } from './subject.ts';
+import type { Connection, End, Progress, ThreadSubject, Wait } from './subject.ts';
 import type { Order, Reply } from './worker.ts';
 
+export interface OpenMore {
+  /** Hold the same channel as this one, in another worker: for contenders that broadcast. */
+  readonly shared?: ThreadChannel | undefined;
+  /** Listen on both sides from the start. */
+  readonly idle?: boolean;
+  readonly ports?: number;
+}
+
 export interface ThreadChannel {
+  readonly connection: Connection;
   readonly end: End;
   readonly load: Load;
   readonly wait: Wait;
@@ -26,6 +35,7 @@ export class ThreadHost {
   readonly #control: MessagePort;
   readonly #progress: Progress = new Int32Array(new SharedArrayBuffer(64));
   readonly #waiting = new Map<string, Waiting>();
+  readonly #loads = new Map<string, Load>();
   #nextId = 1;
   #broken: Error | undefined;
 
@@ -41,15 +51,25 @@ export class ThreadHost {
     this.worker.on('exit', () => this.#fail(new Error('the worker of the benchmark ended')));
   }
 
-  async open(subject: ThreadSubject, wait: Wait, spec: LoadSpec, options: BenchOptions): Promise<ThreadChannel> {
+  async open(
+    subject: ThreadSubject,
+    wait: Wait,
+    spec: LoadSpec,
+    options: BenchOptions,
+    more: OpenMore = {},
+  ): Promise<ThreadChannel> {
     const id = this.#nextId++;
-    const load = makeLoad(spec);
-    const connection = await subject.connect({ worker: this.worker, wait, load, options });
+    const load = this.#loadOf(spec);
+    const { ports = 1, idle = false } = more;
+    const connection =
+      more.shared?.connection ?? (await subject.connect({ worker: this.worker, wait, load, options, ports }));
     const opened = this.#expect('opened', id);
-    const order: Order = { do: 'open', id, subject: subject.name, wait, spec, data: connection.data, options };
+    const order: Order = { do: 'open', id, subject: subject.name, wait, spec, data: connection.data, options, idle };
+    if (idle) connection.end.listen?.(() => {});
     this.#control.postMessage(order, (connection.transfer ?? []) as never);
     await withDeadline(opened, 20_000, `${subject.name} did not open`);
     return {
+      connection,
       end: connection.end,
       load,
       wait,
@@ -62,6 +82,16 @@ export class ThreadHost {
         await connection.end.close();
       },
     };
+  }
+
+  /** Channels of the same load share its pool. */
+  #loadOf(spec: LoadSpec): Load {
+    const key = JSON.stringify(spec);
+    const known = this.#loads.get(key);
+    if (known) return known;
+    const load = makeLoad(spec);
+    this.#loads.set(key, load);
+    return load;
   }
 
   async #order(id: number, what: 'receive' | 'echo', count: number, deep: boolean): Promise<{ done: Promise<Tally> }> {

@@ -8,7 +8,16 @@ import type { End, Progress, Wait } from './subject.ts';
 import { threadSubject } from './subjects/list.ts';
 
 export type Order =
-  | { do: 'open'; id: number; subject: string; wait: Wait; spec: LoadSpec; data: unknown; options: BenchOptions }
+  | {
+      do: 'open';
+      id: number;
+      subject: string;
+      wait: Wait;
+      spec: LoadSpec;
+      data: unknown;
+      options: BenchOptions;
+      idle: boolean;
+    }
   | { do: 'receive' | 'echo'; id: number; count: number; deep: boolean }
   | { do: 'close'; id: number };
 
@@ -25,6 +34,7 @@ interface Open {
 
 const { control, progress } = workerData as { control: MessagePort; progress: Progress };
 const channels = new Map<number, Open>();
+const loads = new Map<string, Load>();
 
 control.on('message', (order: Order) => {
   obey(order).catch((error: unknown) => {
@@ -35,10 +45,13 @@ control.on('message', (order: Order) => {
 
 async function obey(order: Order): Promise<void> {
   if (order.do === 'open') {
-    const load = makeLoad(order.spec);
+    const key = JSON.stringify(order.spec);
+    const load = loads.get(key) ?? makeLoad(order.spec);
+    loads.set(key, load);
     const subject = await threadSubject(order.subject);
     const { data, wait, options } = order;
     const end = await subject.attach({ data, wait, load, options });
+    if (order.idle) end.listen?.(() => {});
     channels.set(order.id, { end, wait, load });
     tell({ re: 'opened', id: order.id });
     return;

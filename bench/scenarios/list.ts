@@ -3,6 +3,8 @@ import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
 import { sharedRate, sharedThroughput } from './shared-tables.ts';
 import { stream } from './stream.ts';
+import { bunStrings, strings } from './strings.ts';
+import { fanOut, latencyHistogram, manyPortsScenario, scaling } from './threads-more.ts';
 import { values } from './values.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -13,5 +15,11 @@ export const scenarios: readonly Scenario[] = [
   smpRoundTrip,
   sharedThroughput,
   sharedRate,
+  bunStrings,
   values,
+  strings,
+  fanOut,
+  manyPortsScenario,
+  latencyHistogram,
+  scaling,
 ];

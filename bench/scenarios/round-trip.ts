@@ -1,11 +1,12 @@
 import { type Contestant, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
 import type { LoadSpec } from '../loads.ts';
+import { limitTrips } from '../native/limits.ts';
 import { trips } from '../sessions.ts';
 import { labelOf, type Wait } from '../subject.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
 import { chosen, specOfValue } from './common.ts';
 
-const WAIT_NAMES: Readonly<Record<Wait, string>> = {
+export const WAIT_NAMES: Readonly<Record<Wait, string>> = {
   'loop/loop': 'event loops on both sides',
   'loop/block': 'worker blocks, main on its event loop',
   'block/block': 'both block',
@@ -42,7 +43,11 @@ export const roundTrip: Scenario = {
   rows: async (setting) => {
     const spec = specOfValue('req118');
     const rows: RowPlan[] = [
-      { label: 'traffic flowing', params: { value: 'req118' }, contestants: await trippers(setting, spec) },
+      {
+        label: 'traffic flowing',
+        params: { value: 'req118' },
+        contestants: [...(await trippers(setting, spec)), ...limitTrips(setting)],
+      },
     ];
     if (sized(setting, { full: true, quick: true, smoke: false })) {
       const contestants = await trippers(setting, spec, { pauseMs: PAUSE_MS });

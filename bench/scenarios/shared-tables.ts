@@ -12,7 +12,7 @@ async function rows(setting: Setting, gauge: Gauge): Promise<RowPlan[]> {
     for (const size of sizes) {
       const spec = { form, size };
       const contestants = await streamers(setting, spec, gauge);
-      if (form === 'bytes') contestants.push(...(await limitBytes(setting, spec, gauge)));
+      if (form === 'bytes') contestants.push(...limitBytes(setting, spec, gauge));
       found.push({
         label: `${sizeName(size)} ${form === 'bytes' ? 'buffer' : 'string'}`,
         params: { form, size },

@@ -38,7 +38,7 @@ export const stream: Scenario = {
     const rows: RowPlan[] = [];
     for (const { label, spec } of specs(setting)) {
       const contestants = await streamers(setting, spec, messagesPerSecond);
-      if (spec.form === 'bytes') contestants.push(...(await limitBytes(setting, spec)));
+      if (spec.form === 'bytes') contestants.push(...limitBytes(setting, spec));
       const params = {
         form: spec.form,
         size: spec.size,

@@ -3,7 +3,7 @@ import type { ValueName } from '../loads.ts';
 import { messagesPerSecond } from '../sessions.ts';
 import { chosen, specOfValue, streamers } from './common.ts';
 
-const LABELS: Readonly<Record<ValueName, string>> = {
+const LABELS: Readonly<Partial<Record<ValueName, string>>> = {
   req118: 'request, 118 B as JSON',
   obj500: 'object, 500 B',
   obj757: 'object, 757 B',
@@ -31,7 +31,7 @@ export const values: Scenario = {
     for (const value of names) {
       const contestants = await streamers(setting, specOfValue(value), messagesPerSecond);
       rows.push({
-        label: LABELS[value],
+        label: LABELS[value]!,
         params: { value },
         contestants: contestants.filter((one) => carries(one.subject, value)),
       });

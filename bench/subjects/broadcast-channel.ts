@@ -9,6 +9,7 @@ function wrap(name: string): End {
   channel.onmessage = (event: { data: unknown }) => handler?.(event.data);
   return {
     post: (value) => channel.postMessage(value),
+    needsLoop: true,
     listen: (next) => {
       handler = next;
     },
@@ -23,6 +24,8 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One channel by name, each side with onmessage; in fan-out one post reaches every worker, which is what it is for.',
     forms: ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
+    broadcasts: true,
+    perChannel: true,
     connect: () => {
       const name = `millrace-bench-${process.pid}-${channelCount++}`;
       return { end: wrap(name), data: name };

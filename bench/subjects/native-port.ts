@@ -1,6 +1,7 @@
 // The runtime's own MessagePort: the rival that everybody has, and the baseline of most tables.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Connection, End, ThreadSubject } from '../subject.ts';
+import { SpinWatch } from './spin-watch.ts';
 
 type Wrap = (port: MessagePort) => End;
 
@@ -44,9 +45,11 @@ const transfer: Wrap = onLoop(
 const polled: Wrap = (port) => ({
   post: (value) => port.postMessage(value),
   read: () => {
-    for (;;) {
+    const watch = new SpinWatch();
+    for (let turns = 0; ; turns++) {
       const got = receiveMessageOnPort(port) as { message: unknown } | undefined;
       if (got) return got.message;
+      watch.turn(turns);
     }
   },
   close: () => port.close(),
@@ -70,6 +73,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'A MessageChannel, values handed to postMessage as they are; the sender stays within 4 MiB of unread messages, because an unbounded queue makes it slower.',
     forms: ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
+    perChannel: true,
   }),
   subject(json, {
     name: 'native-port:json',

@@ -51,12 +51,12 @@ function load(options: BenchOptions): Promise<Package> {
 function makeWriter(made: Package, buffers: Buffers): End {
   const writer = made.writer(buffers);
   return {
-    send: (load, count) => {
+    send: (load, count, _progress, from) => {
       const { items, mask, spec } = load;
       if (spec.form === 'bytes') {
-        for (let i = 0; i < count; i++) writer.writeSync(spec.size, writeBytes, items[i & mask] as Uint8Array);
+        for (let i = 0; i < count; i++) writer.writeSync(spec.size, writeBytes, items[(from + i) & mask] as Uint8Array);
       } else {
-        for (let i = 0; i < count; i++) writer.writeSync(spec.size, writeText, items[i & mask] as string);
+        for (let i = 0; i < count; i++) writer.writeSync(spec.size, writeText, items[(from + i) & mask] as string);
       }
       writer.flushSync();
     },

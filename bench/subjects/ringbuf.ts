@@ -23,12 +23,12 @@ const CAPACITY = 1 << 20;
 
 function wrap(ring: RingBuffer): End {
   return {
-    send: (load, count) => {
+    send: (load, count, _progress, from) => {
       const { items, mask, spec } = load;
       const watch = new SpinWatch();
       for (let i = 0; i < count; i++) {
         for (let turns = 0; ring.available_write() < spec.size; turns++) watch.turn(turns);
-        ring.push(items[i & mask] as Uint8Array);
+        ring.push(items[(from + i) & mask] as Uint8Array);
       }
     },
     receive: (load, count) => {

@@ -33,12 +33,12 @@ async function load(options: BenchOptions): Promise<Package> {
   return { SABMessagePort: found.StandInMessagePort, MWChannel: found.StandInChannel };
 }
 
-async function sendBatches(port: SabPort, load: Load, count: number): Promise<void> {
+async function sendBatches(port: SabPort, load: Load, count: number, from: number): Promise<void> {
   const { items, mask } = load;
   for (let i = 0; i < count; ) {
     const end = Math.min(count, i + BATCH);
     let last: Promise<void> | undefined;
-    for (; i < end; i++) last = port.postMessage(items[i & mask]);
+    for (; i < end; i++) last = port.postMessage(items[(from + i) & mask]);
     await last;
   }
 }
@@ -67,7 +67,7 @@ function wrap(port: SabPort, blocks: boolean): End {
     post: (value) => {
       port.postMessage(value);
     },
-    send: (load, count) => sendBatches(port, load, count),
+    send: (load, count, _progress, from) => sendBatches(port, load, count, from),
     receive: (load, count) => (blocks ? readBlocking(port, load, count) : readAsync(port, load, count)),
     close: () => port.close(),
   };
@@ -86,6 +86,7 @@ function subject(name: string, label: string, use: string, wait: Wait, hybrid: b
     use,
     forms: hybrid ? [] : ['object', 'string'],
     waits: [wait],
+    perChannel: !hybrid,
     absent: async (options) => missingOriginal(options.sabMessagePort, 'sab-message-port', '--sab-message-port'),
     standIn: (options) => options.sabMessagePort === undefined,
     connect: async ({ options }) => {

@@ -1,11 +1,11 @@
 // Waiting of contenders that bring none: spin, and give the core away once the wait is clearly longer than a hand-over.
 // Without the second part, a machine with fewer free cores than threads would be timed waiting for its own scheduler.
 
-const SPINS = 20_000;
+const SPINS = 10_000;
 const NAP_MS = 0.05;
 const LIMIT_MS = 25_000;
 
-/** One per round. Rounds take well under the limit, so a round that passes it hangs. */
+/** One per wait or per round, both of which take well under the limit. */
 export class SpinWatch {
   readonly #end: number = performance.now() + LIMIT_MS;
 
