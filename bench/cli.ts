@@ -7,6 +7,7 @@ import type { Pace, Scenario, Setting } from './contest.ts';
 import { commit, machineFacts, runtimeFacts } from './machine.ts';
 import { NoiseProbe } from './noise.ts';
 import { Progress } from './progress.ts';
+import { report } from './report/report.ts';
 import { costOf, deriveScenario, type PlannedScenario, runScenario } from './run.ts';
 import { runtimesNamed, spawnRuntime } from './runtimes.ts';
 import { scenarios } from './scenarios/list.ts';
@@ -27,7 +28,9 @@ const HELP = `millrace bench: the tables of the README, measured on this machine
   --sab-message-port PATH, --nxtedition-shared PATH
                         main file of the original package; without it a stand-in of its documented design takes part
   --list                scenarios and rows, nothing measured
-  --help`;
+  --help
+
+millrace report: the same as a page, a picture, a comparison (millrace report --help)`;
 
 const PACES: Readonly<Record<Setting['size'], Pace>> = {
   full: { rounds: 9, roundMs: 150 },
@@ -61,6 +64,7 @@ export interface Wishes {
 /** Runs the command line; returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
+  if (command === 'report') return report(rest);
   if (command !== 'bench') {
     console.error(HELP);
     return command === undefined || command === '--help' ? 0 : 2;

@@ -36,7 +36,7 @@ function scaleFor(value: number, unit: string): Scale {
     const scale = pick(TIMES, value * perUnit, { by: 1, suffix: ' ns' });
     return { by: scale.by / perUnit, suffix: scale.suffix };
   }
-  if (unit === 'bytes' || unit === 'B') return pick(BINARY, value, { by: 1, suffix: ' B' });
+  if (unit === 'bytes' || unit === 'B' || unit === 'B/s') return pick(BINARY, value, { by: 1, suffix: ' B' });
   // A thousand and a bit reads better in full than as `1.23 k`.
   return pick(Math.abs(value) < 10_000 ? [] : METRIC, value, { by: 1, suffix: '' });
 }

@@ -3,12 +3,15 @@
 import type { Result } from '../schema.ts';
 import { counts, type Report, type RowView, type ScenarioView, type Standing } from './model.ts';
 
+/** The subject that everybody has: what one would use without us. */
+const NATIVE = 'native-port';
+
 export interface Headline {
   readonly scenario: ScenarioView;
   readonly row: RowView;
   readonly standing: Standing;
-  /** The scenario's baseline in this row, when it took part and is not the best rival itself. */
-  readonly baseline: Result | undefined;
+  /** The runtime's own MessagePort in this row, when it took part and is not the best rival itself. */
+  readonly native: Result | undefined;
 }
 
 /** The middle row of a scenario in one run; of two middle ones the less flattering. */
@@ -18,8 +21,8 @@ export function headline(scenario: ScenarioView, run: number): Headline | undefi
   const row = rows[(rows.length - 1) >> 1];
   const standing = row?.standings[run];
   if (!row || !standing) return undefined;
-  const native = row.contenders.find((one) => one.subject === scenario.head.baseline)?.cells[run];
-  return { scenario, row, standing, baseline: counts(native) && native !== standing.rival ? native : undefined };
+  const native = row.contenders.find((one) => one.subject === NATIVE)?.cells[run];
+  return { scenario, row, standing, native: counts(native) && native !== standing.rival ? native : undefined };
 }
 
 export function headlines(report: Report, run: number): Headline[] {

@@ -144,7 +144,7 @@ export function absentees({ runs }: Report): Markup | undefined {
   for (const { results } of runs) {
     for (const one of results.absent ?? []) {
       const remedy = one.remedy === undefined ? '' : markup` <code>${one.remedy}</code>`;
-      found.set(one.subject, markup`<li>${one.subject}: ${one.reason}.${remedy}</li>`);
+      found.set(one.subject, markup`<li><b>${one.subject}</b>: ${one.reason}.${remedy}</li>`);
     }
   }
   return found.size === 0

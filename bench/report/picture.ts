@@ -30,8 +30,8 @@ function barLine(result: Result, ours: boolean, end: number, unit: string, y: nu
   return markup`<text class="${ours ? 'ours b' : 'soft'}" x="${BAR_FROM - 12}" y="${y + 4}" text-anchor="end">${short(result.label, 38)}</text><rect class="${ours ? 'ours-bar' : 'rival-bar'}" x="${BAR_FROM}" y="${y - 5}" width="${width}" height="10"/><path class="reach" d="M${x(result.low)} ${y}H${x(result.high)}"/><text class="${ours ? 'ours b' : ''}" x="${BAR_TO + 76}" y="${y + 4}" text-anchor="end">${figure(result.median, unit)}</text><text class="faint" x="${WIDTH - INSET}" y="${y + 4}" text-anchor="end">${spread(result.low, result.high, result.median, unit)}</text>`;
 }
 
-function block({ scenario, row, standing, baseline }: Headline, top: number): { markup: Markup; height: number } {
-  const results = [standing.ours, standing.rival, ...(baseline ? [baseline] : [])];
+function block({ scenario, row, standing, native }: Headline, top: number): { markup: Markup; height: number } {
+  const results = [standing.ours, standing.rival, ...(native ? [native] : [])];
   const sign = scenario.head.better === 'higher' ? -1 : 1;
   results.sort((a, b) => sign * (a.median - b.median));
   const end = Math.max(...results.map((result) => Math.max(result.high, result.median)));
@@ -49,7 +49,7 @@ function block({ scenario, row, standing, baseline }: Headline, top: number): { 
   };
 }
 
-/** The picture of one run of the report: the middle row of each scenario, ours beside the best rival and the baseline. */
+/** The picture of one run of the report: the middle row of each scenario, ours beside the best rival and the native port. */
 export function picture(report: Report, run = 0): string {
   const { name, results } = report.runs[run]!;
   let top = HEAD;

@@ -1,14 +1,33 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Results } from '../schema.ts';
 import { fixture } from './fixture.ts';
-import { BEGIN, committedResults, current, END, ROOT, renew, resultsTable } from './readme-table.ts';
+import { BEGIN, current, END, PICTURE, renew, renewed, resultsTable, stale } from './readme-table.ts';
 
-test('the README has the results that bench/results has (else run `node dist/bench/report/readme-table.js`)', () => {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  assert.equal(readme, renew(readme, resultsTable(committedResults())));
+test('README and picture show what bench/results has (else run `node dist/bench/report/readme-table.js`)', () => {
+  assert.deepEqual(stale(renewed()), []);
+});
+
+test('a README and a picture that lag behind the results are found, and so is a result that changed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-readme-'));
+  try {
+    mkdirSync(join(folder, 'bench/results'), { recursive: true });
+    mkdirSync(join(folder, 'docs'));
+    writeFileSync(join(folder, 'README.md'), `# x\n\n${BEGIN}\n${END}\n`);
+    const result = (speed: number): void =>
+      writeFileSync(join(folder, 'bench/results/a.json'), JSON.stringify(fixture({ speed })));
+    result(1);
+    assert.deepEqual(stale(renewed(folder), folder), ['README.md', PICTURE]);
+    for (const [path, text] of renewed(folder)) writeFileSync(join(folder, path), text);
+    assert.deepEqual(stale(renewed(folder), folder), []);
+    result(1.1);
+    assert.deepEqual(stale(renewed(folder), folder), ['README.md', PICTURE]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 test('with no results the table says so and how to get some', () => {
@@ -59,9 +78,9 @@ test('what a results file says cannot break out of its cell', () => {
 });
 
 test('renew() keeps what is around the markers and refuses a README without them', () => {
-  const renewed = renew(`a\n${BEGIN}\nold\n${END}\nz`, 'new');
-  assert.equal(renewed, `a\n${BEGIN}\n\nnew\n\n${END}\nz`);
-  assert.equal(renew(renewed, 'new'), renewed);
+  const once = renew(`a\n${BEGIN}\nold\n${END}\nz`, 'new');
+  assert.equal(once, `a\n${BEGIN}\n\nnew\n\n${END}\nz`);
+  assert.equal(renew(once, 'new'), once);
   for (const bad of ['', BEGIN, `${END}${BEGIN}`, `${BEGIN}${BEGIN}${END}`])
     assert.throws(() => renew(bad, 'x'), /needs/);
 });

@@ -10,9 +10,12 @@ import type { Results } from '../schema.ts';
 import { figure, spread, times } from './format.ts';
 import { type Headline, headlines } from './headline.ts';
 import { buildReport, type Report, readResults, runtimeName, score } from './model.ts';
+import { picture } from './picture.ts';
 
 export const BEGIN = '<!-- results:begin -->';
 export const END = '<!-- results:end -->';
+/** The picture beside the table, drawn from the same results. */
+export const PICTURE = 'docs/results.svg';
 
 /** The runtime whose figures stand in the README; the others are there with their ratios. */
 const FRONT = /^Node 24\./;
@@ -54,7 +57,7 @@ function unitWord(unit: string): string {
   return unit === 'msg/s' || unit === 'B/s' ? unit : '';
 }
 
-function frontRow({ scenario, row, standing, baseline }: Headline): string {
+function frontRow({ scenario, row, standing, native }: Headline): string {
   const { unit, name, better } = scenario.head;
   const word = unitWord(unit);
   const outcome = standing.outcome === 'even' ? 'no difference' : times(standing.ratio);
@@ -63,7 +66,7 @@ function frontRow({ scenario, row, standing, baseline }: Headline): string {
     `\`${name}\`, ${row.label}`,
     `**${figureCell(standing.ours, unit)}**`,
     `${figureCell(standing.rival, unit)}, ${standing.rival.label}`,
-    baseline ? figureCell(baseline, unit) : '',
+    native ? figureCell(native, unit) : '',
     standing.outcome === 'behind' ? `**rival wins**, ${times(1 / standing.ratio)}` : outcome,
     word ? `${word}, ${direction}` : direction,
   ]);
@@ -93,23 +96,41 @@ function lossLines(report: Report): string[] {
   return found;
 }
 
+interface Front {
+  readonly report: Report;
+  /** Index of the run whose figures are shown. */
+  readonly run: number;
+}
+
+function frontOf(files: readonly Results[]): Front | undefined {
+  const chosen = current(files);
+  if (chosen.length === 0) return undefined;
+  const report = buildReport(chosen);
+  const found = report.runs.findIndex((run) => FRONT.test(run.name));
+  return { report, run: Math.max(0, found) };
+}
+
+/** The picture that the section shows; undefined while there are no results. */
+export function resultsPicture(files: readonly Results[]): string | undefined {
+  const front = frontOf(files);
+  return front && picture(front.report, front.run);
+}
+
 /** The section between the markers, markers not included. */
 export function resultsTable(files: readonly Results[]): string {
-  const chosen = current(files);
-  if (chosen.length === 0) {
+  const front = frontOf(files);
+  if (!front) {
     return 'No results are committed yet. `npx millrace bench` measures on your machine, `npx millrace report` draws it.';
   }
-  const report = buildReport(chosen);
-  const front = Math.max(
-    0,
-    report.runs.findIndex((run) => FRONT.test(run.name)),
-  );
-  const run = report.runs[front]!;
+  const { report } = front;
+  const run = report.runs[front.run]!;
   const { machine, date, command, commit } = run.results;
-  const rows = headlines(report, front);
+  const rows = headlines(report, front.run);
   const noisy = report.runs.filter((one) => one.results.noise.bad).map((one) => one.name);
   const lost = lossLines(report);
   return [
+    `![Millrace beside the best rival and the native port on ${run.name}](${PICTURE})`,
+    '',
     `${run.name}, ${machine.cpu}, ${machine.cores} cores, ${machine.os}, ${date.slice(0, 10)}, commit ${commit.slice(0, 8)}, \`${command}\`.`,
     'Medians with their spread; of each scenario the row with the middle ratio, not the best one.',
     '',
@@ -149,18 +170,33 @@ export function committedResults(root: string = ROOT): Results[] {
   return names.sort().map((name) => readResults(join(folder, name)));
 }
 
+/** What README and picture should hold, by path from the root; the picture is absent while there are no results. */
+export function renewed(root: string = ROOT): Map<string, string> {
+  const results = committedResults(root);
+  const files = new Map([['README.md', renew(readFileSync(join(root, 'README.md'), 'utf8'), resultsTable(results))]]);
+  const drawn = resultsPicture(results);
+  if (drawn !== undefined) files.set(PICTURE, drawn);
+  return files;
+}
+
+/** Paths whose text differs from what it should be. */
+export function stale(files: ReadonlyMap<string, string>, root: string = ROOT): string[] {
+  return [...files]
+    .filter(([path, text]) => !existsSync(join(root, path)) || readFileSync(join(root, path), 'utf8') !== text)
+    .map(([path]) => path);
+}
+
 function main(): void {
-  const path = join(ROOT, 'README.md');
-  const old = readFileSync(path, 'utf8');
-  const renewed = renew(old, resultsTable(committedResults()));
-  if (renewed === old) return;
-  if (process.argv.includes('--check')) {
-    console.log('README.md is behind bench/results: run `node dist/bench/report/readme-table.js`');
-    process.exitCode = 1;
-    return;
+  const files = renewed();
+  for (const path of stale(files)) {
+    if (process.argv.includes('--check')) {
+      console.log(`${path} is behind bench/results: run \`node dist/bench/report/readme-table.js\``);
+      process.exitCode = 1;
+    } else {
+      writeFileSync(join(ROOT, path), files.get(path)!);
+      console.log(`${path} renewed`);
+    }
   }
-  writeFileSync(path, renewed);
-  console.log('README.md renewed');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main();

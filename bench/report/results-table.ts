@@ -103,7 +103,7 @@ function properties(scenario: ScenarioView): Property[] {
     }),
     ...costs(),
     {
-      title: `against ${baselineLabel(scenario)}`,
+      title: 'ratio',
       kind: 'base',
       of: (cell) => (cell.ratio === undefined || cell.subject === baseline ? '' : times(cell.ratio)),
     },
@@ -182,10 +182,11 @@ export function resultsTable(report: Report, scenario: ScenarioView): Markup {
   const one = report.runs.length === 1;
   const columns = one ? properties(scenario) : [];
   const titles = ['median', 'spread', ...columns.map((column) => column.title)];
+  const ratio = columns.some((column) => column.kind === 'base') && `; ratio: against ${baselineLabel(scenario)}`;
   const headings = one
     ? markup`<th></th>${titles.map((title) => markup`<th class="num">${nameMarkup(title)}</th>`)}`
     : report.runs.map((run) => markup`<th>${run.name}</th>`);
   const blocks = scenario.rows.map((row) => block(row, head.unit, report, columns));
-  return markup`<table class="results stack ${one ? 'one' : 'many'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero</caption><thead><tr><th>contender</th>${headings}</tr></thead>
+  return markup`<table class="results stack ${one ? 'one' : 'many'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero${ratio}</caption><thead><tr><th>contender</th>${headings}</tr></thead>
 ${blocks}</table>`;
 }

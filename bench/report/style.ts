@@ -122,6 +122,7 @@ const CHARTS = `
 .legend .line{stroke-width:1.6}.legend .ours .line{stroke-width:2.4}.legend .limit .line{stroke-dasharray:2 3;stroke:var(--faint)}.legend .limit .dot{fill:var(--faint)}
 .legend li.ours{color:var(--ours);font-weight:600}
 .nb{white-space:nowrap}
+.absent{list-style:none;color:var(--soft)}.absent li{padding:3px 0}.absent b{font-weight:500;color:var(--ink)}
 .sweeps figcaption{font-size:12.5px;color:var(--soft);margin-bottom:2px}
 .sweeps figcaption b{font-weight:600;color:var(--ink)}
 .sweep{display:block;width:100%;height:auto;max-width:520px;overflow:visible}

@@ -15,7 +15,7 @@ test('a figure has three digits and the prefix of its unit', () => {
     [242_110, 'ns', '242 µs'],
     [1500, 'ms', '1.50 s'],
     [1536, 'bytes', '1.50 KiB'],
-    [2.5e9, 'B/s', '2.50 G'],
+    [2.5 * 2 ** 30, 'B/s', '2.50 GiB'],
     [0, 'msg/s', '0'],
     [0.01234, 'instructions/message', '0.0123'],
   ];
