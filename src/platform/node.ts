@@ -25,14 +25,15 @@ class BufferTextMemory implements TextMemory {
   latin1Slice(start: number, end: number): string {
     return this.#buffer.latin1Slice(start, end);
   }
+  // Deno 2.9 takes a length of 0 for no limit, and an odd length for the byte that it is.
   utf8Write(text: string, offset: number, maxLength: number): number {
-    return this.#buffer.utf8Write(text, offset, maxLength);
+    return maxLength === 0 ? 0 : this.#buffer.utf8Write(text, offset, maxLength);
   }
   utf8Slice(start: number, end: number): string {
     return this.#buffer.utf8Slice(start, end);
   }
   utf16Write(text: string, offset: number, maxLength: number): number {
-    return this.#buffer.ucs2Write(text, offset, maxLength);
+    return maxLength < 2 ? 0 : this.#buffer.ucs2Write(text, offset, maxLength & -2);
   }
   utf16Slice(start: number, end: number): string {
     return this.#buffer.ucs2Slice(start, end);

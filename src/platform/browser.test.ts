@@ -1,0 +1,64 @@
+// The browser's platform, as far as the web's globals that every runtime has can show it. Real browsers come later.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { platform as web } from './browser.ts';
+import { nodePlatform } from './node.ts';
+
+const TEXTS = [
+  '',
+  'plain',
+  'é ÿ',
+  'žluťoučký',
+  '日本語',
+  'pair \u{1f600} end',
+  'lone \ud800 mid \udc00 end',
+  'x'.repeat(9000),
+];
+
+/** Both text memories, over memory of their own, with the same bytes in it. */
+function pair(): { ours: ReturnType<typeof web.textMemory>; theirs: ReturnType<typeof web.textMemory>; same(): void } {
+  const memories = [new SharedArrayBuffer(40_000), new SharedArrayBuffer(40_000)] as const;
+  return {
+    ours: web.textMemory(memories[0]),
+    theirs: nodePlatform.textMemory(memories[1]),
+    same: () => assert.deepEqual(new Uint8Array(memories[0]), new Uint8Array(memories[1])),
+  };
+}
+
+for (const [encoding, texts] of [
+  ['latin1', TEXTS.filter((text) => /^[\0-ÿ]*$/.test(text))],
+  ['utf8', TEXTS],
+  ['utf16', TEXTS],
+] as const) {
+  test(`${encoding} text is written and read as Node does it`, () => {
+    const { ours, theirs, same } = pair();
+    for (const text of texts) {
+      for (const maxLength of [0, 1, 2, 3, 4, 5, 7, 39_984]) {
+        const written = ours[`${encoding}Write`](text, 16, maxLength);
+        assert.equal(written, theirs[`${encoding}Write`](text, 16, maxLength), `${JSON.stringify(text)}, ${maxLength}`);
+        assert.equal(ours[`${encoding}Slice`](16, 16 + written), theirs[`${encoding}Slice`](16, 16 + written));
+      }
+      same();
+    }
+  });
+}
+
+test('a native port carries messages to the handlers', async () => {
+  const [near, far] = web.messageChannel();
+  assert.ok(web.isNativePort(near));
+  assert.ok(!web.isNativePort({}));
+  const arrived = new Promise((resolve) => web.listen(far, { message: resolve, closed: () => {} }));
+  near.postMessage({ a: 1 });
+  assert.deepEqual(await arrived, { a: 1 });
+  near.close();
+  far.close();
+});
+
+test('the thread that runs the tests may block', () => {
+  assert.equal(web.canBlock, true);
+});
+
+test('spawn names the remedy', () => {
+  const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {}, [], {}, () => {});
+  assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /post it the `remote`/ });
+});

@@ -1,0 +1,150 @@
+// Browsers, and what a bundle for script tags carries: the web's globals only. A document's main thread may not block;
+// a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
+import { UnsupportedError } from '../errors.ts';
+import type { NativePort, Platform, SpawnedThread, TetherHandlers, TextMemory, ThreadEnd } from './contract.ts';
+
+/** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
+const UNITS_PER_CALL = 4096;
+
+/** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
+class PlainTextMemory implements TextMemory {
+  readonly #bytes: Uint8Array;
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+    this.#bytes = new Uint8Array(memory);
+  }
+
+  latin1Write(text: string, offset: number, maxLength: number): number {
+    const length = Math.min(text.length, maxLength, this.#bytes.length - offset);
+    for (let i = 0; i < length; i++) this.#bytes[offset + i] = text.charCodeAt(i);
+    return length;
+  }
+
+  latin1Slice(start: number, end: number): string {
+    return fromUnits(this.#bytes.subarray(start, end));
+  }
+
+  utf8Write(text: string, offset: number, maxLength: number): number {
+    const room = Math.min(maxLength, this.#bytes.length - offset);
+    // encodeInto may refuse shared memory; it stops before a code point that does not fit, as we must.
+    const scratch = new Uint8Array(Math.min(room, text.length * 3));
+    const { written } = this.#encoder.encodeInto(text, scratch);
+    this.#bytes.set(scratch.subarray(0, written), offset);
+    return written;
+  }
+
+  utf8Slice(start: number, end: number): string {
+    // slice() copies out of shared memory, which the decoder may refuse.
+    return this.#decoder.decode(this.#bytes.slice(start, end));
+  }
+
+  utf16Write(text: string, offset: number, maxLength: number): number {
+    const room = Math.min(maxLength, this.#bytes.length - offset);
+    const length = Math.min(text.length, room >>> 1);
+    for (let i = 0; i < length; i++) {
+      const unit = text.charCodeAt(i);
+      this.#bytes[offset + 2 * i] = unit;
+      this.#bytes[offset + 2 * i + 1] = unit >>> 8;
+    }
+    return 2 * length;
+  }
+
+  utf16Slice(start: number, end: number): string {
+    const copy = this.#bytes.slice(start, end - ((end - start) & 1));
+    return fromUnits(new Uint16Array(copy.buffer, 0, copy.length >>> 1));
+  }
+}
+
+function fromUnits(units: Uint8Array | Uint16Array): string {
+  let text = '';
+  for (let i = 0; i < units.length; i += UNITS_PER_CALL) {
+    text += String.fromCharCode.apply(null, units.subarray(i, i + UNITS_PER_CALL) as unknown as number[]);
+  }
+  return text;
+}
+
+/** Asked by doing it, with nothing to wait for: the value differs, so that it returns at once where it is allowed. */
+function mayBlock(): boolean {
+  try {
+    return Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0) === 'not-equal';
+  } catch {
+    return false;
+  }
+}
+
+let turns: MessageChannel | undefined;
+const tasks: (() => void)[] = [];
+
+export const platform: Platform = {
+  name: 'browser',
+  canBlock: mayBlock(),
+  canTake: false,
+  asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
+  // A browser's worker has nothing waiting for it when its first line runs: hand `remote` over in a message.
+  spawnData: undefined,
+
+  textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
+    return new PlainTextMemory(memory);
+  },
+
+  byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
+    return new Uint8Array(memory);
+  },
+
+  messageChannel(): readonly [NativePort, NativePort] {
+    const { port1, port2 } = new MessageChannel();
+    return [port1 as unknown as NativePort, port2 as unknown as NativePort];
+  },
+
+  isNativePort(value: unknown): boolean {
+    return value instanceof MessagePort;
+  },
+
+  listen(port: NativePort, handlers: TetherHandlers): void {
+    const native = port as unknown as MessagePort;
+    native.addEventListener('message', (event) => handlers.message(event.data));
+    // Not every browser tells; where none does, a peer that vanishes is found out by its silence only.
+    native.addEventListener('close', () => handlers.closed());
+    native.start();
+  },
+
+  takeMessage(): undefined {
+    return undefined;
+  },
+
+  probe(): undefined {
+    return undefined;
+  },
+
+  // A page lives as long as it is open.
+  hold(): void {},
+
+  // Not setTimeout, which takes at least 4 ms once it is nested.
+  turn(task: () => void): void {
+    if (turns === undefined) {
+      turns = new MessageChannel();
+      turns.port1.onmessage = () => tasks.shift()?.();
+    }
+    tasks.push(task);
+    turns.port2.postMessage(0);
+  },
+
+  reportError(error: unknown): void {
+    setTimeout(() => {
+      throw error;
+    });
+  },
+
+  onThreadEnd(task: (how: ThreadEnd) => void): void {
+    globalThis.addEventListener?.('pagehide', () => task('exit'));
+  },
+
+  spawn(): SpawnedThread {
+    throw new UnsupportedError(
+      'Cannot spawn a thread in a browser: make the Worker yourself, post it the `remote` of a channel, and attach it there',
+      { feature: 'spawn' },
+    );
+  },
+};
