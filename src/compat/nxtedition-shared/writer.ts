@@ -1,0 +1,246 @@
+// The writing end. Commits gather and are published at a high-water mark, at the end of the tick, or by hand.
+import { platform } from '#platform';
+import { ClosedError, TimeoutError, UnsupportedError, UsageError } from '../../errors.ts';
+import { SPIN_US_DEFAULT } from '../../limits.ts';
+import { FULL, Producer } from '../../ring/index.ts';
+import { BlockingWait } from '../../wait/block.ts';
+import { DATA, SPACE, Waker } from '../../wait/signal.ts';
+import { Spin } from '../../wait/spin.ts';
+import { atThreadEnd, watchPeer } from '../peer-watch.ts';
+import {
+  type BufferRegion,
+  createRegion,
+  openBuffers,
+  READER_CLOSED,
+  READER_PARK,
+  type SharedBuffers,
+  WRITER_CLOSED,
+  WRITER_PARK,
+} from './buffers.ts';
+
+/** Bytes that gather before they are published: rare enough to cost nothing, small enough to stay in a core's cache. */
+const HIGH_WATER_BYTES: number = 16 * 1024;
+/** Documented: milliseconds that `writeSync` waits for room unless told otherwise. */
+const WRITE_TIMEOUT_MS = 60_000;
+/** Milliseconds between two calls of `yield`, if the reader does not wake us first. */
+const YIELD_SLICE_MS = 1;
+
+export interface WriterOptions {
+  yield?: () => void;
+  logger?: {
+    warn(obj: object, msg: string): void;
+  };
+}
+
+export interface Writer {
+  tryWrite(len: number, fn: (data: BufferRegion) => number): boolean;
+  tryWrite<U>(len: number, fn: (data: BufferRegion, opaque: U) => number, opaque: U): boolean;
+  writeSync(len: number, fn: (data: BufferRegion) => number): void;
+  writeSync<U>(len: number, fn: (data: BufferRegion, opaque: U) => number, opaque: U): void;
+  cork<T>(callback: () => T): T;
+  cork(): void;
+  uncork(): void;
+  flushSync(): void;
+}
+
+/** What `writer` really returns: it can also close, and learns that the reader is gone. */
+export interface LiveWriter extends Writer, Disposable {
+  /** With the time limit that the original's README puts third and its types leave out: fourth, or third (see below). */
+  writeSync<U>(len: number, fn: (data: BufferRegion, opaque: U) => number, opaque?: U, timeoutMs?: number): void;
+  /** The reader closed or its thread ended. */
+  readonly abandoned: boolean;
+  /** Publishes what was written and ends; the reader sees the end after the last record. Idempotent. */
+  close(): void;
+}
+
+export interface LiveWriterOptions extends WriterOptions {
+  /** The Worker or MessagePort behind which the reader is; when it ends, the reader counts as closed. */
+  peer?: object;
+  /** Close by itself when this thread ends (not when it is killed). */
+  liveness?: boolean;
+  /** Milliseconds that `writeSync` waits for room, 60,000 unless given. */
+  timeoutMs?: number;
+}
+
+type Fill<U> = (data: BufferRegion, opaque: U) => number;
+
+class RingWriter implements LiveWriter {
+  readonly #producer: Producer;
+  readonly #region: BufferRegion;
+  readonly #state: Int32Array;
+  readonly #yield: (() => void) | undefined;
+  readonly #logger: WriterOptions['logger'];
+  readonly #timeoutMs: number;
+  readonly #blocking: BlockingWait;
+  readonly #highWater: number;
+  readonly #forget: (() => void)[] = [];
+  readonly #endTick = (): void => {
+    this.#scheduled = false;
+    if (this.#corks === 0) this.#producer.publish();
+  };
+  #corks = 0;
+  #scheduled = false;
+  #closed = false;
+
+  constructor(buffers: SharedBuffers, options: LiveWriterOptions) {
+    const { lane, state } = openBuffers(buffers);
+    this.#state = state;
+    this.#producer = new Producer(lane, new Waker(state, READER_PARK, DATA, () => {}));
+    this.#region = createRegion(buffers.sharedBuffer);
+    this.#yield = options.yield;
+    this.#logger = options.logger;
+    this.#timeoutMs = options.timeoutMs ?? WRITE_TIMEOUT_MS;
+    this.#blocking = new BlockingWait(
+      state,
+      WRITER_PARK,
+      new Spin(SPIN_US_DEFAULT),
+      Number.POSITIVE_INFINITY,
+      () => {},
+    );
+    this.#highWater = Math.min(HIGH_WATER_BYTES, lane.capacity >>> 2);
+    this.#producer.gather(this.#highWater);
+    // A writer that takes over from a closed one opens the ring again.
+    Atomics.store(state, WRITER_CLOSED, 0);
+    if (options.liveness === true) this.#forget.push(atThreadEnd(() => this.close()));
+    if (options.peer !== undefined) {
+      this.#forget.push(watchPeer(options.peer, () => void Atomics.store(state, READER_CLOSED, 1)));
+    }
+  }
+
+  tryWrite<U>(len: number, fn: Fill<U>, opaque?: U): boolean {
+    const offset = this.#producer.tryClaim(len);
+    if (offset === FULL) {
+      this.#checkOpen();
+      // The reader cannot make room by reading what it does not see.
+      this.#producer.publish();
+      return false;
+    }
+    this.#fill(offset, len, fn, opaque as U);
+    return true;
+  }
+
+  writeSync<U>(len: number, fn: Fill<U>, opaque?: U, timeoutMs?: number): void {
+    let offset = this.#producer.tryClaim(len);
+    if (offset === FULL) {
+      // The types put `opaque` third, the README the time limit. A callback that declares no second parameter has no
+      // use for an opaque value, so a number given to it is the time limit.
+      const limitMs = timeoutMs ?? (fn.length < 2 && typeof opaque === 'number' ? opaque : this.#timeoutMs);
+      offset = this.#claimWaiting(len, limitMs);
+    }
+    this.#fill(offset, len, fn, opaque as U);
+  }
+
+  #fill<U>(offset: number, len: number, fn: Fill<U>, opaque: U): void {
+    if (this.#closed) this.#abort();
+    const region = this.#region;
+    region.offset = offset;
+    region.byteOffset = offset;
+    region.length = len;
+    region.byteLength = len;
+    let written = -1;
+    try {
+      written = fn(region, opaque) - offset;
+    } finally {
+      // Also when the callback throws: the claim must not stay open.
+      if (!(written >= 0 && written <= len)) this.#producer.abort();
+    }
+    if (!(written >= 0 && written <= len)) throw badEnd(written, offset, len);
+    this.#producer.commit(written);
+    if (!this.#scheduled && this.#corks === 0) {
+      this.#scheduled = true;
+      queueMicrotask(this.#endTick);
+    }
+  }
+
+  #claimWaiting(len: number, timeoutMs: number): number {
+    this.#checkOpen();
+    if (!platform.canBlock) throw new UnsupportedError('Cannot wait for room: this thread may not block; use tryWrite');
+    this.#producer.publish();
+    this.#logger?.warn({ length: len, timeoutMs, capacity: this.#producer.capacity }, 'writer waits for the reader');
+    let offset = FULL;
+    // Asked again after it was true, so it must not claim twice.
+    const look = (): boolean => {
+      if (offset === FULL) offset = this.#producer.tryClaim(len);
+      return offset !== FULL || this.abandoned;
+    };
+    const start = performance.now();
+    for (;;) {
+      this.#yield?.();
+      const left = timeoutMs - (performance.now() - start);
+      this.#blocking.wait(SPACE, look, this.#yield === undefined ? left : Math.min(left, YIELD_SLICE_MS));
+      if (offset !== FULL) return offset;
+      this.#checkOpen();
+      if (performance.now() - start >= timeoutMs) {
+        throw new TimeoutError(`Cannot write ${len} bytes: the reader made no room within ${timeoutMs} ms`, {
+          length: len,
+          limit: timeoutMs,
+        });
+      }
+    }
+  }
+
+  cork<T>(callback: () => T): T;
+  cork(): void;
+  cork<T>(callback?: () => T): T | undefined {
+    this.#corks++;
+    this.#producer.gather(Number.POSITIVE_INFINITY);
+    if (callback === undefined) return undefined;
+    try {
+      return callback();
+    } finally {
+      this.uncork();
+    }
+  }
+  uncork(): void {
+    if (this.#corks === 0 || --this.#corks !== 0) return;
+    this.#producer.gather(this.#highWater);
+    this.#producer.publish();
+  }
+  flushSync(): void {
+    this.#producer.publish();
+  }
+
+  get abandoned(): boolean {
+    return Atomics.load(this.#state, READER_CLOSED) !== 0;
+  }
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const forget of this.#forget) forget();
+    this.#producer.publish();
+    Atomics.store(this.#state, WRITER_CLOSED, 1);
+    new Waker(this.#state, READER_PARK, DATA, () => {}).ring();
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new ClosedError('Cannot write: this writer was closed', 'closed');
+    if (this.abandoned) throw new ClosedError('Cannot write: the reader is gone', 'closed');
+  }
+  #abort(): void {
+    this.#producer.abort();
+    this.#checkOpen();
+  }
+}
+
+function badEnd(written: number, offset: number, len: number): UsageError {
+  return new UsageError(
+    'ERR_OPTION',
+    `Cannot write: the callback returned ${String(offset + written)}, which is no end position from ${offset} to ${offset + len}`,
+    { length: written, limit: len },
+  );
+}
+
+/**
+ * Takes the writer's role on a ring. One per ring.
+ *
+ * `tryWrite(len, fn, opaque?)` never waits: `false` when full. `writeSync(len, fn, opaque?, timeoutMs?)` blocks until
+ * there is room. `fn(region, opaque)` writes at most `len` bytes from `region.offset` and returns the end position.
+ * What was written is published at a high-water mark, when the tick ends, by `flushSync`, or when the cork ends.
+ * @throws TimeoutError from `writeSync` after `timeoutMs` (60,000)
+ */
+export function writer(buffers: SharedBuffers, options: LiveWriterOptions = {}): LiveWriter {
+  return new RingWriter(buffers, options);
+}
