@@ -1,6 +1,5 @@
-// How a compat door, which is given bare memory, learns that a thread ended: its own (the runtime says so), or the
-// other one, when the user hands over the Worker or MessagePort that leads to it.
-import { platform } from '#platform';
+// How a compat door, which is given bare memory, learns that the other thread ended: the user hands over the Worker or
+// MessagePort that leads to it.
 
 type Listener = () => void;
 interface Emitter {
@@ -35,21 +34,4 @@ export function watchPeer(peer: unknown, ended: () => void): () => void {
     else if (typeof emitter.addEventListener === 'function') emitter.addEventListener(name, heard);
   }
   return stop;
-}
-
-// One listener per thread however many ends there are, for runtimes warn about a crowd of them. An end is forgotten
-// when it closes, and the set holds nothing else alive.
-const openEnds = new Set<() => void>();
-let listening = false;
-
-/** Calls `ended` if this thread ends by itself before the returned function is called. Never for a killed thread. */
-export function atThreadEnd(ended: () => void): () => void {
-  openEnds.add(ended);
-  if (!listening) {
-    listening = true;
-    platform.onThreadEnd(() => {
-      for (const end of openEnds) end();
-    });
-  }
-  return () => void openEnds.delete(ended);
 }

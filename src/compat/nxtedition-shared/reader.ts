@@ -3,23 +3,27 @@ import { platform } from '#platform';
 import { ClosedError, UnsupportedError } from '../../errors.ts';
 import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
 import { Consumer, NONE } from '../../ring/index.ts';
+import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { KeepAlive } from '../keep-alive.ts';
-import { atThreadEnd, watchPeer } from '../peer-watch.ts';
+import { watchPeer } from '../peer-watch.ts';
 import {
   type BufferRegion,
   createRegion,
   openBuffers,
   READER_CLOSED,
   READER_PARK,
+  READER_SLEEPS,
   type SharedBuffers,
   WRITER_CLOSED,
   WRITER_PARK,
 } from './buffers.ts';
 
+/** Milliseconds between looks at a peer that cannot be looked at: this door has no native port of its own. */
+const NEVER: number = Number.POSITIVE_INFINITY;
 /** Documented: records in one `readSome`. */
 const BATCH_RECORDS = 1024;
 /** Documented: bytes of payload after which one `readSome` ends. */
@@ -62,7 +66,7 @@ class RingReader implements LiveReader {
   readonly #keepAlive: KeepAlive = new KeepAlive();
   #parking: AsyncWait | null = null;
   #settle: ((readable: boolean) => void) | null = null;
-  readonly #forget: (() => void)[] = [];
+  readonly #unwatch: () => void;
   #closed = false;
 
   constructor(buffers: SharedBuffers, options: ReaderOptions) {
@@ -71,17 +75,12 @@ class RingReader implements LiveReader {
     this.#consumer = new Consumer(lane, new Waker(state, WRITER_PARK, SPACE, () => {}));
     this.#region = createRegion(buffers.sharedBuffer);
     this.#look = () => this.#consumer.ready || this.#writerClosed();
-    this.#blocking = new BlockingWait(
-      state,
-      READER_PARK,
-      new Spin(SPIN_US_DEFAULT),
-      Number.POSITIVE_INFINITY,
-      () => {},
-    );
+    const spin = new Spin(SPIN_US_DEFAULT);
+    this.#blocking = new BlockingWait(state, READER_PARK, READER_SLEEPS, spin, NEVER, () => {});
     // A reader that takes over from a closed one opens the ring again.
     Atomics.store(state, READER_CLOSED, 0);
-    if (options.liveness === true) this.#forget.push(atThreadEnd(() => this.close()));
-    if (options.peer !== undefined) this.#forget.push(watchPeer(options.peer, () => this.#peerEnded()));
+    if (options.liveness === true) endWithThread(this);
+    this.#unwatch = watchPeer(options.peer, () => this.#peerEnded());
   }
 
   readSome<U>(next: Next<U>, opaque?: U): number {
@@ -135,7 +134,7 @@ class RingReader implements LiveReader {
         resolve(readable);
       };
       this.#keepAlive.want(true);
-      this.#parking ??= new AsyncWait(this.#state, READER_PARK, () => this.#woken());
+      this.#parking ??= new AsyncWait(this.#state, READER_PARK, READER_SLEEPS, () => this.#woken());
       this.#woken();
     });
   }
@@ -151,17 +150,24 @@ class RingReader implements LiveReader {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const forget of this.#forget) forget();
+    forgetThreadEnd(this);
+    this.#unwatch();
+    // SYNC reader-closed: nothing is read any more; pairs with RingWriter.abandoned.
     Atomics.store(this.#state, READER_CLOSED, 1);
     new Waker(this.#state, WRITER_PARK, SPACE, () => {}).ring();
     this.#settle?.(false);
     this.#keepAlive.close();
+  }
+  /** Called when this thread ends, with `liveness`. */
+  endThread(): void {
+    this.close();
   }
   [Symbol.dispose](): void {
     this.close();
   }
 
   #writerClosed(): boolean {
+    // SYNC writer-closed: everything written before is published; pairs with RingWriter.close.
     return Atomics.load(this.#state, WRITER_CLOSED) !== 0;
   }
   #peerEnded(): void {

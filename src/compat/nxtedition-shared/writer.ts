@@ -3,10 +3,11 @@ import { platform } from '#platform';
 import { ClosedError, TimeoutError, UnsupportedError, UsageError } from '../../errors.ts';
 import { SPIN_US_DEFAULT } from '../../limits.ts';
 import { FULL, Producer } from '../../ring/index.ts';
+import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
-import { atThreadEnd, watchPeer } from '../peer-watch.ts';
+import { watchPeer } from '../peer-watch.ts';
 import {
   type BufferRegion,
   createRegion,
@@ -16,8 +17,11 @@ import {
   type SharedBuffers,
   WRITER_CLOSED,
   WRITER_PARK,
+  WRITER_SLEEPS,
 } from './buffers.ts';
 
+/** Milliseconds between looks at a peer that cannot be looked at: this door has no native port of its own. */
+const NEVER: number = Number.POSITIVE_INFINITY;
 /** Bytes that gather before they are published: rare enough to cost nothing, small enough to stay in a core's cache. */
 const HIGH_WATER_BYTES: number = 16 * 1024;
 /** Documented: milliseconds that `writeSync` waits for room unless told otherwise. */
@@ -73,7 +77,7 @@ class RingWriter implements LiveWriter {
   readonly #timeoutMs: number;
   readonly #blocking: BlockingWait;
   readonly #highWater: number;
-  readonly #forget: (() => void)[] = [];
+  readonly #unwatch: () => void;
   readonly #endTick = (): void => {
     this.#scheduled = false;
     if (this.#corks === 0) this.#producer.publish();
@@ -90,21 +94,14 @@ class RingWriter implements LiveWriter {
     this.#yield = options.yield;
     this.#logger = options.logger;
     this.#timeoutMs = options.timeoutMs ?? WRITE_TIMEOUT_MS;
-    this.#blocking = new BlockingWait(
-      state,
-      WRITER_PARK,
-      new Spin(SPIN_US_DEFAULT),
-      Number.POSITIVE_INFINITY,
-      () => {},
-    );
+    const spin = new Spin(SPIN_US_DEFAULT);
+    this.#blocking = new BlockingWait(state, WRITER_PARK, WRITER_SLEEPS, spin, NEVER, () => {});
     this.#highWater = Math.min(HIGH_WATER_BYTES, lane.capacity >>> 2);
     this.#producer.gather(this.#highWater);
     // A writer that takes over from a closed one opens the ring again.
     Atomics.store(state, WRITER_CLOSED, 0);
-    if (options.liveness === true) this.#forget.push(atThreadEnd(() => this.close()));
-    if (options.peer !== undefined) {
-      this.#forget.push(watchPeer(options.peer, () => void Atomics.store(state, READER_CLOSED, 1)));
-    }
+    if (options.liveness === true) endWithThread(this);
+    this.#unwatch = watchPeer(options.peer, () => void Atomics.store(state, READER_CLOSED, 1));
   }
 
   tryWrite<U>(len: number, fn: Fill<U>, opaque?: U): boolean {
@@ -201,15 +198,22 @@ class RingWriter implements LiveWriter {
   }
 
   get abandoned(): boolean {
+    // SYNC reader-closed: pairs with RingReader.close.
     return Atomics.load(this.#state, READER_CLOSED) !== 0;
   }
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const forget of this.#forget) forget();
+    forgetThreadEnd(this);
+    this.#unwatch();
     this.#producer.publish();
+    // SYNC writer-closed: after the last publication; pairs with RingReader.ended.
     Atomics.store(this.#state, WRITER_CLOSED, 1);
     new Waker(this.#state, READER_PARK, DATA, () => {}).ring();
+  }
+  /** Called when this thread ends, with `liveness`. */
+  endThread(): void {
+    this.close();
   }
   [Symbol.dispose](): void {
     this.close();
