@@ -59,3 +59,34 @@ export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 export const BUDGET_MESSAGES: number = 1024;
 /** Milliseconds after which it yields even when the count is not reached; looked at every 32 messages. */
 export const BUDGET_MS: number = 1;
+
+// ---- codec ----------------------------------------------------------------------------------------------------
+
+/** Objects inside objects. Recursion on both sides needs stack; deeper values take the native path. */
+export const VALUE_DEPTH_MAX: number = 512;
+/** Keys. More of them in one object are a table, not a shape, and travel with their values. */
+export const SHAPE_KEYS_MAX: number = 64;
+/** Characters of a key that is worth remembering; longer ones travel with their values. */
+export const SHAPE_KEY_LENGTH_MAX: number = 128;
+/** Different keys that may follow the same keys; with more of them the object is a table. */
+export const SHAPE_BRANCHES_MAX: number = 64;
+/** Levels of nesting that have a tree of shapes of their own; deeper objects share one. */
+export const SHAPE_DEPTH_MAX: number = 8;
+/** Nodes of the encoder's tree, about 100 bytes each. A full tree is dropped on both sides and grown anew. */
+export const SHAPE_NODES_MAX: number = 8192;
+/** Shapes a decoder keeps. No encoder has more shapes than nodes. */
+export const SHAPES_MAX: number = SHAPE_NODES_MAX;
+/** Objects of one value that are looked up one by one; beyond, a Map costs less. */
+export const IDENTITY_SCAN_MAX: number = 24;
+/** Arrays without named properties seen in one place until the next ones there are taken at their word. */
+export const PLAIN_ARRAYS_TRUSTED: number = 16;
+/** Bytes a resizable ArrayBuffer may reserve on behalf of a peer. */
+export const RESIZABLE_BYTES_MAX: number = 2 ** 30;
+/** Characters up to which a text is written and compared character by character: below, calls cost more. */
+export const SHORT_TEXT_MAX: number = 24;
+/** Characters up to which a decoder looks for the same text among those it has just made. */
+export const CACHED_TEXT_MAX: number = 16;
+/** Texts a decoder keeps at hand, a power of two: with CACHED_TEXT_MAX characters each, at most 16 KiB. */
+export const CACHED_TEXTS: number = 512;
+/** Bytes cut into strings at once. A string kept by its receiver keeps no more than this alive. */
+export const TEXT_WINDOW: number = 1024;

@@ -1,0 +1,193 @@
+// Reads objects that are neither plain nor arrays. The counterpart of packed-write-extra.ts.
+import { RESIZABLE_BYTES_MAX } from '../limits.ts';
+import {
+  ERROR_CLASS_MASK,
+  ERROR_HAS_CAUSE,
+  ERROR_HAS_MESSAGE,
+  ERROR_HAS_STACK,
+  ERROR_NAMES,
+  EXTRA_ARRAY_PAIRS,
+  EXTRA_BIGINT,
+  EXTRA_BITS,
+  EXTRA_BOXED,
+  EXTRA_BUFFER,
+  EXTRA_BUFFER_RESIZABLE,
+  EXTRA_DATE,
+  EXTRA_ERROR,
+  EXTRA_MAP,
+  EXTRA_MASK,
+  EXTRA_REGEXP,
+  EXTRA_SET,
+  EXTRA_VIEW,
+  EXTRA_VIEW_WHOLE,
+  VIEW_NAMES,
+} from './packed-format.ts';
+import type { PackedReader } from './packed-reader.ts';
+
+const double: Float64Array = new Float64Array(1);
+const doubleWords: Int32Array = new Int32Array(double.buffer);
+
+type ViewMaker = new (buffer: ArrayBuffer, byteOffset?: number, length?: number) => ArrayBufferView;
+// Both lists are taken at start: what a page does to its globals later must not decide what we make.
+const VIEW_MAKERS: readonly (ViewMaker | undefined)[] = VIEW_NAMES.map(
+  (name) => (globalThis as unknown as Record<string, ViewMaker | undefined>)[name],
+);
+const ERROR_MAKERS: readonly ErrorConstructor[] = ERROR_NAMES.map(
+  (name) => (globalThis as unknown as Record<string, ErrorConstructor>)[name]!,
+);
+
+export function readExtra(reader: PackedReader, argument: number): unknown {
+  const parameter = argument >>> EXTRA_BITS;
+  switch (argument & EXTRA_MASK) {
+    case EXTRA_DATE: {
+      doubleWords[0] = reader.word();
+      doubleWords[1] = reader.word();
+      return kept(reader, new Date(double[0]!));
+    }
+    case EXTRA_MAP: {
+      const map = kept(reader, new Map<unknown, unknown>());
+      for (let left = reader.count(2); left > 0; left--) {
+        const key = reader.value();
+        map.set(key, reader.value());
+      }
+      return map;
+    }
+    case EXTRA_SET: {
+      const set = kept(reader, new Set<unknown>());
+      for (let left = reader.count(1); left > 0; left--) set.add(reader.value());
+      return set;
+    }
+    case EXTRA_BIGINT:
+      return readBigint(reader, parameter);
+    case EXTRA_REGEXP: {
+      const source = reader.string();
+      const flags = reader.string();
+      return kept(reader, new RegExp(source, flags));
+    }
+    case EXTRA_BUFFER:
+      return kept(reader, readBytes(reader));
+    case EXTRA_BUFFER_RESIZABLE:
+      return kept(reader, readResizable(reader));
+    case EXTRA_VIEW_WHOLE: {
+      const make = viewMaker(reader, parameter);
+      const viewNumber = reader.number();
+      const buffer = kept(reader, readBytes(reader));
+      const view = new make(buffer);
+      reader.keep(viewNumber, view);
+      return view;
+    }
+    case EXTRA_VIEW:
+      return readView(reader, parameter);
+    case EXTRA_ERROR:
+      return readError(reader, parameter);
+    case EXTRA_BOXED:
+      return readBoxed(reader);
+    case EXTRA_ARRAY_PAIRS: {
+      const array = reader.value();
+      if (!Array.isArray(array)) reader.damaged('an array was expected');
+      reader.pairs(array as object, Array.prototype);
+      return array;
+    }
+    default:
+      return reader.damaged(`there is no extra value ${argument & EXTRA_MASK}`);
+  }
+}
+
+function kept<T extends object>(reader: PackedReader, object: T): T {
+  reader.keep(reader.number(), object);
+  return object;
+}
+
+function readBigint(reader: PackedReader, sign: number): bigint {
+  const count = reader.count(1);
+  // Through hexadecimal text: shifting word by word takes time that grows with the square.
+  let digits = '';
+  const words: string[] = [];
+  for (let i = 0; i < count; i++) words.push((reader.word() >>> 0).toString(16).padStart(8, '0'));
+  for (let i = count - 1; i >= 0; i--) digits += words[i];
+  const magnitude = count === 0 ? 0n : BigInt(`0x${digits}`);
+  return sign === 0 ? magnitude : -magnitude;
+}
+
+/** Where `length` bytes start, in bytes; moves past them. */
+function skipBytes(reader: PackedReader, length: number): number {
+  const start = (reader.at + 1) & ~1;
+  const words = Math.ceil(length / 4);
+  if (length < 0 || words > reader.end - start) reader.damaged('bytes reach past the payload');
+  reader.at = start + words;
+  return start * 4;
+}
+
+function readBytes(reader: PackedReader): ArrayBuffer {
+  const length = reader.word();
+  const start = skipBytes(reader, length);
+  const copy = new Uint8Array(length);
+  if (length > 0) copy.set(reader.bytes.subarray(start, start + length));
+  return copy.buffer;
+}
+
+type ResizableMaker = new (length: number, options: { maxByteLength: number }) => ArrayBuffer;
+
+function readResizable(reader: PackedReader): ArrayBuffer {
+  const length = reader.word();
+  const maxByteLength = reader.word();
+  if (maxByteLength < length || maxByteLength > RESIZABLE_BYTES_MAX) reader.damaged('a buffer may grow out of bounds');
+  const start = skipBytes(reader, length);
+  const buffer = new (ArrayBuffer as unknown as ResizableMaker)(length, { maxByteLength });
+  new Uint8Array(buffer).set(reader.bytes.subarray(start, start + length));
+  return buffer;
+}
+
+function viewMaker(reader: PackedReader, number: number): ViewMaker {
+  const make = VIEW_MAKERS[number];
+  return make ?? reader.damaged(`this runtime has no ${VIEW_NAMES[number] ?? `view class ${number}`}`);
+}
+
+function readView(reader: PackedReader, number: number): ArrayBufferView {
+  const make = viewMaker(reader, number);
+  const byteOffset = reader.word();
+  const length = reader.word();
+  const viewNumber = reader.number();
+  const buffer = reader.value();
+  if (!(buffer instanceof ArrayBuffer)) reader.damaged('an ArrayBuffer was expected');
+  // Offsets and lengths that do not fit make the constructors throw; the decoder wraps what they throw.
+  const view =
+    length === -1 ? new make(buffer as ArrayBuffer, byteOffset) : new make(buffer as ArrayBuffer, byteOffset, length);
+  reader.keep(viewNumber, view);
+  return view;
+}
+
+function readError(reader: PackedReader, parameter: number): Error {
+  const make = ERROR_MAKERS[parameter & ERROR_CLASS_MASK];
+  if (make === undefined) return reader.damaged(`there is no error class ${parameter & ERROR_CLASS_MASK}`);
+  const error = makeError(make);
+  reader.keep(reader.number(), error);
+  if ((parameter & ERROR_HAS_MESSAGE) !== 0) hide(error, 'message', reader.string());
+  hide(error, 'stack', (parameter & ERROR_HAS_STACK) !== 0 ? reader.string() : undefined);
+  if ((parameter & ERROR_HAS_CAUSE) !== 0) hide(error, 'cause', reader.value());
+  return error;
+}
+
+/** Without the cost of a stack trace, which would be ours, not the sender's. */
+function makeError(make: ErrorConstructor): Error {
+  const limit = Error.stackTraceLimit;
+  try {
+    Error.stackTraceLimit = 0;
+    return new make();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}
+
+function hide(object: object, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: false, configurable: true });
+}
+
+function readBoxed(reader: PackedReader): object {
+  const number = reader.number();
+  const value = reader.value();
+  if (typeof value === 'object' || value === undefined) reader.damaged('a primitive was expected');
+  const boxed = Object(value) as object;
+  reader.keep(number, boxed);
+  return boxed;
+}

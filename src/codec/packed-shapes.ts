@@ -1,0 +1,130 @@
+// What a direction of a channel has learned about the keys of objects. The encoder walks a tree from key to key; the
+// node it ends on stands for the list of keys, the shape, and carries the number under which the decoder knows it.
+import {
+  SHAPE_BRANCHES_MAX,
+  SHAPE_DEPTH_MAX,
+  SHAPE_KEY_LENGTH_MAX,
+  SHAPE_KEYS_MAX,
+  SHAPE_NODES_MAX,
+} from '../limits.ts';
+import { SHAPE_LOCAL } from './packed-format.ts';
+
+/** A list of keys, seen so far or whole. The followed-last child is kept at hand: most objects repeat. */
+export class ShapeNode {
+  /** The key that was followed last from here and where it led. */
+  key: string | null = null;
+  next: ShapeNode | null = null;
+  /** All other ways from here. */
+  others: Map<string, ShapeNode> | null = null;
+  readonly keys: readonly string[];
+  /** Number known to the decoder, or about to be; -1 while it has none. */
+  shape: number = -1;
+  /** Where objects found as the value of the last key begin: keeps apart what has different keys. */
+  inner: ShapeNode | null = null;
+  /** How deep in such beginnings this node lies. */
+  readonly depth: number;
+  /** Arrays without named properties seen with this node as their place. */
+  plainArrays: number = 0;
+
+  constructor(keys: readonly string[], depth: number) {
+    this.keys = keys;
+    this.depth = depth;
+    if (keys.length === 0) this.shape = 0;
+  }
+}
+
+const NO_KEYS: readonly string[] = [];
+
+export class ShapeTree {
+  readonly root: ShapeNode = new ShapeNode(NO_KEYS, 0);
+  /** Shapes of the current payload that the decoder does not know yet. */
+  readonly pending: ShapeNode[] = [];
+  /** Shapes the decoder knows. Number 0 is the object without keys, known from the start. */
+  known: number = 1;
+  #nodes = 1;
+  /** The same keys may be met in several places; they are one shape. */
+  readonly #byKeys: Map<string, number> = new Map();
+
+  /** Too much was met to remember more of it; what repeats now may not be what repeated then. */
+  get full(): boolean {
+    return this.#nodes >= SHAPE_NODES_MAX;
+  }
+
+  /** The node after `key`, or `null` when this object is better written as pairs from here on. */
+  step(from: ShapeNode, key: string): ShapeNode | null {
+    if (from.next !== null) {
+      from.others ??= new Map([[from.key as string, from.next]]);
+      const known = from.others.get(key);
+      if (known !== undefined) {
+        from.key = key;
+        from.next = known;
+        return known;
+      }
+      if (from.others.size >= SHAPE_BRANCHES_MAX) return null;
+    }
+    if (this.full || from.keys.length >= SHAPE_KEYS_MAX || key.length > SHAPE_KEY_LENGTH_MAX) {
+      return null;
+    }
+    // Keys that are numbers belong to tables, which have new keys every time.
+    const first = key.charCodeAt(0);
+    if (first >= 48 && first <= 57) return null;
+    this.#nodes++;
+    const node = new ShapeNode([...from.keys, key], from.depth);
+    from.others?.set(key, node);
+    from.key = key;
+    from.next = node;
+    return node;
+  }
+
+  /** Where objects inside the value of the last key of `node` begin. */
+  inner(node: ShapeNode): ShapeNode {
+    if (node.depth >= SHAPE_DEPTH_MAX || this.full) {
+      node.inner = this.root;
+    } else {
+      this.#nodes++;
+      node.inner = new ShapeNode(NO_KEYS, node.depth + 1);
+    }
+    return node.inner;
+  }
+
+  /** Gives `node` a number; the payload must bring its definition when the node is new among `pending`. */
+  define(node: ShapeNode, teach: boolean): number {
+    const name = nameOf(node.keys);
+    let shape = this.#byKeys.get(name);
+    if (shape === undefined) {
+      shape = (teach ? this.known : SHAPE_LOCAL) + this.pending.length;
+      this.#byKeys.set(name, shape);
+      this.pending.push(node);
+    } else if (shape >= this.known) {
+      // Another place with the keys of a pending shape: remembered as a follower so that a rollback finds it.
+      this.#followers.push(node);
+    }
+    node.shape = shape;
+    return shape;
+  }
+  readonly #followers: ShapeNode[] = [];
+
+  /** The decoder will know the pending shapes. */
+  commit(): void {
+    this.known += this.pending.length;
+    this.pending.length = 0;
+    this.#followers.length = 0;
+  }
+
+  /** The decoder will not know them, or not for longer than this payload. */
+  rollback(): void {
+    for (const node of this.pending) {
+      this.#byKeys.delete(nameOf(node.keys));
+      node.shape = -1;
+    }
+    for (const node of this.#followers) node.shape = -1;
+    this.pending.length = 0;
+    this.#followers.length = 0;
+  }
+}
+
+function nameOf(keys: readonly string[]): string {
+  let name = '';
+  for (const key of keys) name += `${key.length}:${key}`;
+  return name;
+}

@@ -1,0 +1,275 @@
+// Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
+import { RESIZABLE_BYTES_MAX } from '../limits.ts';
+import { BOXED, BUFFER, DATE, ERROR, HOST, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
+import {
+  ERROR_HAS_CAUSE,
+  ERROR_HAS_MESSAGE,
+  ERROR_HAS_STACK,
+  ERROR_NAMES,
+  EXTRA_BITS,
+  EXTRA_BOXED,
+  EXTRA_BUFFER,
+  EXTRA_BUFFER_RESIZABLE,
+  EXTRA_DATE,
+  EXTRA_ERROR,
+  EXTRA_MAP,
+  EXTRA_REGEXP,
+  EXTRA_SET,
+  EXTRA_VIEW,
+  EXTRA_VIEW_WHOLE,
+  TAG_BITS,
+  TAG_EXTRA,
+  VIEW_NAMES,
+} from './packed-format.ts';
+import type { ShapeNode } from './packed-shapes.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { writeText } from './packed-write-text.ts';
+import { type PackedWriter, Step } from './packed-writer.ts';
+
+const double: Float64Array = new Float64Array(1);
+const doubleWords: Int32Array = new Int32Array(double.buffer);
+
+export function writeExtra(
+  writer: PackedWriter,
+  object: object,
+  prototype: object | null,
+  at: number,
+  place: ShapeNode,
+): number {
+  if (at + 3 > writer.end) throw NO_ROOM_SIGNAL;
+  if (ArrayBuffer.isView(object)) return writeView(writer, object, at, place);
+  switch (prototype === null ? 0 : writer.classifier.kindOf(object, prototype)) {
+    case DATE:
+      head(writer, at, EXTRA_DATE, 0);
+      double[0] = Date.prototype.getTime.call(object);
+      writer.words[at + 1] = doubleWords[0]!;
+      writer.words[at + 2] = doubleWords[1]!;
+      return at + 3;
+    case MAP:
+      return writeMap(writer, object as Map<unknown, unknown>, at, place);
+    case SET:
+      return writeSet(writer, object as Set<unknown>, at, place);
+    case REGEXP:
+      head(writer, at, EXTRA_REGEXP, 0);
+      return writeText(writer, flagsOf(object as RegExp), writeText(writer, sourceOf(object as RegExp), at + 1));
+    case ERROR:
+      return writeError(writer, object as Error, at, place);
+    case BUFFER:
+      return writeBuffer(writer, object as ArrayBuffer, at);
+    case BOXED:
+      head(writer, at, EXTRA_BOXED, 0);
+      return writer.value(unbox(writer, object), at + 1, place);
+    case HOST:
+      throw REFUSED_SIGNAL;
+    case UNCLONEABLE:
+      return writer.failSelf(`a ${Object.prototype.toString.call(object).slice(8, -1)}`);
+    default:
+      return writer.instance(object as Record<string, unknown>, at, place);
+  }
+}
+
+function head(writer: PackedWriter, at: number, extra: number, parameter: number): void {
+  writer.words[at] = (((parameter << EXTRA_BITS) | extra) << TAG_BITS) | TAG_EXTRA;
+}
+
+const describe: (object: object, name: string) => PropertyDescriptor | undefined = Object.getOwnPropertyDescriptor;
+const sourceGetter = describe(RegExp.prototype, 'source')!.get!;
+const flagsGetter = describe(RegExp.prototype, 'flags')!.get!;
+const sourceOf = (regexp: RegExp): string => sourceGetter.call(regexp);
+const flagsOf = (regexp: RegExp): string => flagsGetter.call(regexp);
+
+const unboxers: readonly ((this: unknown) => unknown)[] = [
+  Number.prototype.valueOf,
+  String.prototype.valueOf,
+  Boolean.prototype.valueOf,
+  BigInt.prototype.valueOf,
+];
+
+function unbox(writer: PackedWriter, object: object): unknown {
+  for (const unboxer of unboxers) {
+    try {
+      return unboxer.call(object);
+    } catch {
+      // not one of these
+    }
+  }
+  return writer.failSelf('an object around something unknown');
+}
+
+const mapSize = describe(Map.prototype, 'size')!.get!;
+const setSize = describe(Set.prototype, 'size')!.get!;
+const mapEntries = Map.prototype.entries;
+const setValues = Set.prototype.values;
+
+function writeMap(writer: PackedWriter, map: Map<unknown, unknown>, at: number, place: ShapeNode): number {
+  head(writer, at, EXTRA_MAP, 0);
+  const inner = place.inner ?? writer.shapes.inner(place);
+  const depth = writer.depth;
+  const size: number = mapSize.call(map);
+  let count = 0;
+  let next = at + 2;
+  if (size > 0) {
+    // No more than there were: a getter inside may add entries while we go.
+    for (const [key, value] of mapEntries.call(map)) {
+      if (typeof key === 'object' || typeof key === 'symbol' || typeof key === 'function') {
+        writer.path[depth] = new Step(`.keys[${count}]`);
+      }
+      next = writer.value(key, next, inner);
+      if (typeof value === 'object' || typeof value === 'symbol' || typeof value === 'function') {
+        const name =
+          typeof key === 'string' ? JSON.stringify(key) : typeof key === 'object' ? `keys[${count}]` : String(key);
+        writer.path[depth] = new Step(`.get(${name})`);
+      }
+      next = writer.value(value, next, inner);
+      if (++count === size) break;
+    }
+  }
+  writer.words[at + 1] = count;
+  return next;
+}
+
+function writeSet(writer: PackedWriter, set: Set<unknown>, at: number, place: ShapeNode): number {
+  head(writer, at, EXTRA_SET, 0);
+  const inner = place.inner ?? writer.shapes.inner(place);
+  const depth = writer.depth;
+  const size: number = setSize.call(set);
+  let count = 0;
+  let next = at + 2;
+  if (size > 0) {
+    for (const value of setValues.call(set)) {
+      writer.path[depth] = count;
+      next = writer.value(value, next, inner);
+      if (++count === size) break;
+    }
+  }
+  writer.words[at + 1] = count;
+  return next;
+}
+
+function writeError(writer: PackedWriter, error: Error, at: number, place: ShapeNode): number {
+  const name: unknown = error.name;
+  const number = name === undefined ? 0 : ERROR_NAMES.indexOf(String(name));
+  let flags = Math.max(number, 0);
+  const message = describe(error, 'message');
+  const cause = describe(error, 'cause');
+  let next = at + 1;
+  if (message !== undefined && 'value' in message) {
+    flags |= ERROR_HAS_MESSAGE;
+    next = writeText(writer, String(message.value), next);
+  }
+  const stack: unknown = error.stack;
+  if (typeof stack === 'string') {
+    flags |= ERROR_HAS_STACK;
+    next = writeText(writer, stack, next);
+  }
+  if (cause !== undefined && 'value' in cause) {
+    flags |= ERROR_HAS_CAUSE;
+    writer.path[writer.depth] = 'cause';
+    next = writer.value(cause.value, next, place.inner ?? writer.shapes.inner(place));
+  }
+  head(writer, at, EXTRA_ERROR, flags);
+  return next;
+}
+
+interface AnyBuffer extends ArrayBuffer {
+  readonly detached: boolean;
+  readonly resizable: boolean;
+  readonly maxByteLength: number;
+}
+
+/** Node 20 has no `detached`; there, a view of nothing can be made of any buffer but a detached one. */
+function isDetached(buffer: ArrayBuffer): boolean {
+  const { detached } = buffer as AnyBuffer;
+  if (detached !== undefined) return detached;
+  if (buffer.byteLength > 0) return false;
+  try {
+    new Uint8Array(buffer);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function writeBuffer(writer: PackedWriter, buffer: ArrayBuffer, at: number): number {
+  if (isDetached(buffer)) return writer.failSelf('a detached ArrayBuffer');
+  const { byteLength, resizable, maxByteLength } = buffer as AnyBuffer;
+  if (!resizable) {
+    head(writer, at, EXTRA_BUFFER, 0);
+    return writeBytes(writer, new Uint8Array(buffer), at + 1);
+  }
+  if (maxByteLength > RESIZABLE_BYTES_MAX) throw REFUSED_SIGNAL;
+  head(writer, at, EXTRA_BUFFER_RESIZABLE, 0);
+  writer.words[at + 2] = maxByteLength;
+  return writeBytes(writer, new Uint8Array(buffer, 0, byteLength), at + 1, 1);
+}
+
+/** The length at `at`, `gap` words that the caller fills, padding, the bytes. */
+function writeBytes(writer: PackedWriter, bytes: Uint8Array, at: number, gap = 0): number {
+  const length = bytes.byteLength;
+  const start = (at + 2 + gap) & ~1;
+  const next = start + Math.ceil(length / 4);
+  if (next > writer.end) throw NO_ROOM_SIGNAL;
+  const words = writer.words;
+  words[at] = length;
+  if (start > at + 1 + gap) words[start - 1] = 0;
+  if (length > 0) {
+    words[next - 1] = 0;
+    writer.bytes.set(bytes, start * 4);
+  }
+  return next;
+}
+
+const typedArrayName = describe(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag as never)!.get!;
+
+function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, place: ShapeNode): number {
+  const name: string | undefined = typedArrayName.call(view);
+  const number = VIEW_NAMES.indexOf(name ?? 'DataView');
+  if (number < 0) throw REFUSED_SIGNAL;
+  const buffer = view.buffer as AnyBuffer;
+  if (typeof SharedArrayBuffer !== 'undefined' && isShared(buffer)) throw REFUSED_SIGNAL;
+  if (isDetached(buffer)) return writer.failSelf('a view of a detached ArrayBuffer');
+  let byteOffset: number;
+  let byteLength: number;
+  try {
+    ({ byteOffset, byteLength } = view);
+  } catch {
+    return writer.failSelf('a view that its ArrayBuffer no longer reaches'); // only DataView throws
+  }
+  if (!buffer.resizable) {
+    if (byteOffset === 0 && byteLength === buffer.byteLength && !writer.isMet(buffer)) {
+      writer.meet(buffer);
+      head(writer, at, EXTRA_VIEW_WHOLE, number);
+      const bytes = view instanceof Uint8Array ? view : new Uint8Array(buffer);
+      return writeBytes(writer, bytes, at + 1);
+    }
+  }
+  if (buffer.resizable) {
+    if (isOutOfBounds(view, name)) return writer.failSelf('a view that its ArrayBuffer no longer reaches');
+    // A view that reaches to the end of such a buffer may be one that grows with it. Only the runtime can tell.
+    if (buffer.byteLength - byteOffset - byteLength < sizeOf(view)) throw REFUSED_SIGNAL;
+  }
+  head(writer, at, EXTRA_VIEW, number);
+  writer.words[at + 1] = byteOffset;
+  writer.words[at + 2] = byteLength / sizeOf(view);
+  return writer.value(buffer, at + 3, place);
+}
+
+function sizeOf(view: ArrayBufferView): number {
+  return (view as Partial<Uint8Array>).BYTES_PER_ELEMENT ?? 1;
+}
+
+function isShared(buffer: object): boolean {
+  return buffer instanceof SharedArrayBuffer || Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]';
+}
+
+/** A view that is out of bounds says it has no bytes and starts at 0; so does an empty one. */
+function isOutOfBounds(view: ArrayBufferView, name: string | undefined): boolean {
+  if (view.byteLength > 0 || name === undefined) return false;
+  try {
+    // The one thing that tells them apart without writing: methods refuse a view that is out of bounds.
+    Uint8Array.prototype.keys.call(view as Uint8Array);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,89 @@
+// Writes texts: character by character while that is cheaper than a call, else by the runtime's own writers.
+import { SHORT_TEXT_MAX } from '../limits.ts';
+import { ARGUMENT_MAX, TAG_BITS, TAG_TEXT_LATIN1, TAG_TEXT_UTF16 } from './packed-format.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import type { PackedWriter } from './packed-writer.ts';
+
+export function writeText(writer: PackedWriter, text: string, at: number): number {
+  const length = text.length;
+  if (length > SHORT_TEXT_MAX) return writeLong(writer, text, at);
+  const next = at + 1 + ((length + 3) >>> 2);
+  if (next > writer.end) throw NO_ROOM_SIGNAL;
+  const words = writer.words;
+  const whole = length & ~3;
+  let seen = 0;
+  let to = at + 1;
+  let i = 0;
+  for (; i < whole; i += 4) {
+    const a = text.charCodeAt(i);
+    const b = text.charCodeAt(i + 1);
+    const c = text.charCodeAt(i + 2);
+    const d = text.charCodeAt(i + 3);
+    seen |= a | b | c | d;
+    words[to++] = a | (b << 8) | (c << 16) | (d << 24);
+  }
+  if (i < length) {
+    let word = text.charCodeAt(i);
+    seen |= word;
+    if (i + 1 < length) {
+      const b = text.charCodeAt(i + 1);
+      seen |= b;
+      word |= b << 8;
+      if (i + 2 < length) {
+        const c = text.charCodeAt(i + 2);
+        seen |= c;
+        word |= c << 16;
+      }
+    }
+    words[to] = word;
+  }
+  if (seen > 0xff) return writeShortUtf16(writer, text, at);
+  words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
+  return next;
+}
+
+function writeShortUtf16(writer: PackedWriter, text: string, at: number): number {
+  const length = text.length;
+  const next = at + 1 + ((length + 1) >>> 1);
+  if (next > writer.end) throw NO_ROOM_SIGNAL;
+  const words = writer.words;
+  let to = at + 1;
+  let i = 0;
+  for (; i + 1 < length; i += 2) words[to++] = text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16);
+  if (i < length) words[to] = text.charCodeAt(i);
+  words[at] = (length << TAG_BITS) | TAG_TEXT_UTF16;
+  return next;
+}
+
+/** V8 answers at once for a text that it keeps in one byte a character, whatever the length. */
+const WIDE = /[^\0-\xff]/;
+
+function writeLong(writer: PackedWriter, text: string, at: number): number {
+  const length = text.length;
+  if (length > ARGUMENT_MAX) throw REFUSED_SIGNAL;
+  const offset = (at + 1) * 4;
+  const room = (writer.end - at - 1) * 4;
+  if (length > room) throw NO_ROOM_SIGNAL;
+  const next = at + 1 + ((length + 3) >>> 2);
+  writer.words[next - 1] = 0; // padding
+  // ASCII is UTF-8 of equal length, and nothing else is. The four bytes more let anything else show: a writer that
+  // stops at the limit stops at most three bytes before it.
+  if (room >= length + 4) {
+    if (writer.text.utf8Write(text, offset, length + 4) === length) {
+      writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
+      return next;
+    }
+    writer.words[next - 1] = 0;
+  }
+  if (!WIDE.test(text)) {
+    writer.text.latin1Write(text, offset, length);
+    writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
+    return next;
+  }
+  if (length * 2 > room) throw NO_ROOM_SIGNAL;
+  const wideNext = at + 1 + ((length + 1) >>> 1);
+  writer.words[wideNext - 1] = 0;
+  writer.text.utf16Write(text, offset, length * 2);
+  writer.words[at] = (length << TAG_BITS) | TAG_TEXT_UTF16;
+  return wideNext;
+}
