@@ -169,6 +169,7 @@ export class RingOutbound {
 
   /** Sends the value through the side channel and its place in the order through the ring. */
   #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
+    // SYNC side-taken: bounds what lies outside the ring; pairs with RingInbound.#fromRing.
     const onTheirWay = (this.#side.posted - Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN)) | 0;
     if (onTheirWay >= SIDE_VALUES_MAX) return false;
     const offset = this.#producer.tryClaim(MARKER_BYTES);
