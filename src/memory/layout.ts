@@ -28,7 +28,8 @@
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
 //   32    128    PARKS           this side   2     times this side went to sleep
-//   33    132    PROBES          this side   2     liveness probes this side has taken out of the side channel
+//   33    132    PROBES          this side   2     doorbells and probes this side has taken off the tether
+//   34    136    WAKES           this side   2     times this side woke the other one
 //
 // Lane block: what concerns one direction. Words are counted from the start of the block.
 //
@@ -38,7 +39,6 @@
 //   2     8      STALLS          producer    0     times the ring had no room for a message
 //   3     12     DROPS           producer    0     messages dropped by the outbox policy
 //   4     16     OUTBOX_PEAK     producer    0     most bytes that ever waited in the outbox
-//   5     20     WAKES           producer    0     times the producer woke the consumer
 //   16    64     HEAD            consumer    1     position: bytes ever released, wraps at 2^32
 //   17    68     RECEIVED        consumer    1     messages ever taken
 //   18    72     BAD             consumer    1     payloads that could not be decoded
@@ -65,13 +65,13 @@ export const CLOSED = 16;
 export const SPILLED = 17;
 export const PARKS = 32;
 export const PROBES = 33;
+export const WAKES = 34;
 
 export const TAIL = 0;
 export const SENT = 1;
 export const STALLS = 2;
 export const DROPS = 3;
 export const OUTBOX_PEAK = 4;
-export const WAKES = 5;
 export const HEAD = 16;
 export const RECEIVED = 17;
 export const BAD = 18;

@@ -24,6 +24,8 @@ export interface Stats {
   readonly outboxBytesPeak: number;
   /** Times this end went to sleep. */
   readonly parks: number;
+  /** Times this end woke the other one. */
+  readonly wakes: number;
   /** Bytes a direction. */
   readonly capacityBytes: number;
 }

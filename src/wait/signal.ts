@@ -36,16 +36,19 @@ export class Waker {
   readonly #words: Int32Array;
   readonly #park: number;
   readonly #interest: number;
+  readonly #wakes: number;
   readonly #doorbell: () => void;
 
   /**
    * @param park word index of the other side's park word
+   * @param wakes word index of this side's counter of wake-ups
    * @param doorbell wakes an event loop that sleeps in DOORBELL
    */
-  constructor(words: Int32Array, park: number, interest: number, doorbell: () => void) {
+  constructor(words: Int32Array, park: number, interest: number, wakes: number, doorbell: () => void) {
     this.#words = words;
     this.#park = park;
     this.#interest = interest;
+    this.#wakes = wakes;
     this.#doorbell = doorbell;
   }
 
@@ -59,6 +62,7 @@ export class Waker {
   #wake(state: number): void {
     // SYNC awake: takes the announcement back; pairs with the sleeper's wait on the same word (W2, W3).
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
+    this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
     if ((state & DOORBELL) !== 0) this.#doorbell();
     else Atomics.notify(this.#words, this.#park);
   }

@@ -96,8 +96,9 @@ export class SharedRingTransport implements Transport {
     if (peerLife !== null) this.#side.watchLife(peerLife);
     const doorbell = (): void => this.#side.doorbell();
     const park = there + layout.PARK;
-    const producer = new Producer(outLane, new Waker(words, park, DATA, doorbell));
-    this.#consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell));
+    const wakes = here + layout.WAKES;
+    const producer = new Producer(outLane, new Waker(words, park, DATA, wakes, doorbell));
+    this.#consumer = new Consumer(inLane, new Waker(words, park, SPACE, wakes, doorbell));
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     this.#out = new RingOutbound(
       region.views,
@@ -263,6 +264,7 @@ export class SharedRingTransport implements Transport {
       outboxBytes: this.#outbox.bytes,
       outboxBytesPeak: this.#outbox.peak,
       parks: read(this.#here + layout.PARKS),
+      wakes: read(this.#here + layout.WAKES),
       capacityBytes: lanes[0].capacity,
     };
   }
@@ -290,7 +292,8 @@ export class SharedRingTransport implements Transport {
     Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with #peerEnded.
     Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#side.doorbell()).ring();
+    const wakes = this.#here + layout.WAKES;
+    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, wakes, () => this.#side.doorbell()).ring();
   }
 
   #peerEnded(): boolean {
