@@ -1,6 +1,6 @@
 // Where ports come from: a channel to hand over, its other end, a worker with a channel to it.
 import { platform } from '#platform';
-import { codecNamed, codecs } from '../codec/registry.ts';
+import { CODECS, codecOfName } from '../codec/choose.ts';
 import { UsageError } from '../errors.ts';
 import {
   createHandle,
@@ -47,8 +47,8 @@ function openPort(
       natives,
       peerLife,
       {
-        codec: codecNamed(options.codec),
-        codecs,
+        codec: codecOfName(options.codec),
+        codecs: CODECS,
         overflow: options.overflow,
         highWaterMark: options.highWaterMarkBytes,
         outboxLimit: options.outboxBytes,

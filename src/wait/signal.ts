@@ -31,6 +31,8 @@ export const DATA = 16;
 export const SPACE = 32;
 export const ANYTHING: number = DATA | SPACE;
 
+const UNCOUNTED = -1;
+
 /** Wakes the other side of a channel if it announced that it sleeps for `interest`. */
 export class Waker {
   readonly #words: Int32Array;
@@ -41,10 +43,10 @@ export class Waker {
 
   /**
    * @param park word index of the other side's park word
-   * @param wakes word index of this side's counter of wake-ups
    * @param doorbell wakes an event loop that sleeps in DOORBELL
+   * @param wakes word index of this side's counter of wake-ups, if it keeps one
    */
-  constructor(words: Int32Array, park: number, interest: number, wakes: number, doorbell: () => void) {
+  constructor(words: Int32Array, park: number, interest: number, doorbell: () => void, wakes: number = UNCOUNTED) {
     this.#words = words;
     this.#park = park;
     this.#interest = interest;
@@ -62,7 +64,7 @@ export class Waker {
   #wake(state: number): void {
     // SYNC awake: takes the announcement back; pairs with the sleeper's wait on the same word (W2, W3).
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
-    this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
+    if (this.#wakes !== UNCOUNTED) this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
     if ((state & DOORBELL) !== 0) this.#doorbell();
     else Atomics.notify(this.#words, this.#park);
   }

@@ -97,8 +97,8 @@ export class SharedRingTransport implements Transport {
     const doorbell = (): void => this.#side.doorbell();
     const park = there + layout.PARK;
     const wakes = here + layout.WAKES;
-    const producer = new Producer(outLane, new Waker(words, park, DATA, wakes, doorbell));
-    this.#consumer = new Consumer(inLane, new Waker(words, park, SPACE, wakes, doorbell));
+    const producer = new Producer(outLane, new Waker(words, park, DATA, doorbell, wakes));
+    this.#consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell, wakes));
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     this.#out = new RingOutbound(
       region.views,
@@ -293,7 +293,7 @@ export class SharedRingTransport implements Transport {
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with #peerEnded.
     Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
     const wakes = this.#here + layout.WAKES;
-    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, wakes, () => this.#side.doorbell()).ring();
+    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#side.doorbell(), wakes).ring();
   }
 
   #peerEnded(): boolean {
