@@ -149,7 +149,6 @@ export function fixture(options: { seed?: number; runtime?: string; version?: st
     results: row.results.map((one) => ({
       ...one,
       extra: {
-        p50: one.median,
         p90: one.median * 1.4,
         p99: one.median * 2.9,
         'p99.9': one.median * 11,

@@ -29,15 +29,24 @@ export interface LinesOptions {
   readonly nameLength: number;
   /** Figures that the axis must show too, so that charts side by side have the same one. */
   readonly alsoShow?: readonly number[];
+  /** No names beside the lines and no other chart beside this one: it may be wide. */
+  readonly alone?: boolean;
   /** x values are ranks with equal steps (percentiles), not quantities. */
   readonly ranks?: boolean;
 }
 
+/** Of a chart with names beside it or others beside it, and of one that stands alone under a legend. */
 const PLOT_WIDTH = 226;
+const PLOT_WIDTH_ALONE = 380;
 const HEIGHT = 232;
 const INSET = { left: 46, top: 12, bottom: 24 };
+/** Muted colours in the style sheet; past them they come again, dashed. */
+const COLOURS = 7;
 const NAME_GAP = 13;
-const NAME_LENGTH_MAX = 30;
+/** A longer name would squeeze the lines: it goes into a legend instead. */
+export const NAME_LENGTH_MAX = 30;
+/** More names than this at the lines' ends would push each other away from their lines. */
+export const NAMES_MAX = 7;
 /** Room of one letter of a name, generous enough for the widest of the fonts that we ask for. */
 const LETTER_WIDTH = 5.5;
 
@@ -46,7 +55,8 @@ function short(name: string): string {
 }
 
 function colourClass(line: Pick<Line, 'kind' | 'colour'>): string {
-  return line.kind === 'rival' ? `s${line.colour % 7}` : line.kind;
+  if (line.kind !== 'rival') return line.kind;
+  return `s${line.colour % COLOURS}${line.colour >= COLOURS ? ' again' : ''}`;
 }
 
 /** The names with a piece of their lines, for where several charts share them. */
@@ -88,7 +98,8 @@ export function lines(all: readonly Line[], options: LinesOptions): Markup | und
     ...points.flatMap((point) => [point.low, point.high, point.y]),
     ...(options.alsoShow ?? []),
   ]);
-  const right = INSET.left + PLOT_WIDTH;
+  const plot = options.alone ? PLOT_WIDTH_ALONE : PLOT_WIDTH;
+  const right = INSET.left + plot;
   const named = options.nameLength > 0;
   const letters = Math.min(options.nameLength, NAME_LENGTH_MAX);
   const width = Math.round(right + (named ? 22 + letters * LETTER_WIDTH : 18));
@@ -96,7 +107,7 @@ export function lines(all: readonly Line[], options: LinesOptions): Markup | und
   const xAxis: Axis = options.ranks
     ? { log: false, low: Math.min(...xs), high: Math.max(...xs), ticks: [...new Set(xs)] }
     : sweepAxis(xs);
-  const x = (value: number): number => r(INSET.left + along(xAxis, value) * PLOT_WIDTH);
+  const x = (value: number): number => r(INSET.left + along(xAxis, value) * plot);
   const y = (value: number): number =>
     r(HEIGHT - INSET.bottom - along(yAxis, value) * (HEIGHT - INSET.top - INSET.bottom));
   const grid = yAxis.ticks.map(

@@ -107,7 +107,7 @@ function properties(scenario: ScenarioView): Property[] {
       kind: 'base',
       of: (cell) => (cell.ratio === undefined || cell.subject === baseline ? '' : times(cell.ratio)),
     },
-    { title: 'Millrace is', kind: 'against', of: (_, contender, row) => against(contender, row, better) },
+    { title: 'Millrace', kind: 'against', of: (_, contender, row) => against(contender, row, better) },
   ];
   return all.filter((property) =>
     scenario.rows.some((row) =>

@@ -25,6 +25,7 @@ a{color:inherit;text-decoration-color:var(--line);text-underline-offset:3px}
 a:hover{text-decoration-color:currentColor}
 code{font:12.5px/1.45 ui-monospace,"SF Mono",SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;overflow-wrap:anywhere}
 data{white-space:nowrap}
+p{text-wrap:pretty}
 .soft{color:var(--soft)}
 .small{font-size:12.5px;color:var(--faint)}
 .eyebrow{font-size:12px;color:var(--faint);letter-spacing:.01em}
@@ -52,6 +53,7 @@ footer{margin-top:72px;padding-top:20px;border-top:1px solid var(--line)}
 footer p{max-width:78ch;margin-bottom:.7em}
 section>header{margin-bottom:18px}
 section>header p.note{max-width:78ch;color:var(--soft);margin-top:4px}
+section>p.note{max-width:78ch;color:var(--soft)}section>p.note+p.note{margin-top:.8em}
 .finding{margin-top:8px;max-width:78ch}`;
 
 const TABLES = `
@@ -119,8 +121,9 @@ const CHARTS = `
 .strip{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,236px),1fr));gap:14px 20px}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:2px 18px;margin:2px 0 10px;font-size:12.5px;color:var(--soft)}
 .legend li{display:flex;align-items:center;gap:7px}
-.legend .line{stroke-width:1.6}.legend .ours .line{stroke-width:2.4}.legend .limit .line{stroke-dasharray:2 3;stroke:var(--faint)}.legend .limit .dot{fill:var(--faint)}
+.legend svg{flex:none}.legend .line{stroke-width:1.6}.legend .ours .line{stroke-width:2.4}.legend .limit .line{stroke-dasharray:2 3;stroke:var(--faint)}.legend .limit .dot{fill:var(--faint)}
 .legend li.ours{color:var(--ours);font-weight:600}
+.again .line{stroke-dasharray:5 3}
 .nb{white-space:nowrap}
 .absent{list-style:none;color:var(--soft)}.absent li{padding:3px 0}.absent b{font-weight:500;color:var(--ink)}
 .sweeps figcaption{font-size:12.5px;color:var(--soft);margin-bottom:2px}
@@ -165,9 +168,9 @@ const NARROW = `
   .results.one tr>th{flex:1 1 60%;min-width:0}
   .results.one tbody.row>tr>td.chart{order:2;flex:0 0 100%;width:auto;padding:2px 0 3px}
   .results.one td.figure{order:1}
-  .results.one td.spread{order:5;margin-left:auto}
-  .results.one td.against{order:3}
-  .results.one td.base{order:4}
+  .results.one td.spread{order:3}
+  .results.one td.against{order:4}
+  .results.one td.base{order:5}
   .results.one td.against,.results.one td.base{font-size:12px;color:var(--faint)}
   .results.one td.against::before,.results.one td.more::before,.results.one td.base::before{content:attr(data-of) " "}
   .results.one td.more{order:6;font-size:12px;color:var(--faint)}

@@ -1,34 +1,64 @@
 // Finds what can be drawn as lines in a scenario: rows that differ in one number, and percentiles of one row.
 import type { Result } from '../schema.ts';
 import { figure, tickText } from './format.ts';
-import { type Line, legend, lines, type Point } from './lines.ts';
+import { type Line, legend, lines, NAME_LENGTH_MAX, NAMES_MAX, type Point } from './lines.ts';
 import { type Markup, markup } from './markup.ts';
 import { counts, type Report, type RowView, type ScenarioView } from './model.ts';
 
 const POINTS_MIN = 3;
 
-/** The numeric parameter with the most values, if every row has it and it takes three values or more. */
-export function sweptParam(rows: readonly RowView[]): string | undefined {
+/** Rows that differ in one number only. */
+interface Family {
+  readonly swept: string;
+  /** The other parameters, as far as they tell families apart. */
+  readonly heading: string;
+  readonly rows: readonly RowView[];
+}
+
+/** The parameters that are not the same in all rows: only these are worth a word in a heading. */
+function telling(rows: readonly RowView[]): Set<string> {
+  const found = new Set<string>();
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row.params)) if (rows[0]!.params[name] !== value) found.add(name);
+  }
+  return found;
+}
+
+/** `string`, `burst 10`, `repeated: yes`; nothing for a number that is zero, which says that it does not apply. */
+function word(name: string, value: string | number): string {
+  if (typeof value === 'number') return value === 0 ? '' : `${name} ${paramText(name, value)}`;
+  return /^(yes|no|true|false)$/.test(value) ? `${name}: ${value}` : value;
+}
+
+/**
+ * Families of three rows or more along one numeric parameter. A parameter with many values comes first, and a row
+ * that it has taken is not drawn again along another.
+ */
+export function families(rows: readonly RowView[]): Family[] {
   const values = new Map<string, Set<number>>();
   for (const row of rows) {
     for (const [name, value] of Object.entries(row.params)) {
       if (typeof value === 'number') values.set(name, (values.get(name) ?? new Set()).add(value));
     }
   }
-  const full = [...values].filter(([name]) => rows.every((row) => typeof row.params[name] === 'number'));
-  full.sort((a, b) => b[1].size - a[1].size);
-  return full[0] && full[0][1].size >= POINTS_MIN ? full[0][0] : undefined;
-}
-
-/** Rows in families that differ in the swept parameter only, keyed by what the others are. */
-function families(rows: readonly RowView[], swept: string): Map<string, RowView[]> {
-  const found = new Map<string, RowView[]>();
-  for (const row of rows) {
-    const rest = Object.entries(row.params)
-      .filter(([name]) => name !== swept)
-      .map(([name, value]) => (typeof value === 'number' ? `${name} ${value}` : value));
-    const key = rest.join(', ');
-    found.set(key, [...(found.get(key) ?? []), row]);
+  const order = [...values].sort((a, b) => b[1].size - a[1].size).map(([name]) => name);
+  const told = telling(rows);
+  const taken = new Set<RowView>();
+  const found: Family[] = [];
+  for (const swept of order) {
+    const groups = new Map<string, RowView[]>();
+    for (const row of rows) {
+      if (taken.has(row) || typeof row.params[swept] !== 'number') continue;
+      const rest = Object.entries(row.params).filter(([name]) => name !== swept && told.has(name));
+      const key = JSON.stringify(rest);
+      groups.set(key, [...(groups.get(key) ?? []), row]);
+    }
+    for (const [key, group] of groups) {
+      if (new Set(group.map((row) => row.params[swept])).size < POINTS_MIN) continue;
+      for (const row of group) taken.add(row);
+      const words = (JSON.parse(key) as [string, string | number][]).map(([name, value]) => word(name, value));
+      found.push({ swept, heading: words.filter((one) => one !== '').join(', ') || `by ${swept}`, rows: group });
+    }
   }
   return found;
 }
@@ -93,30 +123,37 @@ function allFigures(rows: readonly RowView[]): number[] {
   );
 }
 
-/** One run: panels beside each other, names at the lines' ends. Several: a strip of small panels under one legend. */
+/** Letters for the names at the lines' ends; 0 when they are too long, too many, or shared by several charts. */
+function nameRoom(report: Report, scenario: ScenarioView): number {
+  const longest = longestName(scenario);
+  const most = Math.max(...scenario.rows.map((row) => row.contenders.length));
+  return report.runs.length > 1 || longest > NAME_LENGTH_MAX || most > NAMES_MAX ? 0 : longest;
+}
+
+/** The charts of one family: one run's is a panel, several runs' are a strip of small ones under one legend. */
 function strip(
   report: Report,
   heading: string,
   all: readonly Line[][],
+  named: boolean,
   draw: (lines: Line[]) => Markup | undefined,
 ): Markup {
-  const panels = all.map((lines, at) => {
-    const chart = draw(lines);
-    const caption = report.runs.length > 1 ? report.runs[at]!.name : markup`<b>${heading}</b>`;
-    return chart && markup`<figure><figcaption>${caption}</figcaption>${chart}</figure>`;
-  });
-  if (report.runs.length === 1) return markup`${panels}`;
   const names = new Map(all.flat().map((line) => [line.name, line]));
-  return markup`<div class="family"><h3>${heading}</h3>${legend([...names.values()])}<div class="strip">${panels}</div></div>`;
+  const key = named ? undefined : legend([...names.values()]);
+  const charts = all.map(draw);
+  if (report.runs.length === 1) {
+    return markup`<figure><figcaption><b>${heading}</b>${key}</figcaption>${charts}</figure>`;
+  }
+  const panels = charts.map(
+    (chart, at) => chart && markup`<figure><figcaption>${report.runs[at]!.name}</figcaption>${chart}</figure>`,
+  );
+  return markup`<div class="family"><h3>${heading}</h3>${key}<div class="strip">${panels}</div></div>`;
 }
 
 function sweepPanels(report: Report, scenario: ScenarioView): Markup[] {
-  const swept = sweptParam(scenario.rows);
-  if (swept === undefined) return [];
   const unit = scenario.head.unit;
-  const found: Markup[] = [];
-  for (const [heading, rows] of families(scenario.rows, swept)) {
-    if (new Set(rows.map((row) => row.params[swept])).size < POINTS_MIN) continue;
+  const room = nameRoom(report, scenario);
+  return families(scenario.rows).map(({ swept, heading, rows }) => {
     const all = report.runs.map((_, run) =>
       collect(scenario, rows, run, (result, row) => [
         { x: Number(row.params[swept]), y: result.median, low: result.low, high: result.high },
@@ -125,15 +162,15 @@ function sweepPanels(report: Report, scenario: ScenarioView): Markup[] {
     const draw = (some: Line[]): Markup | undefined =>
       lines(some, {
         title: `${scenario.head.title}, ${heading} by ${swept}: the table below has the figures`,
-        nameLength: report.runs.length > 1 ? 0 : longestName(scenario),
+        nameLength: room,
+        alone: room === 0 && report.runs.length === 1,
         alsoShow: allFigures(rows),
         xText: (value) => paramText(swept, value),
         yText: (value) => figure(value, unit),
         yTick: (value) => tickText(value, unit),
       });
-    found.push(strip(report, heading || `by ${swept}`, all, draw));
-  }
-  return found;
+    return strip(report, heading, all, room > 0, draw);
+  });
 }
 
 const PERCENTILE = /^p(\d+(?:\.\d+)?)$/;
@@ -146,14 +183,17 @@ function percentilePanels(report: Report, scenario: ScenarioView): Markup[] {
         for (const name of Object.keys(cell?.extra ?? {})) if (PERCENTILE.test(name)) names.add(name);
     }
   }
+  // The median is a percentile too; a file need not say it twice.
+  names.add('p50');
   const ranks = [...names].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
   if (ranks.length < POINTS_MIN) return [];
   const unit = scenario.head.unit;
+  const room = nameRoom(report, scenario);
   return scenario.rows.map((row) => {
     const all = report.runs.map((_, run) =>
       collect(scenario, [row], run, (result) =>
         ranks.flatMap((name, x) => {
-          const y = result.extra?.[name];
+          const y = result.extra?.[name] ?? (name === 'p50' ? result.median : undefined);
           return y === undefined ? [] : [{ x, y, low: y, high: y }];
         }),
       ),
@@ -161,14 +201,15 @@ function percentilePanels(report: Report, scenario: ScenarioView): Markup[] {
     const draw = (some: Line[]): Markup | undefined =>
       lines(some, {
         title: `${scenario.head.title}, ${row.label}, percentiles: the table below has the figures`,
-        nameLength: report.runs.length > 1 ? 0 : longestName(scenario),
+        nameLength: room,
+        alone: room === 0 && report.runs.length === 1,
         alsoShow: all.flat().flatMap((line) => line.points.map((point) => point.y)),
         xText: (x) => ranks[x]!,
         yText: (value) => figure(value, unit),
         yTick: (value) => tickText(value, unit),
         ranks: true,
       });
-    return strip(report, row.label, all, draw);
+    return strip(report, row.label, all, room > 0, draw);
   });
 }
 
