@@ -58,6 +58,7 @@ for (const [what, path, text] of [
   ['node: where it does not belong', 'ring/a.ts', "import fs from 'node:fs';"],
   ['a package', 'ring/a.ts', "import x from 'left-pad';"],
   ['a question about the runtime', 'port/a.ts', 'if (typeof Deno === "undefined") {}'],
+  ['a global that browsers lack', 'codec/a.ts', 'const length = Buffer.byteLength(text);'],
   ['a class of error of its own', 'port/a.ts', 'class X extends UsageError {}'],
   ['a way out of src', 'port/a.ts', "import { x } from '../../test/kit/x.ts';"],
 ] as const) {

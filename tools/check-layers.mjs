@@ -24,7 +24,10 @@ const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/netw
 /** `#name` imports lead to the room of that name. */
 const ALIASES = { '#platform': 'platform', '#native': 'native' };
 const SNIFFING =
-  /\btypeof\s+(?:process|window|self|Deno|Bun|document|navigator|importScripts)\b|\bglobalThis\.(?:process|Deno|Bun|window)\b|\bprocess\.versions\b/;
+  /\btypeof\s+(?:process|window|self|Deno|Bun|document|navigator|importScripts)\b|\bglobalThis\.(?:process|Deno|Bun|window|Buffer)\b/;
+/** Globals that only some runtimes have. Types may name them. */
+const NOT_EVERYWHERE =
+  /(?<![.\w])(?:Buffer|process|Deno|Bun)\.\w+\s*[(.;,)]|(?<![.\w])(?:setImmediate|clearImmediate)\(/;
 
 const rank = new Map(LAYERS.flatMap((rooms, i) => rooms.map((room) => [room, i])));
 const slashed = (path) => path.split(sep).join('/');
@@ -64,6 +67,9 @@ export function checkLayers(root) {
       report(`${error[0]}: classes of error live in errors.ts`);
     const sniffed = SNIFFING.exec(text);
     if (!test && from !== 'platform' && sniffed) report(`asks where it runs (${sniffed[0]}); only platform/ may`);
+    const partial = NOT_EVERYWHERE.exec(text);
+    if (!test && !NODE_FOLDERS.includes(from) && partial)
+      report(`uses ${partial[0]}, which browsers lack; ask the platform`);
   }
   return { problems, count: files.length };
 }

@@ -1,0 +1,49 @@
+import type { DataCloneError } from '../../src/errors.ts';
+import type { attach, CLOSED, channel, EMPTY, Port, parentPort, spawn } from '../../src/index.ts';
+import type { Assignable, Equal, Expect, Not } from './expect.ts';
+
+type Job = { readonly id: number };
+type Answer = string | null;
+type Ours = Port<Answer, Job>;
+type Nothing = typeof EMPTY | typeof CLOSED;
+
+// What arrives and what is sent are told apart, everywhere.
+export type _1 = Expect<Equal<ReturnType<Ours['tryReceive']>, Answer | Nothing>>;
+export type _2 = Expect<Equal<Awaited<ReturnType<Ours['receiveAsync']>>, Answer | Nothing>>;
+export type _3 = Expect<Equal<ReturnType<Ours['receiveMany']>, Answer[]>>;
+export type _4 = Expect<Equal<Parameters<Ours['postMessage']>[0], Job>>;
+export type _5 = Expect<Equal<Parameters<Ours['trySend']>[0], Job>>;
+export type _6 = Expect<Not<Assignable<typeof EMPTY, Answer>>>;
+export type _7 = Expect<Not<Equal<typeof EMPTY, typeof CLOSED>>>;
+
+// Without a time limit there is no EMPTY to ask about.
+export function receives(port: Ours): void {
+  const forever = port.receive();
+  type _forever = Expect<Equal<typeof forever, Answer | typeof CLOSED>>;
+  const limited = port.receive({ timeoutMs: 10 });
+  type _limited = Expect<Equal<typeof limited, Answer | Nothing>>;
+  const types: [_forever, _limited] = [true, true];
+  port.postMessage({ id: types.length });
+  // @ts-expect-error: this end sends jobs, not answers
+  port.postMessage('answer');
+  // @ts-expect-error: a time limit is a number of milliseconds
+  port.receive({ timeoutMs: '10' });
+}
+
+// The doors hand out ports of the types asked for.
+export type _8 = Expect<Equal<ReturnType<typeof channel<Answer, Job>>['port'], Ours>>;
+export type _9 = Expect<Equal<ReturnType<typeof attach<Answer, Job>>, Ours>>;
+export type _10 = Expect<Equal<ReturnType<typeof spawn<Answer, Job>>['port'], Ours>>;
+export type _11 = Expect<Equal<ReturnType<typeof parentPort<Answer, Job>>, Ours>>;
+
+// A port stands where code asks for the web's port: what Comlink, birpc and Cap'n Web touch of it.
+interface WebPort {
+  postMessage(message: unknown, transfer?: Transferable[]): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: object): void;
+  removeEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: object): void;
+  start(): void;
+  close(): void;
+}
+export type _12 = Expect<Assignable<Port, WebPort>>;
+export type _13 = Expect<Assignable<Port, EventTarget & Disposable & AsyncDisposable & AsyncIterable<unknown>>>;
+export type _14 = Expect<Equal<DataCloneError['path'], string>>;
