@@ -6,6 +6,7 @@ export type { Remote, RemoteHandle } from './memory/handshake.ts';
 export type { CloseReason } from './memory/layout.ts';
 export { attach, channel, parentPort, type SpawnOptions, spawn } from './port/channel.ts';
 export type { PortEvent, PortListener, RawListener } from './port/events.ts';
+export { type Features, features } from './port/features.ts';
 export type { ChannelOptions, PortOptions } from './port/options.ts';
 export { Port, type ReceiveOptions, type SendOptions, type Transfer } from './port/port.ts';
 export { CLOSED, type Stats } from './transport/transport.ts';

@@ -9,7 +9,18 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist/.built');
 const installed = join(root, 'node_modules/.package-lock.json');
-const inputs = ['src', 'test', 'bench', 'examples', 'tools', 'docs', 'README.md', 'tsconfig.json', 'package.json'];
+const inputs = [
+  'src',
+  'bin',
+  'test',
+  'bench',
+  'examples',
+  'tools',
+  'docs',
+  'README.md',
+  'tsconfig.json',
+  'package.json',
+];
 
 export function run(command, args, options = {}) {
   const done = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });

@@ -150,6 +150,7 @@ export class SideChannel {
     // SYNC life: what the ended thread wrote is visible after this load; pairs with spawn in port/channel.ts.
     if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
     while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
+    if (!platform.canProbe) return false;
     // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
     // SYNC rung: a count and nothing else; covers no plain access; pairs with #rung.
     const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
@@ -157,7 +158,7 @@ export class SideChannel {
     if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return false;
     this.#lastProbe = now;
     this.#posted++;
-    return platform.probe(this.#tether) === false;
+    return platform.probeGone(this.#tether);
   }
 
   hold(held: boolean): void {

@@ -114,8 +114,9 @@ export const platform: Platform = {
     return undefined;
   },
 
-  probe(): undefined {
-    return undefined;
+  canProbe: false,
+  probeGone(): boolean {
+    return false;
   },
 
   // A page lives as long as it is open.

@@ -1,4 +1,10 @@
 import type { Platform } from './contract.ts';
 import { nodePlatform } from './node.ts';
 
-export const platform: Platform = { ...nodePlatform, name: 'bun', asyncPark: 'wait-async', probe: () => undefined };
+export const platform: Platform = {
+  ...nodePlatform,
+  name: 'bun',
+  asyncPark: 'wait-async',
+  canProbe: false,
+  probeGone: () => false,
+};

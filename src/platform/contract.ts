@@ -53,8 +53,10 @@ export interface Platform {
   readonly canTake: boolean;
   /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
-  /** Whether the other side is still there, asked without the event loop; `undefined` when it cannot be known. */
-  probe(port: NativePort): boolean | undefined;
+  /** Whether `probe` can know. */
+  readonly canProbe: boolean;
+  /** Whether the other side is gone, asked without the event loop; false when it cannot be known. Posts a 0. */
+  probeGone(port: NativePort): boolean;
   /** Holds or releases the process for this port. */
   hold(port: NativePort, held: boolean): void;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */

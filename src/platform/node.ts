@@ -86,8 +86,9 @@ export const nodePlatform: Platform = {
 
   // Taking from a port whose other side is gone closes it here and now; posting then returns undefined, and
   // true while the other side lives. (Measured on Node 20 to 26; Bun and Deno return undefined always.)
-  probe(port: NativePort): boolean | undefined {
-    return port.postMessage(0) === true;
+  canProbe: true,
+  probeGone(port: NativePort): boolean {
+    return port.postMessage(0) !== true;
   },
 
   hold(port: NativePort, held: boolean): void {

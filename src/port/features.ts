@@ -1,0 +1,25 @@
+// What this runtime and thread can do, so that nobody has to find out by an exception.
+import { platform } from '#platform';
+
+export interface Features {
+  readonly runtime: 'node' | 'bun' | 'deno' | 'browser';
+  /** Whether `receive` and `send` may block this thread. */
+  readonly blocking: boolean;
+  /** How event loops sleep here unless told otherwise. */
+  readonly eventLoopWait: 'wait-async' | 'doorbell';
+  /** Whether what only the native clone carries can be received by a blocked thread. */
+  readonly blockingTransfer: boolean;
+  /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn`. */
+  readonly probesPeers: boolean;
+}
+
+/** What this runtime and thread can do. */
+export function features(): Features {
+  return {
+    runtime: platform.name,
+    blocking: platform.canBlock,
+    eventLoopWait: platform.asyncPark,
+    blockingTransfer: platform.canTake,
+    probesPeers: platform.canProbe,
+  };
+}
