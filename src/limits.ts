@@ -90,3 +90,13 @@ export const CACHED_TEXT_MAX: number = 16;
 export const CACHED_TEXTS: number = 512;
 /** Bytes cut into strings at once. A string kept by its receiver keeps no more than this alive. */
 export const TEXT_WINDOW: number = 1024;
+/** Characters from which on a text may be remembered by both sides; shorter ones travel as fast as their number. */
+export const KNOWN_TEXT_MIN: number = 1024;
+/** Texts that each side of a direction remembers by default: a handful of templates, or of messages for broadcast. */
+export const KNOWN_TEXTS_DEFAULT: number = 16;
+/** Bytes of text that each side of a direction remembers by default: five times the largest text of Bun's benchmark. */
+export const KNOWN_TEXT_BYTES_DEFAULT: number = 16 * 1024 * 1024;
+/** Texts a side remembers at the most, by option: the encoder looks through them one by one. */
+export const KNOWN_TEXTS_MAX: number = 256;
+/** Fingerprints of texts met once that wait to be met again, a power of two. */
+export const KNOWN_TEXT_CANDIDATES: number = 64;

@@ -34,10 +34,23 @@ export interface Decoder {
   decode(memory: Memory, offset: number, length: number): unknown;
 }
 
+/** What may differ from channel to channel. Both ends of a direction must be given the same. */
+export interface CodecOptions {
+  /** Large texts that each side remembers, 0..256, so that a repeated one travels as a number. Default 16; 0: none. */
+  readonly knownTexts?: number;
+  /** Bytes of them. Default 16 MiB. */
+  readonly knownTextBytes?: number;
+  /**
+   * Look for named properties on every array (encoder only). Looking costs up to 65 ns an element, so by default arrays
+   * are trusted to have none once 16 arrays in the same place of a value had none. Default false.
+   */
+  readonly exactArrays?: boolean;
+}
+
 /** A named pair of makers; `kind` is the number (1..63) that stands in the frame header. */
 export interface Codec {
   readonly name: string;
   readonly kind: number;
-  createEncoder(): Encoder;
-  createDecoder(): Decoder;
+  createEncoder(options?: CodecOptions): Encoder;
+  createDecoder(options?: CodecOptions): Decoder;
 }

@@ -94,7 +94,10 @@ export const EXTRA_ERROR = 9;
 export const EXTRA_BOXED = 10;
 /** Then an array, a word with the count of named properties, the pairs. */
 export const EXTRA_ARRAY_PAIRS = 11;
-/** Then the number of a text and the text itself, which the decoder remembers under it. */
+/**
+ * parameter: how many numbers to forget; then the number of a text, the text itself, which the decoder remembers under
+ * it, and the numbers to forget.
+ */
 export const EXTRA_TEXT_REMEMBER = 12;
 
 export const ERROR_CLASS_MASK = 15;

@@ -18,6 +18,7 @@ import {
   EXTRA_MASK,
   EXTRA_REGEXP,
   EXTRA_SET,
+  EXTRA_TEXT_REMEMBER,
   EXTRA_VIEW,
   EXTRA_VIEW_WHOLE,
   VIEW_NAMES,
@@ -88,6 +89,8 @@ export function readExtra(reader: PackedReader, argument: number): unknown {
       reader.pairs(array as object, Array.prototype);
       return array;
     }
+    case EXTRA_TEXT_REMEMBER:
+      return readTaught(reader, parameter);
     default:
       return reader.damaged(`there is no extra value ${argument & EXTRA_MASK}`);
   }
@@ -190,4 +193,16 @@ function readBoxed(reader: PackedReader): object {
   const boxed = Object(value) as object;
   reader.keep(number, boxed);
   return boxed;
+}
+
+function readTaught(reader: PackedReader, forgotten: number): string {
+  const number = reader.word();
+  const from = reader.at;
+  const text = reader.string();
+  // The words it took are at most four bytes more than the text.
+  reader.taught.remember(number, text, (reader.at - from - 1) * 4);
+  if (forgotten > reader.end - reader.at) reader.damaged('a count exceeds what is there');
+  for (let left = forgotten; left > 0; left--) reader.taught.forget(reader.word());
+  reader.taught.trim();
+  return text;
 }

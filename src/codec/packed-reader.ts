@@ -31,6 +31,7 @@ import {
   WORD_TRUE,
   WORD_UNDEFINED,
 } from './packed-format.ts';
+import type { TaughtTexts } from './packed-known-texts.ts';
 import { readExtra } from './packed-read-extra.ts';
 import { TextCache } from './packed-text-cache.ts';
 
@@ -65,10 +66,16 @@ export class PackedReader {
   #count = 0;
   #depth = 0;
 
+  /** The large texts that both sides remember. */
+  readonly taught: TaughtTexts;
   readonly #cache: TextCache = new TextCache();
   /** Part of the payload as one string, of which medium texts are cut. Starts at byte `#windowStart`. */
   #window = '';
   #windowStart = 0;
+
+  constructor(taught: TaughtTexts) {
+    this.taught = taught;
+  }
 
   begin(memory: Memory, keeps: boolean): void {
     this.words = memory.words;
@@ -322,7 +329,7 @@ export class PackedReader {
   #otherText(word: number): string {
     const size = word >>> TAG_BITS;
     const start = this.at * 4;
-    if ((word & TAG_MASK) === TAG_TEXT_KNOWN) return this.damaged(`text ${size} is not known`);
+    if ((word & TAG_MASK) === TAG_TEXT_KNOWN) return this.taught.get(size) ?? this.damaged(`text ${size} is not known`);
     const length = (word & TAG_MASK) === TAG_TEXT_UTF16 ? size * 2 : size;
     if (length > this.end * 4 - start) this.damaged('a text is longer than the payload');
     this.at += (length + 3) >>> 2;

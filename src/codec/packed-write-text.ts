@@ -1,6 +1,17 @@
 // Writes texts: character by character while that is cheaper than a call, else by the runtime's own writers.
-import { SHORT_TEXT_MAX } from '../limits.ts';
-import { ARGUMENT_MAX, TAG_BITS, TAG_TEXT_LATIN1, TAG_TEXT_UTF16 } from './packed-format.ts';
+import { KNOWN_TEXT_MIN, SHORT_TEXT_MAX } from '../limits.ts';
+import {
+  ARGUMENT_MAX,
+  EXTRA_BITS,
+  EXTRA_TEXT_REMEMBER,
+  TAG_BITS,
+  TAG_EXTRA,
+  TAG_MASK,
+  TAG_TEXT_KNOWN,
+  TAG_TEXT_LATIN1,
+  TAG_TEXT_UTF16,
+} from './packed-format.ts';
+import type { KnownTexts } from './packed-known-texts.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import type { PackedWriter } from './packed-writer.ts';
 
@@ -59,6 +70,35 @@ function writeShortUtf16(writer: PackedWriter, text: string, at: number): number
 const WIDE = /[^\0-\xff]/;
 
 function writeLong(writer: PackedWriter, text: string, at: number): number {
+  const length = text.length;
+  const { known } = writer;
+  if (length < KNOWN_TEXT_MIN || known === null) return writeWhole(writer, text, at);
+  const number = known.find(text);
+  if (number >= 0) {
+    if (at >= writer.end) throw NO_ROOM_SIGNAL;
+    writer.words[at] = (number << TAG_BITS) | TAG_TEXT_KNOWN;
+    return at + 1;
+  }
+  if (!known.isWorthTeaching(length) || !writer.teach) return writeWhole(writer, text, at);
+  return writeTaught(writer, known, text, at);
+}
+
+/** The number, the text, and the numbers that the decoder is to forget. */
+function writeTaught(writer: PackedWriter, known: KnownTexts, text: string, at: number): number {
+  if (at + 2 > writer.end) throw NO_ROOM_SIGNAL;
+  const { words } = writer;
+  words[at + 1] = known.nextNumber;
+  let next = writeWhole(writer, text, at + 2);
+  const forgotten = known.teach(text, (words[at + 2]! & TAG_MASK) === TAG_TEXT_UTF16 ? text.length * 2 : text.length);
+  for (const number of forgotten) {
+    if (next >= writer.end) throw NO_ROOM_SIGNAL;
+    words[next++] = number;
+  }
+  words[at] = (((forgotten.length << EXTRA_BITS) | EXTRA_TEXT_REMEMBER) << TAG_BITS) | TAG_EXTRA;
+  return next;
+}
+
+function writeWhole(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
   if (length > ARGUMENT_MAX) throw REFUSED_SIGNAL;
   const offset = (at + 1) * 4;

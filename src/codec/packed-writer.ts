@@ -30,6 +30,7 @@ import {
   WORD_TRUE,
   WORD_UNDEFINED,
 } from './packed-format.ts';
+import type { KnownTexts } from './packed-known-texts.ts';
 import { type ShapeNode, ShapeTree } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeExtra } from './packed-write-extra.ts';
@@ -69,6 +70,8 @@ export class PackedWriter {
   hasReferences: boolean = false;
   /** Always look for named properties of arrays, however many arrays in that place had none. */
   readonly exactArrays: boolean;
+  /** The large texts that both sides remember, if any. */
+  readonly known: KnownTexts | null;
   readonly classifier: Classifier = new Classifier();
 
   /** `Object.prototype`, or null while someone gave it enumerable properties, which `for in` would meet. */
@@ -83,8 +86,9 @@ export class PackedWriter {
   #metCount = 0;
   #metMap: Map<object, number> | null = null;
 
-  constructor(exactArrays: boolean) {
+  constructor(exactArrays: boolean, known: KnownTexts | null) {
     this.exactArrays = exactArrays;
+    this.known = known;
   }
 
   begin(memory: Memory, end: number, teach: boolean): void {

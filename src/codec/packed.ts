@@ -1,7 +1,8 @@
 // The packed codec: everything structured clone carries, in plain JavaScript, smaller and faster than either native
 // clone or JSON because what repeats between messages travels once. Specification: docs/protocol/packed.md.
 import { CodecError, DataCloneError } from '../errors.ts';
-import { type Codec, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
+import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
+import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import {
   HEADER_MASK,
   HEADER_REFERENCES,
@@ -12,25 +13,19 @@ import {
   VERSION,
   VERSION_MASK,
 } from './packed-format.ts';
+import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
 import { PackedReader } from './packed-reader.ts';
 import { ShapeTree } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
 import { PackedWriter } from './packed-writer.ts';
 
-export interface PackedEncoderOptions {
-  /**
-   * Look for named properties on every array. Looking costs up to 65 ns an element, so by default arrays are trusted to
-   * have none once 16 arrays in the same place had none. Default false.
-   */
-  readonly exactArrays?: boolean;
-}
-
 export class PackedEncoder implements Encoder {
   readonly #writer: PackedWriter;
 
-  constructor(options: PackedEncoderOptions = {}) {
-    this.#writer = new PackedWriter(options.exactArrays ?? false);
+  constructor(options: CodecOptions = {}) {
+    const { count, bytes } = knownTextBounds(options);
+    this.#writer = new PackedWriter(options.exactArrays ?? false, count > 0 ? new KnownTexts(count, bytes) : null);
   }
 
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number {
@@ -42,7 +37,7 @@ export class PackedEncoder implements Encoder {
     const reset = learn && shapes.full;
     if (reset) writer.shapes = new ShapeTree();
     writer.begin(memory, end, learn);
-    let learned = false;
+    let succeeded = false;
     try {
       let next = writer.value(value, start + 1, writer.shapes.root);
       let header = VERSION;
@@ -54,7 +49,7 @@ export class PackedEncoder implements Encoder {
         next = writeTrailer(writer, next, start);
       }
       memory.words[start] = header;
-      learned = learn;
+      succeeded = true;
       return (next - start) * 4;
     } catch (error) {
       if (error === NO_ROOM_SIGNAL) return NO_ROOM;
@@ -62,13 +57,21 @@ export class PackedEncoder implements Encoder {
       throw error;
     } finally {
       writer.finish();
+      writer.known?.finish(succeeded);
       if (writer.shapes.pending.length > 0) {
-        if (learned) writer.shapes.commit();
+        if (succeeded && learn) writer.shapes.commit();
         else writer.shapes.rollback();
       }
-      if (reset && !learned) writer.shapes = shapes;
+      if (reset && !succeeded) writer.shapes = shapes;
     }
   }
+}
+
+function knownTextBounds(options: CodecOptions): { count: number; bytes: number } {
+  return {
+    count: options.knownTexts ?? KNOWN_TEXTS_DEFAULT,
+    bytes: options.knownTextBytes ?? KNOWN_TEXT_BYTES_DEFAULT,
+  };
 }
 
 /** The value lies deeper than this thread's stack allows here; native clone needs less of it. */
@@ -94,7 +97,12 @@ function writeTrailer(writer: PackedWriter, at: number, start: number): number {
 }
 
 export class PackedDecoder implements Decoder {
-  readonly #reader: PackedReader = new PackedReader();
+  readonly #reader: PackedReader;
+
+  constructor(options: CodecOptions = {}) {
+    const { count, bytes } = knownTextBounds(options);
+    this.#reader = new PackedReader(new TaughtTexts(count, bytes));
+  }
 
   decode(memory: Memory, offset: number, length: number): unknown {
     const reader = this.#reader;
@@ -139,6 +147,6 @@ function readTrailer(reader: PackedReader, header: number, start: number, end: n
 export const packed: Codec = {
   name: 'packed',
   kind: 1,
-  createEncoder: (): Encoder => new PackedEncoder(),
-  createDecoder: (): Decoder => new PackedDecoder(),
+  createEncoder: (options?: CodecOptions): Encoder => new PackedEncoder(options),
+  createDecoder: (options?: CodecOptions): Decoder => new PackedDecoder(options),
 };

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { platform } from '../platform/node.ts';
+import { type CodecOptions, type Memory, NO_ROOM } from './codec.ts';
+import { PackedDecoder, PackedEncoder } from './packed.ts';
+
+const buffer = new SharedArrayBuffer(8 << 20);
+const memory: Memory = {
+  words: new Int32Array(buffer),
+  bytes: new Uint8Array(buffer),
+  floats: new Float64Array(buffer),
+  text: platform.textMemory(buffer),
+};
+
+class Direction {
+  readonly encoder: PackedEncoder;
+  readonly decoder: PackedDecoder;
+  length = 0;
+  constructor(options?: CodecOptions) {
+    this.encoder = new PackedEncoder(options);
+    this.decoder = new PackedDecoder(options);
+  }
+  write(value: unknown, learn = true): number {
+    this.length = this.encoder.encodeInto(value, memory, 0, buffer.byteLength, learn);
+    assert.ok(this.length > 0);
+    return this.length;
+  }
+  read(): unknown {
+    return this.decoder.decode(memory, 0, this.length);
+  }
+  /** Bytes that the value took. */
+  carry(value: unknown, learn = true): number {
+    const length = this.write(value, learn);
+    assert.deepEqual(this.read(), value);
+    return length;
+  }
+}
+
+/** Every call makes a new string of the same characters. */
+function text(seed: number, length = 5000): string {
+  return `${seed}:`.repeat(length).slice(0, length);
+}
+
+test('a large text that repeats travels as a number from the third time on', () => {
+  const direction = new Direction();
+  const large = text(1, 100_000);
+  assert.ok(direction.carry(large) > 100_000);
+  assert.ok(direction.carry(large) > 100_000);
+  assert.equal(direction.carry(large), 8);
+  assert.equal(direction.carry(text(1, 100_000)), 8, 'equal characters elsewhere are the same text');
+  assert.equal(direction.carry({ a: [large, large] }, false), direction.length);
+  assert.ok(direction.length < 60);
+});
+
+test('a text that repeats inside one value travels twice', () => {
+  const direction = new Direction();
+  const large = text(2);
+  assert.ok(direction.carry([large, large, large, { large }]) < 2 * large.length + 100);
+  assert.ok(direction.carry([large, large]) < 100);
+});
+
+test('texts of equal length and alike are not mistaken for one another', () => {
+  const direction = new Direction();
+  const a = text(3);
+  const b = `${a.slice(0, 2501)}x${a.slice(2502)}`;
+  for (let i = 0; i < 5; i++) {
+    direction.carry(a);
+    direction.carry(b);
+    direction.carry([a, b, a]);
+  }
+});
+
+test('wide texts and texts with lone surrogates are remembered too', () => {
+  const direction = new Direction();
+  for (const unit of ['λ', '\ud800', '漢字']) {
+    const large = unit.repeat(3000);
+    for (let i = 0; i < 3; i++) direction.carry({ large });
+    assert.ok(direction.length < 40);
+  }
+});
+
+test('the count of texts is bounded, the one unused for longest goes first', () => {
+  const direction = new Direction({ knownTexts: 2 });
+  for (const seed of [4, 5, 4, 5]) direction.carry(text(seed));
+  assert.equal(direction.carry(text(4)), 8);
+  direction.carry(text(6));
+  direction.carry(text(6)); // teaches 6, forgets 5
+  assert.equal(direction.carry(text(6)), 8);
+  assert.equal(direction.carry(text(4)), 8);
+  assert.ok(direction.carry(text(5)) > 5000);
+});
+
+test('the bytes of texts are bounded', () => {
+  const direction = new Direction({ knownTextBytes: 12_000 });
+  for (const seed of [7, 8, 9]) for (let i = 0; i < 3; i++) direction.carry(text(seed));
+  assert.equal(direction.carry(text(9)), 8);
+  assert.equal(direction.carry(text(8)), 8);
+  assert.ok(direction.carry(text(7)) > 5000);
+  for (let i = 0; i < 4; i++) assert.ok(direction.carry(text(10, 20_000)) > 20_000);
+  for (let i = 0; i < 4; i++) direction.carry('λ'.repeat(7000));
+  assert.ok(direction.length > 14_000);
+});
+
+test('nothing is remembered when the option says so', () => {
+  const direction = new Direction({ knownTexts: 0 });
+  for (let i = 0; i < 5; i++) assert.ok(direction.carry(text(11)) > 5000);
+});
+
+test('payloads that do not teach and are dropped leave both sides in step', () => {
+  const direction = new Direction();
+  for (let i = 0; i < 5; i++) direction.write({ large: text(12) }, false);
+  direction.carry(text(12));
+  for (let i = 0; i < 3; i++) direction.carry(text(13));
+  for (let i = 0; i < 5; i++) direction.write([text(12), text(13), text(14)], false);
+  direction.carry([text(12), text(13), text(14)]);
+});
+
+test('failed encodings teach nothing', () => {
+  const direction = new Direction({ knownTexts: 2 });
+  for (const seed of [15, 16]) for (let i = 0; i < 3; i++) direction.carry(text(seed));
+  for (let i = 0; i < 3; i++) {
+    assert.equal(direction.encoder.encodeInto([text(17), text(17), text(15)], memory, 0, 10_100, true), NO_ROOM);
+    const bad = [text(18), text(18), text(18), (): void => {}];
+    assert.throws(() => direction.encoder.encodeInto(bad, memory, 0, buffer.byteLength, true), { path: '$[3]' });
+  }
+  assert.equal(direction.carry(text(15)), 8);
+  assert.equal(direction.carry(text(16)), 8);
+  for (let i = 0; i < 3; i++) direction.carry([text(17), text(18)]);
+  assert.ok(direction.length < 40);
+});
+
+test('a number that the decoder does not know is an error, never another text', () => {
+  const direction = new Direction();
+  for (let i = 0; i < 3; i++) direction.carry(text(19));
+  direction.carry(text(20));
+  direction.write(text(20)); // would teach, but never arrives
+  direction.write(text(20));
+  assert.throws(() => direction.read(), { code: 'ERR_DECODE', message: /text 1 is not known/ });
+  assert.equal(direction.carry(text(19)), 8);
+  for (let i = 0; i < 3; i++) direction.carry(text(21));
+  direction.write(text(20));
+  assert.throws(() => direction.read(), { code: 'ERR_DECODE' });
+});
+
+test('a decoder keeps its bounds whatever the peer teaches', () => {
+  const encoder = new PackedEncoder({ knownTexts: 100 });
+  const decoder = new PackedDecoder({ knownTexts: 3 });
+  const carry = (value: unknown): unknown =>
+    decoder.decode(memory, 0, encoder.encodeInto(value, memory, 0, buffer.byteLength, true));
+  for (let seed = 100; seed < 110; seed++) for (let i = 0; i < 2; i++) assert.equal(carry(text(seed)), text(seed));
+  assert.equal(carry(text(109)), text(109));
+  assert.throws(() => carry(text(100)), { code: 'ERR_DECODE' });
+});
