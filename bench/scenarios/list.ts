@@ -1,4 +1,5 @@
 import type { Scenario } from '../contest.ts';
+import { article2016 } from './article-2016.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
 import { sharedRate, sharedThroughput } from './shared-tables.ts';
@@ -22,4 +23,5 @@ export const scenarios: readonly Scenario[] = [
   manyPortsScenario,
   latencyHistogram,
   scaling,
+  article2016,
 ];
