@@ -217,7 +217,8 @@ export class StandInPipe {
   async #fill(timeout: number): Promise<void> {
     if (this.#incoming.length > 0) return;
     const words = this.#words;
-    if (Atomics.load(words, RW_SIGNAL) !== CAN_READ) {
+    // A loop: Bun 1.4 sometimes resolves a waitAsync whose word has not changed.
+    while (Atomics.load(words, RW_SIGNAL) !== CAN_READ) {
       if (!(await this.#whileSignal(CAN_WRITE, timeout))) return;
       if (this.isDisposed()) throw new Error('SABPipe disposed');
     }
