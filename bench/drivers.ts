@@ -17,21 +17,11 @@ export function windowOf(load: Load): number {
 export async function stream(end: End, load: Load, count: number, progress: Progress, from = 0): Promise<void> {
   if (end.send) return end.send(load, count, progress, from);
   if (end.ask) return streamCalls(end, load, count);
-  if (end.needsLoop) return streamTurning(end, load, count, progress);
   const { items, mask } = load;
   const window = windowOf(load);
   let allowed = window;
   for (let i = from; i < from + count; i++) {
     if (i >= allowed) allowed = awaitProgress(progress, i - window) + window;
-    end.post!(items[i & mask]);
-  }
-}
-
-async function streamTurning(end: End, load: Load, count: number, progress: Progress): Promise<void> {
-  const { items, mask } = load;
-  const window = windowOf(load);
-  for (let i = 0; i < count; i++) {
-    while (i - Atomics.load(progress, 0) >= window) await new Promise((resolve) => setImmediate(resolve));
     end.post!(items[i & mask]);
   }
 }

@@ -15,8 +15,6 @@ export type Progress = Int32Array;
 export interface End {
   /** Hands over one message now; does not wait for the reader. */
   post?(value: unknown): void;
-  /** `post` only gets through while its thread returns to the event loop (Deno's BroadcastChannel). */
-  readonly needsLoop?: boolean;
   /** Delivers by the event loop until the next call of `listen`. */
   listen?(handler: ((value: unknown) => void) | null): void;
   /** Blocks this thread until there is a message. */
