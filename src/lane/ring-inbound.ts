@@ -24,6 +24,8 @@ export class RingInbound {
   readonly #side: SideChannel;
   readonly #inbox = new Inbox();
   readonly #join: Join;
+  /** Bytes, encoded, of the message taken out of the ring last. */
+  #lastBytes = 0;
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
@@ -48,6 +50,11 @@ export class RingInbound {
     return this.#inbox.length > 0 || this.#consumer.ready;
   }
 
+  /** Whether `stash` may find something in the ring. */
+  get stashable(): boolean {
+    return this.#consumer.ready;
+  }
+
   /** Bytes set aside in the inbox. */
   get stashedBytes(): number {
     return this.#inbox.bytes;
@@ -65,7 +72,6 @@ export class RingInbound {
 
   /** Takes one message out of the ring into the inbox; false when there is none. */
   stash(): boolean {
-    const bytes = this.#consumer.held;
     let content: Delivery | Failure;
     try {
       const value = this.#fromRing();
@@ -75,7 +81,7 @@ export class RingInbound {
       if (!(error instanceof CodecError)) throw error;
       content = { error };
     }
-    this.#inbox.push(content, Math.max(64, this.#consumer.held - bytes));
+    this.#inbox.push(content, this.#lastBytes);
     return true;
   }
 
@@ -117,7 +123,7 @@ export class RingInbound {
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();
         if (whole === undefined) continue;
-        this.#taken();
+        this.#taken(whole.length);
         return this.#decodeAside(this.#join.kind, whole);
       }
       if (tag === KIND_SIDE) {
@@ -151,7 +157,7 @@ export class RingInbound {
     const consumer = this.#consumer;
     consumer.advance();
     if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
-    this.#taken();
+    this.#taken(consumer.length);
   }
 
   #decodeAside(kind: number, whole: Uint8Array): unknown {
@@ -180,7 +186,8 @@ export class RingInbound {
     return error;
   }
 
-  #taken(): void {
+  #taken(bytes: number): void {
+    this.#lastBytes = bytes;
     const at = this.#lane.block + RECEIVED;
     this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
   }

@@ -31,6 +31,8 @@ export class RingOutbound {
   #wanted = 64;
   /** Bytes that `trySend` last found no room for; 0 when it found room. */
   #starvedFor = 0;
+  /** Whether it was the number of values in the side channel that stood in the way. */
+  #sideFull = false;
   /** Messages accepted, and messages that have left the outbox for the ring (or were dropped). */
   #accepted = 0;
   #moved = 0;
@@ -71,8 +73,9 @@ export class RingOutbound {
 
   /** Whether a sender need not wait: the outbox is below its mark and the last refused message would fit now. */
   get writable(): boolean {
-    if (this.#outbox.aboveMark || (this.#starvedFor > 0 && this.#outbox.length > 0)) return false;
-    return this.#starvedFor === 0 || this.#fits(this.#starvedFor);
+    if (this.#outbox.aboveMark) return false;
+    if (this.#starvedFor === 0) return true;
+    return this.#outbox.length === 0 && !(this.#sideFull && this.#sideChannelFull) && this.#fits(this.#starvedFor);
   }
 
   /**
@@ -83,7 +86,7 @@ export class RingOutbound {
     if (this.#outbox.length > 0 && !this.pump()) return this.#starve(HEADER_BYTES);
     if (transfer.length > 0) return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
     const sent = this.#sendDirectly(value);
-    if (sent !== undefined) return sent || this.#starve(MARKER_BYTES);
+    if (sent !== undefined) return sent || this.#starve(this.#sideFull ? MARKER_BYTES : this.#wanted);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
     const encoded = this.#encodeAside(value, false);
     if (encoded === undefined) return this.#sendSideways(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
@@ -95,6 +98,7 @@ export class RingOutbound {
       return this.#starve(encoded.length);
     } else this.#accepted++;
     this.#starvedFor = 0;
+    this.#sideFull = false;
     return true;
   }
 
@@ -143,13 +147,13 @@ export class RingOutbound {
     return frames.length;
   }
 
-  /** True: sent. False: no room even for a marker. Undefined: the value did not fit the room there was. */
+  /** True: sent. False: no room to speak of. Undefined: the value did not fit the room there was. */
   #sendDirectly(value: unknown): boolean | undefined {
     const producer = this.#producer;
     const room = Math.min(producer.claimable(this.#wanted), this.#messageMax);
-    if (room < MARKER_BYTES) return undefined;
+    if (room < MARKER_BYTES) return false;
     const offset = producer.tryClaim(room);
-    if (offset === FULL) return undefined;
+    if (offset === FULL) return false;
     let length: number;
     try {
       length = this.#encoder.encodeInto(value, this.#views, offset, room, true);
@@ -169,9 +173,8 @@ export class RingOutbound {
 
   /** Sends the value through the side channel and its place in the order through the ring. */
   #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
-    // SYNC side-taken: bounds what lies outside the ring; pairs with RingInbound.#fromRing.
-    const onTheirWay = (this.#side.posted - Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN)) | 0;
-    if (onTheirWay >= SIDE_VALUES_MAX) return false;
+    this.#sideFull = this.#sideChannelFull;
+    if (this.#sideFull) return false;
     const offset = this.#producer.tryClaim(MARKER_BYTES);
     if (offset === FULL) return false;
     let number: number;
@@ -262,6 +265,13 @@ export class RingOutbound {
     this.#moved++;
     this.#starvedFor = 0;
     this.#sentOne();
+  }
+
+  /** Values in the side channel lie outside the ring and may be of any size, so their number is bounded. */
+  get #sideChannelFull(): boolean {
+    // SYNC side-taken: what the other side has taken no longer counts; pairs with RingInbound.#fromRing.
+    const taken = Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
+    return ((this.#side.posted - taken) | 0) >= SIDE_VALUES_MAX;
   }
 
   #starve(bytes: number): false {

@@ -183,9 +183,13 @@ export class SideChannel {
     if (message[0] === VALUE && typeof message[1] === 'number') {
       this.#values.set(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
-      this.#spill = message[1] as SpilledFrame[];
+      this.#spill = message[1].filter(isFrame);
     } else if (message[0] === LIFE && message[1] instanceof SharedArrayBuffer && message[1].byteLength >= 4) {
       this.watchLife(message[1]);
     }
   }
+}
+
+function isFrame(frame: unknown): frame is SpilledFrame {
+  return Array.isArray(frame) && typeof frame[0] === 'number' && frame[1] instanceof Uint8Array;
 }

@@ -97,9 +97,9 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     this.#checkMayBlock('send');
     const start = performance.now();
     if (!sent) {
-      // Tried anew only when there is news, because each try encodes the value.
+      // Tried anew only when there is room for it, because each try encodes the value.
       this.#transport.waitProgress(() => {
-        if (this.#transport.writable) sent = this.#transport.trySend(value);
+        if (this.#transport.pump() && this.#transport.writable) sent = this.#transport.trySend(value);
         return sent;
       }, timeoutMs);
     }
@@ -422,23 +422,9 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
 
   /** Settles what waits for progress or for the end. */
   #settle(): void {
+    if (this.#transport.ended === undefined) this.#settleProgress();
     const { ended } = this.#transport;
     if (ended === undefined) {
-      try {
-        this.#transport.pump();
-        if (this.#writable !== undefined && this.#transport.writable) {
-          this.#writable.resolve();
-          this.#writable = undefined;
-        }
-        this.#flushes = this.#flushes.filter(({ mark, done }) => {
-          if (!this.#transport.takenUpTo(mark)) return true;
-          done.resolve();
-          return false;
-        });
-      } catch (error) {
-        this.#emit('messageerror', error, []);
-        return;
-      }
       this.#rehold();
       return;
     }
@@ -446,11 +432,29 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     this.#writable?.reject(this.#closedError('send'));
     this.#writable = undefined;
     for (const { mark, done } of this.#flushes.splice(0)) {
-      if (this.#shut || !this.#transport.takenUpTo(mark)) done.reject(this.#closedError('flush'));
+      if (this.#shut || ended === 'lost' || !this.#transport.takenUpTo(mark)) done.reject(this.#closedError('flush'));
       else done.resolve();
     }
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
+  }
+
+  #settleProgress(): void {
+    try {
+      this.#transport.pump();
+      if (this.#writable !== undefined && this.#transport.writable) {
+        this.#writable.resolve();
+        this.#writable = undefined;
+      }
+      this.#flushes = this.#flushes.filter(({ mark, done }) => {
+        if (!this.#transport.takenUpTo(mark)) return true;
+        done.resolve();
+        return false;
+      });
+    } catch (error) {
+      // Damaged memory: the transport has ended by this.
+      this.#emit('messageerror', error, []);
+    }
   }
 
   /** The end of the stream: whoever still waits for a message learns it, once. */

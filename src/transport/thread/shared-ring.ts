@@ -53,7 +53,6 @@ export class SharedRingTransport implements Transport {
   readonly #out: RingOutbound;
   readonly #outbox: Outbox;
   readonly #in: RingInbound;
-  readonly #consumer: Consumer;
   readonly #side: SideChannel;
   readonly #blocking: BlockingWait;
   readonly #loop: EventLoopWait;
@@ -61,10 +60,15 @@ export class SharedRingTransport implements Transport {
   readonly #outLane: number;
   readonly #inLane: number;
   #ended: CloseReason | undefined;
+  /** The region cannot be trusted any more: nothing in it is looked at again. */
+  #damaged = false;
+  /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
+  #damageFound: unknown;
   #leftOverTaken = false;
   #spilled = 0;
 
-  readonly #readable = (): boolean => this.#in.ready || this.#peerEnded();
+  readonly #inboundReady = (): boolean => this.#in.ready;
+  readonly #readable = (): boolean => this.#damaged || this.#looked(this.#inboundReady) || this.#peerEnded();
 
   constructor(
     region: Region,
@@ -98,7 +102,7 @@ export class SharedRingTransport implements Transport {
     const park = there + layout.PARK;
     const wakes = here + layout.WAKES;
     const producer = new Producer(outLane, new Waker(words, park, DATA, doorbell, wakes));
-    this.#consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell, wakes));
+    const consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell, wakes));
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     this.#out = new RingOutbound(
       region.views,
@@ -111,7 +115,7 @@ export class SharedRingTransport implements Transport {
       this.#outbox,
     );
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder()]));
-    this.#in = new RingInbound(region.views, inLane, this.#consumer, decoders, this.#side, region.messageMax);
+    this.#in = new RingInbound(region.views, inLane, consumer, decoders, this.#side, region.messageMax);
     const sleeps = here + layout.PARKS;
     const sliceMs = options.watchPeer ? LIVENESS_SLICE_MS : Number.POSITIVE_INFINITY;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
@@ -164,6 +168,12 @@ export class SharedRingTransport implements Transport {
   }
 
   tryReceive(): unknown {
+    if (this.#damaged) {
+      const error = this.#damageFound;
+      this.#damageFound = undefined;
+      if (error !== undefined) throw error;
+      return CLOSED;
+    }
     try {
       const value = this.#in.tryReceive();
       if (value !== EMPTY || !this.#peerEnded()) return value;
@@ -180,12 +190,17 @@ export class SharedRingTransport implements Transport {
     return { accepted, position: this.#out.backlog === 0 ? this.#out.producer.position : undefined };
   }
   takenUpTo(mark: Mark): boolean {
+    if (this.#damaged) return false;
     if (mark.position === undefined) {
       this.pump();
       if (((this.#out.moved - mark.accepted) | 0) < 0) return false;
       mark.position = this.#out.producer.position;
     }
-    return this.#out.producer.releasedUpTo(mark.position);
+    try {
+      return this.#out.producer.releasedUpTo(mark.position);
+    } catch (error) {
+      throw this.#judged(error);
+    }
   }
   pump(): boolean {
     try {
@@ -211,7 +226,7 @@ export class SharedRingTransport implements Transport {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
       while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#stash());
-      const look = (): boolean => done() || this.#peerEnded() || (roomAside && this.#consumer.ready);
+      const look = (): boolean => done() || this.#peerEnded() || (roomAside && this.#looked(() => this.#in.stashable));
       const left = timeoutMs - (performance.now() - start);
       const changed = this.#blocking.wait(roomAside ? ANYTHING : SPACE, look, left);
       if (done()) return true;
@@ -329,6 +344,16 @@ export class SharedRingTransport implements Transport {
     return value === EMPTY ? CLOSED : value;
   }
 
+  /** A look at the ring by somebody who cannot be thrown at. Damage counts as something to be read. */
+  #looked(look: () => boolean): boolean {
+    try {
+      return look();
+    } catch (error) {
+      this.#damageFound = this.#judged(error);
+      return true;
+    }
+  }
+
   #stash(): boolean {
     try {
       return this.#in.stash();
@@ -339,7 +364,10 @@ export class SharedRingTransport implements Transport {
 
   /** Damaged memory ends the channel, whatever was being done; every other error is its caller's alone. */
   #judged(error: unknown): unknown {
-    if (error instanceof LayoutError && this.#ended === undefined) this.#end('lost');
+    if (error instanceof LayoutError) {
+      this.#damaged = true;
+      if (this.#ended === undefined) this.#end('lost');
+    }
     return error;
   }
 }
