@@ -59,6 +59,30 @@ test('a figure of ours that became a tenth worse is a regression, and only it', 
   assert.deepEqual(found(compare(before, after), 'regression'), ['shared-rate, 4 KiB bytes: millrace-ring']);
 });
 
+/** One scenario with one figure of ours whose rounds are these. */
+function single(samples: readonly number[]): Results {
+  const median = [...samples].sort((a, b) => a - b)[samples.length >> 1]!;
+  const only = { subject: 'millrace-port', label: 'ours', samples, median, low: median, high: median, checked: true };
+  const base = fixture();
+  return { ...base, scenarios: [{ ...base.scenarios[0]!, rows: [{ label: 'row', params: {}, results: [only] }] }] };
+}
+
+test('a median that fell far, but by chance as well as not, is no regression', () => {
+  const wide = single([60, 70, 80, 90, 100, 110, 120, 130, 140]);
+  const wider = single([58, 68, 78, 82, 85, 112, 122, 132, 138]);
+  assert.equal(compare(wide, wider).changes[0]!.change, 0.85);
+  assert.deepEqual(found(compare(wide, wider), 'same'), ['shared-rate, row: millrace-port']);
+});
+
+test('a change that is certain but too small to matter is no regression', () => {
+  const comparison = compare(
+    single([100, 100.1, 100.2, 100.3, 100.4, 100.5, 100.6]),
+    single([98, 98.1, 98.2, 98.3, 98.4, 98.5, 98.6]),
+  );
+  assert.ok(comparison.changes[0]!.p < 0.001);
+  assert.deepEqual(found(comparison, 'same'), ['shared-rate, row: millrace-port']);
+});
+
 test('where less is better, more is the regression', () => {
   const longer = scaled(
     again,

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import type { Result, Results } from '../schema.ts';
 import { findChromium } from './chromium.ts';
 import { fixture, result } from './fixture.ts';
-import { buildReport, standing } from './model.ts';
+import { headline } from './headline.ts';
+import { betterBy, buildReport, standing } from './model.ts';
 import { page } from './page.ts';
 import { picture } from './picture.ts';
 import { report } from './report.ts';
@@ -113,6 +114,24 @@ test('overlapping spreads are no difference, whatever the medians say', () => {
   assert.equal(standing([ours, made('native-port', 80, 70, 89)], 'higher')!.outcome, 'ahead');
   assert.equal(standing([ours, made('native-port', 80, 70, 89)], 'lower')!.outcome, 'behind');
   assert.equal(standing([ours, made('limit-ring', 900, 800, 990)], 'higher'), undefined);
+});
+
+test('a ratio says how many times better, whether more or less is better, by the median over rounds', () => {
+  const made = (samples: number[]): Result => ({
+    ...{ subject: 'x', label: 'x', samples, median: samples[1]!, low: 0, high: 0, checked: true },
+  });
+  assert.equal(betterBy(made([20, 40, 90]), made([10, 20, 30]), 'higher'), 2);
+  assert.equal(betterBy(made([10, 20, 30]), made([20, 40, 90]), 'lower'), 2);
+  assert.equal(betterBy(made([10, 20]), made([20, 40, 90]), 'higher'), 0.5);
+});
+
+test('the row that stands for its scenario is the middle one by ratio, of two the less flattering', () => {
+  const built = buildReport(ONE);
+  const rates = built.scenarios[0]!;
+  const ratios = rates.rows.map((row) => row.standings[0]!.ratio).sort((a, b) => a - b);
+  assert.equal(ratios.length, 12);
+  assert.equal(headline(rates, 0)!.standing.ratio, ratios[5]);
+  assert.equal(headline(built.scenarios[2]!, 0), undefined);
 });
 
 test('a figure whose two ends disagree wins nothing and is marked', () => {

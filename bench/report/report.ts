@@ -8,10 +8,12 @@ import { compare, compareText } from './compare.ts';
 import { buildReport, readResults } from './model.ts';
 import { page } from './page.ts';
 import { picture } from './picture.ts';
+import { summary } from './summary.ts';
 import { palette } from './terminal.ts';
 
 const USAGE = `millrace report FILE... [--out FILE] [--open]     one HTML page of one or several results files
 millrace report FILE... --svg FILE | --png FILE   the picture of the first file (PNG: needs a Chromium)
+millrace report FILE... --text                    the scores and the losses, here in the terminal
 millrace report --compare BEFORE AFTER [--exit-code]
                                                   what changed; with --exit-code, 1 when something got worse
 
@@ -76,6 +78,7 @@ function run(args: readonly string[], out: Output): number {
       open: { type: 'boolean' },
       svg: { type: 'string' },
       png: { type: 'string' },
+      text: { type: 'boolean' },
       title: { type: 'string' },
       compare: { type: 'boolean' },
       'exit-code': { type: 'boolean' },
@@ -101,6 +104,10 @@ function run(args: readonly string[], out: Output): number {
     return 2;
   }
   const built = buildReport(files.map(readResults));
+  if (values.text) {
+    out.write(summary(built, palette(out)));
+    return 0;
+  }
   if (values.svg !== undefined) write(values.svg, picture(built));
   if (values.png !== undefined) {
     const svg = picture(built);

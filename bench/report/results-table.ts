@@ -2,7 +2,7 @@
 // each property; several runs get a column each. Without a style sheet it is still a plain table of figures.
 import type { Result, ScenarioResults } from '../schema.ts';
 import { barMarkup, scaleEnd } from './bars.ts';
-import { digits, figure, spread, times, unitName } from './format.ts';
+import { figure, spread, times, unitName } from './format.ts';
 import { type Markup, markup, nameMarkup } from './markup.ts';
 import {
   betterBy,
@@ -77,7 +77,7 @@ interface Property {
 function costs(): Property[] {
   const more = (title: string, of: (cell: Result) => string): Property => ({ title, kind: 'more', of });
   return [
-    more('cores busy', (cell) => (cell.cpu ? digits(cell.cpu.cores) : '')),
+    more('cores busy', (cell) => (cell.cpu ? cell.cpu.cores.toFixed(2) : '')),
     more('CPU each', (cell) => (cell.cpu ? figure(cell.cpu.usPerMessage, 'us') : '')),
     more('peak memory', ({ memory }) => (memory?.peakBytes === undefined ? '' : figure(memory.peakBytes, 'bytes'))),
     more('memory each', ({ memory }) =>
@@ -139,7 +139,7 @@ function lineOfOne(
 /** Further figures and costs in few letters, for a cell of several runs. */
 function inShort(cell: Result, unit: string): Markup | undefined {
   const parts = Object.entries(cell.extra ?? {}).map(([key, of]) => `${key} ${figure(of, unit)}`);
-  if (cell.cpu) parts.push(`${digits(cell.cpu.cores)} cores`);
+  if (cell.cpu) parts.push(`${cell.cpu.cores.toFixed(2)} cores`);
   if (cell.memory?.peakBytes !== undefined) parts.push(`peak ${figure(cell.memory.peakBytes, 'bytes')}`);
   if (cell.memory?.perUnitBytes !== undefined) parts.push(`${figure(cell.memory.perUnitBytes, 'bytes')} each`);
   const spans = parts.map((part, at) => markup`${at > 0 && ' · '}<span class="nb">${part}</span>`);
@@ -187,6 +187,6 @@ export function resultsTable(report: Report, scenario: ScenarioView): Markup {
     ? markup`<th></th>${titles.map((title) => markup`<th class="num">${nameMarkup(title)}</th>`)}`
     : report.runs.map((run) => markup`<th>${run.name}</th>`);
   const blocks = scenario.rows.map((row) => block(row, head.unit, report, columns));
-  return markup`<table class="results stack ${one ? 'one' : 'many'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero${ratio}</caption><thead><tr><th>contender</th>${headings}</tr></thead>
-${blocks}</table>`;
+  return markup`<div class="scroll"><table class="results stack ${one ? 'one' : 'many'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero${ratio}</caption><thead><tr><th>contender</th>${headings}</tr></thead>
+${blocks}</table></div>`;
 }

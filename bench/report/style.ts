@@ -163,6 +163,7 @@ const NARROW = `
   .glance td .detail{grid-column:1/-1}
   .losses td[data-of]>span{display:block}
   caption{display:block}
+  .sweep text:not(.name){font-size:12.5px}
   .results.one tr:not(:first-child){display:flex;flex-wrap:wrap;gap:0 10px;padding:5px 0;align-items:baseline}
   .results.one tbody.row>tr:not(:first-child)>*{padding:0}
   .results.one tr>th{flex:1 1 60%;min-width:0}
@@ -189,6 +190,12 @@ const NARROW = `
   .results tbody.row>tr:first-child{border-bottom:1px solid var(--line);padding:18px 0 6px}
 }`;
 
+const BETWEEN = `
+@media(min-width:720px) and (max-width:1279px){
+  .scroll{overflow-x:auto}
+  .results thead th{position:static}
+}`;
+
 const PAPER = `
 @media print{
   body{font-size:10pt}
@@ -201,7 +208,7 @@ const PAPER = `
 export const STYLE: string = `:root{color-scheme:light dark;${LIGHT}}
 @media(prefers-color-scheme:dark){:root{${DARK}}}
 @media print{:root{${LIGHT}}}
-${TYPE}${FRAME}${TABLES}${CHARTS}${NARROW}${PAPER}`.replace(/\n\s+/g, '\n');
+${TYPE}${FRAME}${TABLES}${CHARTS}${NARROW}${BETWEEN}${PAPER}`.replace(/\n\s+/g, '\n');
 
 /** The two palettes by themselves, for pictures that stand alone. */
 export const PALETTES: string = `:root{${LIGHT}}@media(prefers-color-scheme:dark){:root{${DARK}}}`.replace(

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { figureAxis, sweepAxis } from './axis.ts';
+import { fixture } from './fixture.ts';
 import { digits, figure, moment, percent, spread, tickText, times } from './format.ts';
+import { buildReport } from './model.ts';
+import { summary } from './summary.ts';
 import { bar, palette, sparkline, table } from './terminal.ts';
 
 test('a figure has three digits and the prefix of its unit', () => {
@@ -80,6 +83,25 @@ test('bars grow by eighths and are never empty above zero; a flat sparkline is f
   );
   assert.equal(sparkline([1, 1, 1]), '▄▄▄');
   assert.equal(sparkline([0, 7, 14]), '▁▅█');
+});
+
+test('the summary has a line per scenario and run, every loss, and warns of a run that is not to be quoted', () => {
+  const noisy = fixture({ seed: 2, version: '26.10.0' });
+  const text = summary(buildReport([fixture(), { ...noisy, quick: true, noise: { ...noisy.noise, bad: true } }]), {
+    ...palette({}),
+    loss: (part) => `<${part}>`,
+  });
+  assert.match(
+    text,
+    /^Node 24\.21\.0 {2}Invented CPU.*noise ▁▅▁█ 1\.02×\nNode 26\.10\.0.*< {2}quick, too noisy to quote>\n/,
+  );
+  assert.match(
+    text,
+    /\nshared-rate +Node 24\.21\.0 +2\.\d× +0\.\d\d× to \d\.\d× +█+▏*·+ +10 of 12 ahead +<2 behind>\n/,
+  );
+  assert.match(text, /\narticle-2016 +Node 24\.21\.0 +not compared\n/);
+  assert.equal(text.match(/against our/g)!.length, 4);
+  assert.ok(!/NaN|Infinity|undefined/.test(text));
 });
 
 test('a palette for something that is no terminal paints nothing', () => {
