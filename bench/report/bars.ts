@@ -36,7 +36,7 @@ export function barMarkup(result: Result, kind: Kind, end: number): Markup {
   const cut = result.median > end;
   const ticks = result.samples.map((sample) => `M${place(sample, end)} 3v4`).join('');
   const state = counts(result) ? kind : 'unsure';
-  return markup`<svg class="bar ${state}" viewBox="0 0 100 10" width="200" height="10" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="10"/><rect class="fill" width="${width}" height="10"/>${
+  return markup`<svg class="bar ${state}" viewBox="0 0 100 10" width="200" height="10" preserveAspectRatio="none" aria-hidden="true"><rect class="fill" width="${width}" height="10"/>${
     cut
       ? markup`<path class="cut" d="M96 0l-1 10M98 0l-1 10"/>`
       : markup`<path class="rounds" d="${ticks}"/><path class="reach" d="M${place(result.low, end)} 5H${place(result.high, end)}"/>`
@@ -47,14 +47,16 @@ export function barMarkup(result: Result, kind: Kind, end: number): Markup {
 export function scoreStrip(ahead: number, even: number, behind: number): Markup {
   const total = Math.max(1, ahead + even + behind);
   const parts = [
-    ['ahead', ahead],
-    ['even', even],
-    ['behind', behind],
+    ['ahead', ahead, 1],
+    ['even', even, 0.5],
+    ['behind', behind, 0.15],
   ] as const;
   let from = 0;
-  const rects = parts.map(([name, count]) => {
+  const rects = parts.map(([name, count, opacity]) => {
     const width = (count / total) * 100;
-    const rect = count > 0 && markup`<rect class="${name}" x="${from}" width="${width}" height="6"/>`;
+    // The opacity is for a page without its style sheet, where all three would be black.
+    const rect =
+      count > 0 && markup`<rect class="${name}" fill-opacity="${opacity}" x="${from}" width="${width}" height="6"/>`;
     from += width;
     return rect;
   });

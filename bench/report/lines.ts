@@ -63,7 +63,7 @@ function colourClass(line: Pick<Line, 'kind' | 'colour'>): string {
 export function legend(all: readonly Pick<Line, 'kind' | 'colour' | 'name'>[]): Markup {
   const items = all.map(
     (line) =>
-      markup`<li class="${colourClass(line)}"><svg viewBox="0 0 22 8" width="22" height="8" aria-hidden="true"><path class="line" d="M1 4H21"/><circle class="dot" cx="11" cy="4" r="2.6"/></svg>${line.name}</li>`,
+      markup`<li class="${colourClass(line)}"><svg viewBox="0 0 22 8" width="22" height="8" aria-hidden="true"><path class="line" fill="none" stroke="currentColor" d="M1 4H21"/><circle class="dot" cx="11" cy="4" r="2.6"/></svg>${line.name}</li>`,
   );
   return markup`<ul class="legend">${items}</ul>`;
 }
@@ -112,12 +112,12 @@ export function lines(all: readonly Line[], options: LinesOptions): Markup | und
     r(HEIGHT - INSET.bottom - along(yAxis, value) * (HEIGHT - INSET.top - INSET.bottom));
   const grid = yAxis.ticks.map(
     (tick) =>
-      markup`<line class="grid" x1="${INSET.left}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}"/><text x="${INSET.left - 8}" y="${y(tick) + 3.5}" text-anchor="end">${options.yTick(tick)}</text>`,
+      markup`<line class="grid" x1="${INSET.left}" x2="${right}" y1="${y(tick)}" y2="${y(tick)}"/><text font-size="11" x="${INSET.left - 8}" y="${y(tick) + 3.5}" text-anchor="end">${options.yTick(tick)}</text>`,
   );
   const floor = HEIGHT - INSET.bottom;
   const ticks = xAxis.ticks.map(
     (tick) =>
-      markup`<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${floor}" y2="${floor + 4}"/><text x="${x(tick)}" y="${floor + 16}" text-anchor="middle">${options.xText(tick)}</text>`,
+      markup`<line class="axis" x1="${x(tick)}" x2="${x(tick)}" y1="${floor}" y2="${floor + 4}"/><text font-size="11" x="${x(tick)}" y="${floor + 16}" text-anchor="middle">${options.xText(tick)}</text>`,
   );
   const ends = drawn.map((line) => y(line.points[line.points.length - 1]!.y));
   const names = spreadOut(ends);
@@ -135,7 +135,7 @@ export function lines(all: readonly Line[], options: LinesOptions): Markup | und
         markup`<circle class="dot" cx="${x(point.x)}" cy="${y(point.y)}" r="${line.kind === 'ours' ? 3.2 : 2.6}"><title>${line.name}, ${options.xText(point.x)}: ${options.yText(point.y)} (${options.yText(point.low)} to ${options.yText(point.high)})</title></circle>`,
     );
     const from = x(last.x) + 6;
-    return markup`<g class="${colourClass(line)}"><path class="reach" d="${reach}"/><path class="line" d="${path}"/>${dots}${
+    return markup`<g class="${colourClass(line)}"><path class="reach" d="${reach}"/><path class="line" fill="none" stroke="currentColor" d="${path}"/>${dots}${
       named &&
       markup`<path class="leader" d="M${from} ${ends[at]!}L${right + 14} ${r(names[at]!)}"/><text class="name" x="${right + 18}" y="${r(names[at]! + 3.7)}">${short(line.name)}<title>${line.name}</title></text>`
     }</g>`;

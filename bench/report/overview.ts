@@ -96,14 +96,14 @@ function glanceCell(scenario: ScenarioView, at: number, run: string): Markup {
     return markup`<td data-of="${run}"><span><span class="detail">no row with ours and a rival</span></span></td>`;
   }
   const range = one.total > 1 && markup`<span class="range">${times(one.ratioMin)} to ${times(one.ratioMax)}</span>`;
-  return markup`<td data-of="${run}"><span><span class="ratio${one.ratio < 1 ? ' loss-ink' : ''}">${times(one.ratio)}</span> ${range}${scoreStrip(one.ahead, one.even, one.behind)}<span class="detail">${scoreText(one)}</span></span></td>`;
+  return markup`<td data-of="${run}"><span><span class="ratio${one.ratio < 1 ? ' loss-ink' : ''}">${times(one.ratio)}</span> ${range}${scoreStrip(one.ahead, one.even, one.behind)} <span class="detail">${scoreText(one)}</span></span></td>`;
 }
 
 /** Every scenario in a line: the mean ratio of our best to the best rival, and how many rows went which way. */
 export function glance(report: Report): Markup {
   const rows = report.scenarios.map(
     (scenario) =>
-      markup`<tr><th scope="row"><a href="#${slug(scenario.head.name)}">${scenario.head.name}</a><span class="detail">${scenario.head.title}</span></th>${report.runs.map((run, at) => glanceCell(scenario, at, run.name))}</tr>`,
+      markup`<tr><th scope="row"><a href="#${slug(scenario.head.name)}">${scenario.head.name}</a> <span class="detail">${scenario.head.title}</span></th>${report.runs.map((run, at) => glanceCell(scenario, at, run.name))}</tr>`,
   );
   return markup`<section id="glance"><header><h2>At a glance</h2><p class="note">Our best against the best rival of each row: geometric mean over the rows, then how many rows went which way. Above 1× is ahead, whatever the unit.</p></header><table class="glance stack"><thead><tr><th>scenario</th>${report.runs.map((run) => markup`<th>${run.name}</th>`)}</tr></thead><tbody>${rows}</tbody></table></section>`;
 }
@@ -113,7 +113,7 @@ function lossCell(standing: Standing | undefined, unit: string, run: string): Ma
   const { outcome, ratio, ours, rival } = standing;
   if (outcome === 'even') return markup`<td class="soft" data-of="${run}"><span>no difference</span></td>`;
   if (outcome === 'ahead') return markup`<td class="soft" data-of="${run}"><span>${times(ratio)} ahead</span></td>`;
-  return markup`<td data-of="${run}"><span><span class="loss-ink">${nameMarkup(rival.label)}, ${times(1 / ratio)}</span><span class="detail">${figure(rival.median, unit)} against our ${figure(ours.median, unit)}</span></span></td>`;
+  return markup`<td data-of="${run}"><span><span class="loss-ink">${nameMarkup(rival.label)}, ${times(1 / ratio)}</span> <span class="detail">${figure(rival.median, unit)} against our ${figure(ours.median, unit)}</span></span></td>`;
 }
 
 /** Every row that a rival wins in any run. There is no other place to hide one. */
@@ -126,7 +126,7 @@ export function losses(report: Report): Markup {
       if (!row.standings.some((standing) => standing?.outcome === 'behind')) continue;
       const cells = row.standings.map((standing, at) => lossCell(standing, head.unit, report.runs[at]!.name));
       rows.push(
-        markup`<tr><th scope="row"><a href="#${slug(head.name)}">${head.name}</a><span class="detail">${row.label}</span></th>${cells}</tr>`,
+        markup`<tr><th scope="row"><a href="#${slug(head.name)}">${head.name}</a> <span class="detail">${row.label}</span></th>${cells}</tr>`,
       );
     }
   }

@@ -76,7 +76,7 @@ caption{text-align:left;font-size:12px;color:var(--faint);padding-bottom:10px}
 .glance .range{font-size:12px;color:var(--faint);margin-left:3px}
 .glance .detail{display:block;font-size:12px;color:var(--faint)}
 .score{display:block;width:100%;max-width:150px;height:4px;margin:4px 0 3px;border-radius:2px}
-.score .ahead{fill:var(--ours-fill)}.score .even{fill:var(--even-fill)}.score .behind{fill:var(--loss-fill)}
+.score rect{fill-opacity:1}.score .ahead{fill:var(--ours-fill)}.score .even{fill:var(--even-fill)}.score .behind{fill:var(--loss-fill)}
 .results tbody.row>tr:first-child>*{padding-top:17px;padding-bottom:6px;border-bottom:1px solid var(--line)}
 .results tbody.row>tr:nth-child(2)>*{padding-top:7px}
 .results .label{font-weight:600;white-space:nowrap}
@@ -98,7 +98,6 @@ caption{text-align:left;font-size:12px;color:var(--faint);padding-bottom:10px}
 .results.one thead th:first-child{min-width:185px}
 .results .verdict.none{color:var(--faint)}
 .bar{display:block;width:100%;height:10px;overflow:visible}
-.bar .track{fill:none}
 .bar .fill{fill:var(--rival-fill)}
 .bar.ours .fill{fill:var(--ours-fill)}
 .bar.limit .fill{fill:var(--limit-fill)}
