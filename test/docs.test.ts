@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as errors from '../src/errors.ts';
+import * as header from '../src/frame/header.ts';
 import * as layout from '../src/memory/layout.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -89,6 +90,50 @@ if (documents.includes('docs/protocol/memory-layout.md')) {
     const text = read('docs/protocol/memory-layout.md');
     assert.match(text, new RegExp(`0x${layout.LAYOUT_MAGIC.toString(16)}`, 'i'));
     assert.match(text, new RegExp(`version[^.\\n]{0,20}\\b${layout.LAYOUT_VERSION}\\b`, 'i'));
+  });
+}
+
+if (documents.includes('docs/protocol/memory-layout.md')) {
+  test('docs/protocol/memory-layout.md lists every kind of record, and no other', () => {
+    const rows = [...read('docs/protocol/memory-layout.md').matchAll(/^\| (\d+) \| [^|]+ \|$/gm)].map(([, kind]) =>
+      Number(kind),
+    );
+    const kinds = Object.entries(header).filter(([name]) => /^KIND_(?!MASK)/.test(name));
+    assert.deepEqual(
+      rows,
+      kinds.map(([, kind]) => kind as number).sort((a, b) => a - b),
+    );
+  });
+
+  test('docs/protocol/memory-layout.md gives the reasons that stand in CLOSED', () => {
+    const [ending = ''] = /CLOSED is 1 [\s\S]+?\./.exec(read('docs/protocol/memory-layout.md')) ?? [];
+    const numbers = [...ending.matchAll(/\b([1-9])\b/g)].map(([, code]) => Number(code));
+    assert.deepEqual(numbers.sort(), Object.values(layout.CLOSE_CODES).sort());
+  });
+}
+
+// ---- guarantees ---------------------------------------------------------------------------------------------------
+
+if (documents.includes('docs/guarantees.md')) {
+  const rows = [...read('docs/guarantees.md').matchAll(/^\| (G\d+) \|.*\|([^|]*)\|$/gm)];
+
+  test('docs/guarantees.md has a row for each of G1 to G11', () => {
+    assert.deepEqual(
+      rows.map(([, name]) => name),
+      Array.from({ length: 11 }, (_, i) => `G${i + 1}`),
+    );
+  });
+
+  test('each guarantee names tests that hold it, and they exist', () => {
+    const held = rows.map(([, name, cell = '']) => ({
+      name,
+      files: [...cell.matchAll(/`([^`]+)`/g)].map(([, path]) => path as string),
+    }));
+    for (const { name, files } of held)
+      for (const path of files) assert.ok(existsSync(join(root, path)), `${name}: ${path} is not there`);
+    // Until the first one is filled in, the column waits for its tests.
+    const without = held.filter(({ files }) => files.length === 0).map(({ name }) => name);
+    assert.ok(without.length === 0 || without.length === held.length, `nothing holds ${without.join(', ')}`);
   });
 }
 
