@@ -90,8 +90,8 @@ export const CACHED_TEXT_MAX: number = 16;
 export const CACHED_TEXTS: number = 512;
 /** Bytes cut into strings at once. A string kept by its receiver keeps no more than this alive. */
 export const TEXT_WINDOW: number = 1024;
-/** Characters from which on a text may be remembered by both sides; shorter ones travel as fast as their number. */
-export const KNOWN_TEXT_MIN: number = 1024;
+/** Characters from which on a text may be remembered by both sides; below, asking costs a tenth of sending it. */
+export const KNOWN_TEXT_MIN: number = 4096;
 /** Texts that each side of a direction remembers by default: a handful of templates, or of messages for broadcast. */
 export const KNOWN_TEXTS_DEFAULT: number = 16;
 /** Bytes of text that each side of a direction remembers by default: five times the largest text of Bun's benchmark. */
@@ -100,3 +100,5 @@ export const KNOWN_TEXT_BYTES_DEFAULT: number = 16 * 1024 * 1024;
 export const KNOWN_TEXTS_MAX: number = 256;
 /** Fingerprints of texts met once that wait to be met again, a power of two. */
 export const KNOWN_TEXT_CANDIDATES: number = 64;
+/** Texts with the same fingerprint among the remembered ones. */
+export const KNOWN_TEXTS_ALIKE_MAX: number = 4;

@@ -68,12 +68,14 @@ test('texts of equal length and alike are not mistaken for one another', () => {
     direction.carry(b);
     direction.carry([a, b, a]);
   }
+  assert.ok(direction.length < 40);
+  for (let i = 0; i < 20; i++) direction.carry(`${a.slice(0, 2501)}${i % 10}${a.slice(2502)}`);
 });
 
 test('wide texts and texts with lone surrogates are remembered too', () => {
   const direction = new Direction();
   for (const unit of ['λ', '\ud800', '漢字']) {
-    const large = unit.repeat(3000);
+    const large = unit.repeat(5000);
     for (let i = 0; i < 3; i++) direction.carry({ large });
     assert.ok(direction.length < 40);
   }

@@ -2,46 +2,52 @@
 //
 // To look a text up must cost next to nothing, whether it is known or not, and however long it is. JavaScript cannot
 // compare strings by address; `===` does it first, but on texts of equal length goes on to compare the characters. So a
-// text is first reduced to a fingerprint of its length and a dozen characters, and `===` decides only where that agrees.
+// text is first reduced to a fingerprint of its length and a few characters, and `===` decides only where that agrees.
 // A text is taught when its fingerprint is met for the second time: one that never repeats costs the fingerprint, and
 // nobody keeps it alive.
 //
 // K1. Numbers are never used again, so a number means one text or none, even after messages were lost.
 // K2. What an encoding changes here is undone unless it succeeds.
-import { KNOWN_TEXT_CANDIDATES } from '../limits.ts';
+import { KNOWN_TEXT_CANDIDATES, KNOWN_TEXTS_ALIKE_MAX } from '../limits.ts';
 import { ARGUMENT_MAX } from './packed-format.ts';
 
 interface Known {
   text: string;
+  /** When it was last met; grows. */
+  used: number;
   readonly number: number;
   readonly fingerprint: number;
   readonly bytes: number;
 }
 
+/** Of the length and six characters, away from the start and mostly from the end, which texts often have in common. */
 function fingerprintOf(text: string): number {
-  const last = text.length - 1;
-  const stride = (last / 11) | 0;
-  let hash = text.length;
-  for (let i = 0, at = 0; i < 11; i++, at += stride) {
-    hash = Math.imul(hash ^ text.charCodeAt(at), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return Math.imul(hash ^ text.charCodeAt(last), 0x85ebca6b);
+  const { length } = text;
+  const eighth = length >>> 3;
+  let hash = Math.imul(length, 31) + text.charCodeAt(eighth);
+  hash = Math.imul(hash, 31) + text.charCodeAt(eighth * 3 + 1);
+  hash = Math.imul(hash, 31) + text.charCodeAt(eighth * 4 + 2);
+  hash = Math.imul(hash, 31) + text.charCodeAt(eighth * 5 + 1);
+  hash = Math.imul(hash, 31) + text.charCodeAt(eighth * 6 + 3);
+  hash = Math.imul(hash, 31) + text.charCodeAt(length - 1);
+  return hash ^ (hash >>> 15);
 }
 
 /** What the encoder knows that the decoder knows. */
 export class KnownTexts {
-  /** Most recently used last. */
   #known: Known[] = [];
+  #clock = 0;
   #bytes = 0;
   #nextNumber = 0;
   /** Fingerprints met once, each at the place that its low bits say. */
   readonly #met: Int32Array = new Int32Array(KNOWN_TEXT_CANDIDATES);
+  /** In which encoding each was met. */
+  readonly #metIn: Int32Array = new Int32Array(KNOWN_TEXT_CANDIDATES);
+  #encoding = 1;
   readonly #countMax: number;
   readonly #bytesMax: number;
 
-  /** What this encoding met first, and how things were before it taught. */
-  readonly #metNow: number[] = [];
+  /** How things were before this encoding taught. */
   #before: { readonly known: Known[]; readonly bytes: number; readonly nextNumber: number } | null = null;
 
   /** Of the text given to `find` last. */
@@ -57,16 +63,12 @@ export class KnownTexts {
     const fingerprint = fingerprintOf(text);
     this.#fingerprint = fingerprint;
     const known = this.#known;
-    for (let i = known.length - 1; i >= 0; i--) {
+    for (let i = 0; i < known.length; i++) {
       const entry = known[i]!;
-      if (entry.fingerprint !== fingerprint || entry.text.length !== text.length) continue;
-      if (entry.text !== text) return -1; // alike, but not equal: teaching it would only make them take turns
+      if (entry.fingerprint !== fingerprint || entry.text !== text) continue;
       // The same characters may lie elsewhere now; next time the addresses will be equal.
       entry.text = text;
-      if (i !== known.length - 1) {
-        known.splice(i, 1);
-        known.push(entry);
-      }
+      entry.used = ++this.#clock;
       return entry.number;
     }
     return -1;
@@ -75,13 +77,18 @@ export class KnownTexts {
   /** Whether the text that `find` did not find was met before and should be taught. Numbers may run out (K1). */
   isWorthTeaching(length: number): boolean {
     const fingerprint = this.#fingerprint;
-    const met = this.#met[fingerprint & (KNOWN_TEXT_CANDIDATES - 1)] === fingerprint;
-    if (met || this.#metNow.includes(fingerprint)) {
-      if (length > this.#bytesMax || this.#nextNumber >= ARGUMENT_MAX) return false;
-      return !this.#known.some((entry) => entry.fingerprint === fingerprint);
+    const place = fingerprint & (KNOWN_TEXT_CANDIDATES - 1);
+    if (this.#met[place] !== fingerprint) {
+      this.#met[place] = fingerprint;
+      this.#metIn[place] = this.#encoding;
+      return false;
     }
-    if (this.#metNow.length < KNOWN_TEXT_CANDIDATES) this.#metNow.push(fingerprint);
-    return false;
+    if (length > this.#bytesMax || this.#nextNumber >= ARGUMENT_MAX) return false;
+    // Texts that are alike without being equal, such as records that differ in a number, look as if they repeated. A few
+    // of them may be taught; all of them would drive out what does repeat.
+    let alike = 0;
+    for (const entry of this.#known) if (entry.fingerprint === fingerprint) alike++;
+    return alike < KNOWN_TEXTS_ALIKE_MAX;
   }
 
   /** The number that the next text taught will have. */
@@ -92,11 +99,13 @@ export class KnownTexts {
   /** Remembers the text that `find` did not find. Returns the numbers forgotten for it, itself among them if too big. */
   teach(text: string, bytes: number): number[] {
     this.#before ??= { known: this.#known.slice(), bytes: this.#bytes, nextNumber: this.#nextNumber };
-    this.#known.push({ text, number: this.#nextNumber++, fingerprint: this.#fingerprint, bytes });
+    const used = ++this.#clock;
+    this.#known.push({ text, used, number: this.#nextNumber++, fingerprint: this.#fingerprint, bytes });
     this.#bytes += bytes;
     const forgotten: number[] = [];
     while (this.#known.length > this.#countMax || this.#bytes > this.#bytesMax) {
-      const oldest = this.#known.shift()!;
+      const oldest = this.#known.reduce((a, b) => (b.used < a.used ? b : a));
+      this.#known.splice(this.#known.indexOf(oldest), 1);
       this.#bytes -= oldest.bytes;
       forgotten.push(oldest.number);
     }
@@ -104,15 +113,20 @@ export class KnownTexts {
   }
 
   finish(succeeded: boolean): void {
-    if (succeeded) {
-      for (const fingerprint of this.#metNow) this.#met[fingerprint & (KNOWN_TEXT_CANDIDATES - 1)] = fingerprint;
-    } else if (this.#before !== null) {
-      this.#known = this.#before.known;
-      this.#bytes = this.#before.bytes;
-      this.#nextNumber = this.#before.nextNumber;
-    }
+    if (!succeeded) this.#undo();
     this.#before = null;
-    if (this.#metNow.length > 0) this.#metNow.length = 0;
+    this.#encoding = (this.#encoding + 1) | 0;
+  }
+
+  #undo(): void {
+    // Without this, a large text that is tried again where there is more room would have been met twice.
+    for (let i = 0; i < KNOWN_TEXT_CANDIDATES; i++) {
+      if (this.#metIn[i] === this.#encoding) this.#met[i] = 0;
+    }
+    if (this.#before === null) return;
+    this.#known = this.#before.known;
+    this.#bytes = this.#before.bytes;
+    this.#nextNumber = this.#before.nextNumber;
   }
 }
 
