@@ -42,9 +42,9 @@ export class PackedEncoder implements Encoder {
       let next = writer.value(value, start + 1, writer.shapes.root);
       let header = VERSION;
       if (writer.hasReferences) header |= HEADER_REFERENCES;
-      if (learn) header |= HEADER_TEACH;
       if (reset || writer.shapes.pending.length > 0) {
         header |= HEADER_TRAILER;
+        if (learn) header |= HEADER_TEACH;
         if (reset) header |= HEADER_RESET;
         next = writeTrailer(writer, next, start);
       }
