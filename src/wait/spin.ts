@@ -13,7 +13,7 @@ const TRUST_MAX = 3;
 const SHORT_SLEEP_WINDOWS = 3;
 /** Sleeps to let pass after a futile window: at first, and at the most. */
 const PENALTY_FIRST = 4;
-const PENALTY_MAX = 1024;
+const PENALTY_MAX = 128;
 /** Looks between two readings of the clock, which costs as much as several looks. */
 const LOOKS_PER_CLOCK = 16;
 
