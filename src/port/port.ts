@@ -1,11 +1,10 @@
 // A port: MessagePort's manners over any transport. Owns its transport, its listeners and whoever waits; no queue.
-import { platform } from '#platform';
 import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { CLOSED, type Mark, type Stats, type Transport } from '../transport/transport.ts';
-import { Listeners, PortEvent, type PortListener, type RawListener } from './events.ts';
 import { resolveTimeout } from './options.ts';
+import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
 import { type Settleable, settleable, Waiters } from './waiters.ts';
 
@@ -20,9 +19,6 @@ export interface SendOptions {
 }
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] };
 
-type EventName = 'message' | 'messageerror' | 'close';
-type Handler = ((event: PortEvent) => unknown) | null;
-
 /**
  * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
  * `on/once/off/ref/unref`, and reading and writing without the event loop.
@@ -30,20 +26,13 @@ type Handler = ((event: PortEvent) => unknown) | null;
  * A value received is never `EMPTY` or `CLOSED`: these two symbols say "nothing there (yet)" and "the peer is gone and
  * everything it sent was read", so that `null`, `undefined`, `0` and `false` stay messages.
  */
-export class Port<In = unknown, Out = unknown> extends EventTarget {
+export class Port<In = unknown, Out = unknown> extends PortEvents {
   readonly #transport: Transport;
   readonly #pump: Pump;
-  readonly #listeners: Readonly<Record<EventName, Listeners>> = {
-    message: new Listeners(),
-    messageerror: new Listeners(),
-    close: new Listeners(),
-  };
-  readonly #handlers: Record<EventName, Handler> = { message: null, messageerror: null, close: null };
   readonly #readers = new Waiters();
   readonly #closed: Settleable<CloseReason> = settleable();
   #writable: Settleable<void> | undefined;
   #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
-  #started = false;
   #referenced = true;
   #held = false;
   /** `close()` was called on this end. */
@@ -263,78 +252,6 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     return this.#transport.stats();
   }
 
-  // ---- events -------------------------------------------------------------------------------------------------
-
-  get onmessage(): Handler {
-    return this.#handlers.message;
-  }
-  set onmessage(handler: Handler) {
-    this.#handlers.message = typeof handler === 'function' ? handler : null;
-    if (this.#handlers.message !== null) this.start();
-    this.#rehold();
-  }
-  get onmessageerror(): Handler {
-    return this.#handlers.messageerror;
-  }
-  set onmessageerror(handler: Handler) {
-    this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
-  }
-  get onclose(): Handler {
-    return this.#handlers.close;
-  }
-  set onclose(handler: Handler) {
-    this.#handlers.close = typeof handler === 'function' ? handler : null;
-  }
-
-  /** Starts delivery to listeners. Implied by `onmessage =`, `on('message')` and `addEventListener('message')`. */
-  start(): void {
-    this.#started = true;
-    this.#rehold();
-    if (this.#wantsData) this.#kick();
-  }
-
-  override addEventListener(
-    type: string,
-    listener: PortListener | EventListenerOrEventListenerObject | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void {
-    if (!isEventName(type)) {
-      super.addEventListener(type, listener as EventListener, options);
-      return;
-    }
-    if (listener === null) return;
-    const { once = false, signal } = typeof options === 'object' ? options : {};
-    if (signal?.aborted) return;
-    signal?.addEventListener('abort', () => this.removeEventListener(type, listener), { once: true });
-    this.#listeners[type].add(listener as PortListener, once);
-    if (type === 'message') this.start();
-  }
-  override removeEventListener(
-    type: string,
-    listener: PortListener | EventListenerOrEventListenerObject | null,
-    options?: EventListenerOptions | boolean,
-  ): void {
-    if (!isEventName(type)) {
-      super.removeEventListener(type, listener as EventListener, options);
-      return;
-    }
-    this.#listeners[type].remove(listener, false);
-    this.#rehold();
-  }
-
-  /** Node's manner: the listener is given the bare value (`message`), the error (`messageerror`) or the reason (`close`). */
-  on(type: EventName, listener: RawListener): this {
-    return this.#addRaw(type, listener, false);
-  }
-  once(type: EventName, listener: RawListener): this {
-    return this.#addRaw(type, listener, true);
-  }
-  off(type: EventName, listener: RawListener): this {
-    this.#listeners[type]?.remove(listener, true);
-    this.#rehold();
-    return this;
-  }
-
   // ---- life ---------------------------------------------------------------------------------------------------
 
   /** A promise of why the channel ended. Never rejects. What the peer sent before may still be read then. */
@@ -377,11 +294,13 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
 
   // ---- inside -------------------------------------------------------------------------------------------------
 
-  get #listening(): boolean {
-    return this.#started && (this.#handlers.message !== null || this.#listeners.message.count > 0);
+  /** Somebody began or ceased to listen. */
+  protected override listenersChanged(): void {
+    this.#rehold();
+    if (this.#wantsData) this.#pump.kick();
   }
   get #wantsData(): boolean {
-    return !this.#shut && !this.#endTold && (this.#readers.length > 0 || this.#listening);
+    return !this.#shut && !this.#endTold && (this.#readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
     return (
@@ -406,7 +325,7 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
       value = this.#transport.tryReceive();
     } catch (error) {
       if (this.#readers.length > 0) this.#readers.first().reject(error);
-      else this.#emit('messageerror', error, []);
+      else this.emit('messageerror', error, []);
       return true;
     }
     if (value === EMPTY) return false;
@@ -415,7 +334,7 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
       return false;
     }
     if (this.#readers.length > 0) this.#readers.first().resolve(value);
-    else this.#emit('message', value, this.#transport.ports);
+    else this.emit('message', value, this.#transport.ports);
     this.#rehold();
     return true;
   }
@@ -453,7 +372,7 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
       });
     } catch (error) {
       // Damaged memory: the transport has ended by this.
-      this.#emit('messageerror', error, []);
+      this.emit('messageerror', error, []);
     }
   }
 
@@ -463,31 +382,8 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
     this.#endTold = true;
     while (this.#readers.length > 0) this.#readers.first().resolve(CLOSED);
     const reason = this.#transport.ended as CloseReason;
-    queueMicrotask(() => this.#emit('close', reason, [], reason));
+    queueMicrotask(() => this.emit('close', reason, [], reason));
     this.#rehold();
-  }
-
-  #emit(type: EventName, raw: unknown, ports: readonly unknown[], reason?: string): void {
-    const event = new PortEvent(type, this, type === 'close' ? undefined : raw, ports, reason);
-    const handler = this.#handlers[type];
-    if (handler !== null) {
-      try {
-        handler.call(this, event);
-      } catch (error) {
-        platform.reportError(error);
-      }
-    }
-    if (this.#listeners[type].count > 0) this.#listeners[type].emit(event, raw, platform.reportError);
-    else if (handler === null && type === 'messageerror') platform.reportError(raw);
-  }
-
-  #addRaw(type: EventName, listener: RawListener, once: boolean): this {
-    if (!isEventName(type)) {
-      throw new UsageError('ERR_OPTION', `No event ${String(type)}; a port has message, messageerror and close`);
-    }
-    this.#listeners[type].addRaw(listener, once);
-    if (type === 'message') this.start();
-    return this;
   }
 
   /** Keeps the process alive exactly while something here is waited for (G8). */
@@ -512,10 +408,6 @@ export class Port<In = unknown, Out = unknown> extends EventTarget {
       `Cannot ${action} here: this thread may not block; use ${action === 'send' ? 'trySend and writable' : 'receiveAsync or onmessage'}, or a worker`,
     );
   }
-}
-
-function isEventName(type: string): type is EventName {
-  return type === 'message' || type === 'messageerror' || type === 'close';
 }
 
 const NO_TRANSFER: readonly unknown[] = [];
