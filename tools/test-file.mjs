@@ -60,7 +60,8 @@ export function runChild(command, args, { cwd, env, timeoutMs }) {
     const finish = (status) => {
       clearTimeout(watchdog);
       running.delete(child);
-      // A grandchild that inherited the pipes would keep them open after the child's end.
+      // What the child started and left behind goes with it; it would also keep the pipes open.
+      kill(child);
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
       settle({ status, output, timedOut });
     };

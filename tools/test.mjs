@@ -92,6 +92,9 @@ for (const runtime of present) {
 for (const { runtime } of queue) tallies.get(runtime).left++;
 console.log(`${files.length} test files on ${present.map((it) => it.name).join(', ') || 'no runtime'}`);
 
+/** Seconds from which on a file is named as slow: there is little left up to the watchdog. */
+const SLOW_SECONDS = 40;
+const slowFiles = [];
 const failedFiles = [];
 async function work() {
   for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
@@ -103,6 +106,7 @@ async function work() {
     tally.failed += result.failed;
     tally.skippedNames.push(...result.skippedNames.map((test) => `${name}: ${test}`));
     tally.seconds += result.seconds;
+    if (result.seconds > SLOW_SECONDS) slowFiles.push(`${runtime.name} ${name} ${result.seconds.toFixed(0)} s`);
     if (result.failed > 0) {
       failedFiles.push(`${runtime.name.padEnd(8)} ${name}${result.reason ? ` (${result.reason.split('\n')[0]})` : ''}`);
       console.log(`\n--- FAILED on ${runtime.name}: ${name} ---\n${result.output.trimEnd()}`);
@@ -131,6 +135,7 @@ if (absent.length > 0) {
   // Under --require-all each of them is a failure, so that the closing line can't say that all is well.
   if (options['require-all']) failures += absent.length;
 }
+if (slowFiles.length > 0) console.log(`slow: ${slowFiles.join(', ')}`);
 if (failedFiles.length > 0) console.log(`\nfailed:\n  ${failedFiles.join('\n  ')}`);
 const strict = options['require-all'] && skippedTests > 0;
 if (strict) console.log('--require-all allows no skipped test');
