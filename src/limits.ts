@@ -80,7 +80,9 @@ export const SHAPES_MAX: number = SHAPE_NODES_MAX;
 export const IDENTITY_SCAN_MAX: number = 24;
 /** Arrays without named properties seen in one place until the next ones there are taken at their word. */
 export const PLAIN_ARRAYS_TRUSTED: number = 16;
-/** Bytes a resizable ArrayBuffer may reserve on behalf of a peer. */
+/** Elements of arrays that a payload may have memory set aside for, beside four for each of its words. */
+export const ELEMENTS_FREE: number = 1024;
+/** Bytes that all resizable ArrayBuffers of one payload may reserve on behalf of a peer. */
 export const RESIZABLE_BYTES_MAX: number = 2 ** 30;
 /** Characters up to which a text is written and compared character by character: below, calls cost more. */
 export const SHORT_TEXT_MAX: number = 24;

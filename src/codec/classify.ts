@@ -78,6 +78,8 @@ const KINDS: ReadonlyMap<object, Kind> = new Map<object, Kind>([
   [WeakSet.prototype, UNCLONEABLE],
   [WeakRef.prototype, UNCLONEABLE],
   [FinalizationRegistry.prototype, UNCLONEABLE],
+  // An error to look at, but the runtime has its own way to clone it.
+  ...(typeof DOMException === 'undefined' ? [] : [[DOMException.prototype, HOST] as [object, Kind]]),
   // Iterators and generators of every sort, synchronous and asynchronous.
   [Object.getPrototypeOf(Object.getPrototypeOf([].values())), UNCLONEABLE],
   [Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})()))), UNCLONEABLE],
@@ -107,7 +109,9 @@ const TAGS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['[object Module]', UNCLONEABLE],
 ]);
 
-/** A class that the runtime put on the global object, or one that Node marks as cloneable in its own way. */
+const sourceOf: (this: unknown) => string = Function.prototype.toString;
+
+/** A class of the runtime's: on the global object, not written in JavaScript, or marked by Node as cloneable its way. */
 function isHostPrototype(prototype: object): boolean {
   const maker: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
   if (typeof maker === 'function' && maker !== Object) {
@@ -115,6 +119,8 @@ function isHostPrototype(prototype: object): boolean {
     if (typeof name === 'string' && name !== '' && Object.hasOwn(globalThis, name)) {
       if ((globalThis as Record<string, unknown>)[name] === maker) return true;
     }
+    // Such as WebAssembly.Module and Intl.NumberFormat. Another realm's Object is no host class.
+    if (name !== 'Object' && sourceOf.call(maker).endsWith('{ [native code] }')) return true;
   }
   for (const symbol of Object.getOwnPropertySymbols(prototype)) {
     const about = symbol.description;
@@ -130,8 +136,22 @@ function kindOfPrototype(prototype: object, object: object): Kind {
     if (kind !== undefined) return kind;
     host ||= isHostPrototype(at);
   }
-  if (host) return HOST;
-  return TAGS.get(tagOf.call(object)) ?? PLAIN;
+  return TAGS.get(tagOf.call(object)) ?? (host ? HOST : PLAIN);
+}
+
+/** What an object without a prototype is: a module's namespace, an error that lost its prototype, or plain. */
+export function kindOfRootless(object: object): Kind {
+  const kind = TAGS.get(tagOf.call(object)) ?? PLAIN;
+  if (kind === ERROR) return isGenuine(ERROR, object) ? ERROR : PLAIN;
+  if (kind !== UNCLONEABLE) return PLAIN;
+  // A namespace's tag cannot be changed; one that can be proves nothing.
+  const tag = Object.getOwnPropertyDescriptor(object, Symbol.toStringTag);
+  return tag?.configurable === false ? UNCLONEABLE : PLAIN;
+}
+
+/** Whether an object that looks plain is a function's `arguments`. */
+export function isArguments(object: object): boolean {
+  return tagOf.call(object) === '[object Arguments]' && !(Symbol.toStringTag in object);
 }
 
 export class Classifier {

@@ -134,7 +134,9 @@ type ResizableMaker = new (length: number, options: { maxByteLength: number }) =
 function readResizable(reader: PackedReader): ArrayBuffer {
   const length = reader.word();
   const maxByteLength = reader.word();
-  if (maxByteLength < length || maxByteLength > RESIZABLE_BYTES_MAX) reader.damaged('a buffer may grow out of bounds');
+  if (maxByteLength < length || (reader.reserved += maxByteLength) > RESIZABLE_BYTES_MAX) {
+    reader.damaged('a buffer may grow out of bounds');
+  }
   const start = skipBytes(reader, length);
   const buffer = new (ArrayBuffer as unknown as ResizableMaker)(length, { maxByteLength });
   new Uint8Array(buffer).set(reader.bytes.subarray(start, start + length));
@@ -143,7 +145,10 @@ function readResizable(reader: PackedReader): ArrayBuffer {
 
 function viewMaker(reader: PackedReader, number: number): ViewMaker {
   const make = VIEW_MAKERS[number];
-  return make ?? reader.damaged(`this runtime has no ${VIEW_NAMES[number] ?? `view class ${number}`}`);
+  if (make !== undefined) return make;
+  const name = VIEW_NAMES[number];
+  if (name === undefined) return reader.damaged(`there is no view class ${number}`);
+  throw new TypeError(`this runtime has no ${name}`);
 }
 
 function readView(reader: PackedReader, number: number): ArrayBufferView {

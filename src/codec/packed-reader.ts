@@ -1,7 +1,7 @@
 // Reads one value. Every word is read once, into a local, and checked there: the bytes may come from a hostile peer and
 // may change while we look. What is rare is in packed-read-extra.ts.
 import { CodecError } from '../errors.ts';
-import { CACHED_TEXT_MAX, SHAPES_MAX, TEXT_WINDOW, VALUE_DEPTH_MAX } from '../limits.ts';
+import { CACHED_TEXT_MAX, ELEMENTS_FREE, SHAPES_MAX, TEXT_WINDOW, VALUE_DEPTH_MAX } from '../limits.ts';
 import type { TextMemory } from '../platform/contract.ts';
 import type { Memory } from './codec.ts';
 import {
@@ -73,11 +73,19 @@ export class PackedReader {
   #window = '';
   #windowStart = 0;
 
+  /** Elements that arrays of this payload may still set memory aside for. */
+  #elements = 0;
+  /** Bytes that resizable buffers of this payload have reserved. */
+  reserved: number = 0;
+
   constructor(taught: TaughtTexts) {
     this.taught = taught;
   }
 
-  begin(memory: Memory, keeps: boolean): void {
+  begin(memory: Memory, keeps: boolean, words: number): void {
+    this.#elements = words * 4 + ELEMENTS_FREE;
+    this.reserved = 0;
+    this.#taughtFirst = -1;
     this.words = memory.words;
     this.floats = memory.floats;
     this.bytes = memory.bytes;
@@ -85,6 +93,18 @@ export class PackedReader {
     this.#keeps = keeps;
     this.#count = 0;
     this.#depth = 0;
+  }
+
+  /** What this payload's trailer replaced, from `#taughtFirst` on. */
+  #replaced: (Shape | undefined)[] = [];
+  #taughtFirst = -1;
+
+  /** The payload turned out to be damaged: back to the shapes there were before it, `shapes` being their list. */
+  unlearn(shapes: (Shape | undefined)[]): void {
+    if (this.shapes === shapes && this.#taughtFirst >= 0) {
+      for (let i = 0; i < this.#replaced.length; i++) shapes[this.#taughtFirst + i] = this.#replaced[i];
+    }
+    this.shapes = shapes;
   }
 
   /** Lets go of what belongs to the payload. */
@@ -229,13 +249,12 @@ export class PackedReader {
   #array(argument: number): unknown[] {
     const length = argument === ARGUMENT_MAX ? this.word() >>> 0 : argument;
     this.#enter();
-    // More elements than words: there must be holes, and nothing is set aside for those.
     let array: unknown[];
-    if (length <= this.end - this.at) {
+    if (length <= this.#elements) {
+      this.#elements -= length;
       array = new Array(length);
     } else {
-      array = [];
-      array.length = length;
+      array = sparseArray(length);
     }
     const id = this.#count++;
     if (this.#keeps) this.#objects[id] = array;
@@ -359,9 +378,25 @@ export class PackedReader {
       return;
     }
     if (first < 1 || first + count > SHAPES_MAX) this.damaged('there are more shapes than anyone may teach');
+    this.#replaced = shapes.map((_, i) => this.shapes[first + i]);
+    this.#taughtFirst = first;
     for (let i = 0; i < count; i++) this.shapes[first + i] = shapes[i];
   }
 }
+
+/**
+ * An array of holes that takes no memory for them. Every element takes a word at least, so an array for which too little
+ * is left is mostly holes, and setting memory aside for those would let a word of payload claim a quarter of a gigabyte.
+ * The engines keep elements in a table, not in a row, once the last possible one was an accessor.
+ */
+function sparseArray(length: number): unknown[] {
+  const array: unknown[] = [];
+  Object.defineProperty(array, 0xffff_fffe, { get: noElement, configurable: true });
+  if (length > 0xffff_fffe) delete array[0xffff_fffe];
+  array.length = length;
+  return array;
+}
+function noElement(): undefined {}
 
 export function setCarefully(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

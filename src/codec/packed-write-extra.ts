@@ -1,6 +1,6 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
 import { RESIZABLE_BYTES_MAX } from '../limits.ts';
-import { BOXED, BUFFER, DATE, ERROR, HOST, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
+import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
 import {
   ERROR_HAS_CAUSE,
   ERROR_HAS_MESSAGE,
@@ -38,7 +38,7 @@ export function writeExtra(
 ): number {
   if (at + 3 > writer.end) throw NO_ROOM_SIGNAL;
   if (ArrayBuffer.isView(object)) return writeView(writer, object, at, place);
-  switch (prototype === null ? 0 : writer.classifier.kindOf(object, prototype)) {
+  switch (prototype === null ? kindOfRootless(object) : writer.classifier.kindOf(object, prototype)) {
     case DATE:
       head(writer, at, EXTRA_DATE, 0);
       double[0] = Date.prototype.getTime.call(object);
@@ -197,7 +197,7 @@ function writeBuffer(writer: PackedWriter, buffer: ArrayBuffer, at: number): num
     head(writer, at, EXTRA_BUFFER, 0);
     return writeBytes(writer, new Uint8Array(buffer), at + 1);
   }
-  if (maxByteLength > RESIZABLE_BYTES_MAX) throw REFUSED_SIGNAL;
+  if ((writer.reserved += maxByteLength) > RESIZABLE_BYTES_MAX) throw REFUSED_SIGNAL;
   head(writer, at, EXTRA_BUFFER_RESIZABLE, 0);
   writer.words[at + 2] = maxByteLength;
   return writeBytes(writer, new Uint8Array(buffer, 0, byteLength), at + 1, 1);

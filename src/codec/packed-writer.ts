@@ -6,7 +6,7 @@
 import { DataCloneError } from '../errors.ts';
 import { IDENTITY_SCAN_MAX, PLAIN_ARRAYS_TRUSTED, VALUE_DEPTH_MAX } from '../limits.ts';
 import type { TextMemory } from '../platform/contract.ts';
-import { Classifier } from './classify.ts';
+import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
 import {
   ARGUMENT_MAX,
@@ -45,6 +45,9 @@ export class Step {
 }
 const IDENTIFIER = /^[$_\p{ID_Start}][$\p{ID_Continue}]*$/u;
 
+/** From here on bigints are written by way of their digits. */
+const LONG_BIGINT: bigint = 1n << 512n;
+
 const OBJECT_PROTOTYPE: object = Object.prototype;
 const getPrototypeOf: (object: object) => object | null = Object.getPrototypeOf;
 const isArray: (value: unknown) => value is unknown[] = Array.isArray;
@@ -80,6 +83,8 @@ export class PackedWriter {
   /** Where we are, for the path of an error: the key at each level of nesting. */
   readonly path: (string | number | Step)[] = [];
   depth: number = 0;
+  /** Bytes that the resizable buffers met so far may grow to, together. */
+  reserved: number = 0;
 
   /** Objects met so far, by number. The array serves small values, the map takes over for large ones. */
   readonly #met: (object | null)[] = [];
@@ -100,6 +105,7 @@ export class PackedWriter {
     this.teach = teach;
     this.hasReferences = false;
     this.depth = 0;
+    this.reserved = 0;
     this.plainPrototype = OBJECT_PROTOTYPE;
     for (const _ in OBJECT_PROTOTYPE) this.plainPrototype = null;
   }
@@ -133,7 +139,9 @@ export class PackedWriter {
       case 'bigint':
         return this.bigint(value, at);
       case 'function':
-        return this.fail(value.name === '' ? 'a function' : `the function ${value.name}`);
+        return this.fail(
+          typeof value.name !== 'string' || value.name === '' ? 'a function' : `the function ${value.name}`,
+        );
       default:
         return this.fail('a symbol');
     }
@@ -166,11 +174,20 @@ export class PackedWriter {
   }
 
   bigint(value: bigint, at: number): number {
-    let rest = value < 0n ? -value : value;
+    const magnitude = value < 0n ? -value : value;
     let next = at + 2;
-    for (; rest !== 0n; rest >>= 32n) {
-      if (next >= this.end) throw NO_ROOM_SIGNAL;
-      this.words[next++] = Number(BigInt.asIntN(32, rest));
+    if (magnitude < LONG_BIGINT) {
+      for (let rest = magnitude; rest !== 0n; rest >>= 32n) {
+        if (next >= this.end) throw NO_ROOM_SIGNAL;
+        this.words[next++] = Number(BigInt.asIntN(32, rest));
+      }
+    } else {
+      // Shifting word by word takes time that grows with the square.
+      const digits = magnitude.toString(16);
+      if (next + digits.length / 8 > this.end) throw NO_ROOM_SIGNAL;
+      for (let to = digits.length; to > 0; to -= 8) {
+        this.words[next++] = Number.parseInt(digits.slice(Math.max(0, to - 8), to), 16) | 0;
+      }
     }
     if (next > this.end) throw NO_ROOM_SIGNAL;
     const sign = value < 0n ? 1 : 0;
@@ -195,7 +212,7 @@ export class PackedWriter {
     } else {
       const prototype = getPrototypeOf(value);
       next =
-        prototype === null || prototype === this.plainPrototype
+        prototype === this.plainPrototype || (prototype === null && kindOfRootless(value) === PLAIN)
           ? this.#plain(value as Record<string, unknown>, at, place)
           : writeExtra(this, value, prototype, at, place);
     }
@@ -245,10 +262,14 @@ export class PackedWriter {
     let next = at + 1;
     for (const key in value) {
       const step: ShapeNode | null = node.key === key ? node.next : this.shapes.step(node, key);
-      if (step === null) return this.#pairs(value, Object.keys(value), at, next, node, place);
+      if (step === null) {
+        if (key === '0' && isArguments(value)) this.failSelf('an arguments object');
+        return this.#pairs(value, Object.keys(value), at, next, node, place);
+      }
       node = step;
       next = this.#member(value[key], key, next, node);
     }
+    if (next === at + 1 && isArguments(value)) this.failSelf('an arguments object');
     return this.#close(at, next, node);
   }
 

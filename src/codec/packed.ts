@@ -1,6 +1,6 @@
 // The packed codec: everything structured clone carries, in plain JavaScript, smaller and faster than either native
 // clone or JSON because what repeats between messages travels once. Specification: docs/protocol/packed.md.
-import { CodecError, DataCloneError } from '../errors.ts';
+import { CodecError, DataCloneError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import {
@@ -22,6 +22,7 @@ import { PackedWriter } from './packed-writer.ts';
 
 export class PackedEncoder implements Encoder {
   readonly #writer: PackedWriter;
+  #encoding = false;
 
   constructor(options: CodecOptions = {}) {
     const { count, bytes } = knownTextBounds(options);
@@ -29,6 +30,9 @@ export class PackedEncoder implements Encoder {
   }
 
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number {
+    // Values run code: a getter inside one may send with this very encoder.
+    if (this.#encoding) throw new UsageError('ERR_BUSY', 'Cannot encode: a getter is being read for another value');
+    this.#encoding = true;
     const start = offset >>> 2;
     const end = Math.min(start + (limit >>> 2), memory.words.length);
     const writer = this.#writer;
@@ -56,6 +60,7 @@ export class PackedEncoder implements Encoder {
       if (error === REFUSED_SIGNAL || isStackOverflow(error)) return REFUSED;
       throw error;
     } finally {
+      this.#encoding = false;
       writer.finish();
       writer.known?.finish(succeeded);
       if (writer.shapes.pending.length > 0) {
@@ -116,8 +121,9 @@ export class PackedDecoder implements Decoder {
     if ((header & VERSION_MASK) !== VERSION || (header & ~HEADER_MASK) !== 0) {
       return reader.damaged(`the header is ${header}, not one of version ${VERSION}`);
     }
-    reader.begin(memory, (header & HEADER_REFERENCES) !== 0);
+    reader.begin(memory, (header & HEADER_REFERENCES) !== 0, end - start);
     reader.end = end;
+    const { shapes } = reader;
     try {
       if ((header & HEADER_TRAILER) !== 0) readTrailer(reader, header, start, end);
       reader.at = start + 1;
@@ -125,7 +131,12 @@ export class PackedDecoder implements Decoder {
       if (reader.at !== reader.end) reader.damaged('the payload is longer than its value');
       return value;
     } catch (error) {
-      if (error instanceof CodecError) throw error;
+      if (error instanceof CodecError) {
+        // Damage: what the payload taught may be damaged too, and must not turn later payloads into other values.
+        reader.unlearn(shapes);
+        throw error;
+      }
+      // Whole, but not to be had here (a flag of a RegExp, say): later payloads may use what it taught.
       throw new CodecError('ERR_DECODE', `Cannot decode: ${String((error as Error)?.message)}`, { cause: error });
     } finally {
       reader.finish();
