@@ -91,13 +91,3 @@ export function eachCase(from: number, to: number, body: (random: Random, index:
     }
   }
 }
-
-/**
- * Splits [0, count) into pieces of at most `size`, one test each: runtimes that limit a test's time (Bun: 5 s) then
- * never see a long one.
- */
-export function pieces(count: number, size: number): readonly (readonly [from: number, to: number])[] {
-  const list: [number, number][] = [];
-  for (let from = 0; from < count; from += size) list.push([from, Math.min(count, from + size)]);
-  return list;
-}

@@ -19,6 +19,11 @@ const typeName: (this: unknown) => string = Object.getOwnPropertyDescriptor(Type
   .get as (this: unknown) => string;
 const BOXES = [Boolean, Number, String, BigInt];
 
+/** An error stays one when its prototype is taken away. */
+function isRootlessError(value: object): boolean {
+  return Object.getPrototypeOf(value) === null && Object.prototype.toString.call(value) === '[object Error]';
+}
+
 /** What kind of object structured clone takes this for. The values of these tests all come from this realm. */
 function kindOf(value: object): string {
   if (Array.isArray(value)) return 'Array';
@@ -27,7 +32,7 @@ function kindOf(value: object): string {
   if (value instanceof Set) return 'Set';
   if (value instanceof Date) return 'Date';
   if (value instanceof RegExp) return 'RegExp';
-  if (value instanceof Error) return 'Error';
+  if (value instanceof Error || isRootlessError(value)) return 'Error';
   if (value instanceof ArrayBuffer) return 'ArrayBuffer';
   if (typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer) return 'SharedArrayBuffer';
   for (const Box of BOXES) if (value instanceof Box) return Box.name;
@@ -38,7 +43,7 @@ function kindOf(value: object): string {
 function prototypeOfCopy(value: object, kind: string): unknown {
   let name = kind;
   if (kind === 'Error') {
-    const given = String((value as Error).name);
+    const given = String((value as Partial<Error>).name);
     name = ERROR_NAMES.includes(given) ? given : 'Error';
   }
   return (globalThis as unknown as Record<string, { prototype: unknown }>)[name]!.prototype;

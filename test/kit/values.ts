@@ -53,12 +53,15 @@ class Maker {
   /** Objects made so far, filled or not: taking one again makes shared references and cycles. */
   readonly #made: object[] = [];
   readonly #buffers: ArrayBuffer[] = [];
+  /** How often a text draws its length from all sizes. */
+  readonly #often: number;
   #budget: number;
   #depth = 0;
 
   constructor(random: Random, options: ValueOptions) {
     this.#random = random;
     this.#options = { budget: 200, large: 2048, exotic: false, huge: false, causes: true, ...options };
+    this.#often = this.#options.large > 2048 ? 0.3 : 0.05;
     this.#budget = 1 + random.skewed(this.#options.budget);
   }
 
@@ -111,7 +114,7 @@ class Maker {
   #string(): string {
     const random = this.#random;
     if (random.chance(0.5)) return random.pick(STRINGS);
-    const length = random.chance(0.05) ? random.skewed(this.#options.large) : random.skewed(80);
+    const length = random.chance(this.#often) ? random.skewed(this.#options.large) : random.skewed(80);
     const top = random.pick([0x7f, 0x7f, 0x7f, 0xff, 0x3ff, 0xffff, 0xffff]);
     // One odd character in a long plain text is what a guess from a sample misses.
     if (random.chance(0.2)) {
@@ -235,7 +238,7 @@ class Maker {
   #buffer(): ArrayBuffer {
     const random = this.#random;
     if (this.#buffers.length > 0 && random.chance(0.3)) return random.pick(this.#buffers);
-    const length = random.chance(0.1) ? random.skewed(this.#options.large) : random.skewed(64);
+    const length = random.chance(2 * this.#often) ? random.skewed(this.#options.large) : random.skewed(64);
     const buffer = new ArrayBuffer(length);
     const bytes = new Uint8Array(buffer);
     for (let i = 0; i < length; i++) bytes[i] = random.bits();

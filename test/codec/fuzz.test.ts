@@ -1,0 +1,217 @@
+// Damaged and hostile payloads: what comes out is a value or a CodecError; nothing hangs, nothing asks for more memory
+// than the bytes can justify, no prototype changes. COUNT sets how many (SOAK=1: a million).
+import assert from 'node:assert/strict';
+import process from 'node:process';
+import { test } from 'node:test';
+import type { Decoder } from '../../src/codec/codec.ts';
+import { CodecError } from '../../src/errors.ts';
+import { viewsOf } from '../../src/memory/region.ts';
+import { cases, eachCase, Random, seed } from '../kit/prng.ts';
+import { difference } from '../kit/same-clone.ts';
+import { randomValue } from '../kit/values.ts';
+import { codec, Link } from './link.ts';
+import { mutate } from './mutate.ts';
+
+const PROTOTYPES = [
+  Object,
+  Array,
+  Map,
+  Set,
+  Date,
+  RegExp,
+  Error,
+  TypeError,
+  ArrayBuffer,
+  Uint8Array,
+  Number,
+  String,
+].map(({ prototype }) => prototype as object);
+
+function lineUp(): string {
+  return PROTOTYPES.map((prototype) => {
+    const keys = Reflect.ownKeys(prototype).map(String).sort().join();
+    return `${keys}:${PROTOTYPES.indexOf(Object.getPrototypeOf(prototype))}`;
+  }).join('\n');
+}
+
+/** Bytes that this thread holds, roughly. Garbage counts, so only a jump between two moments means something. */
+function held(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+/** Far more than any payload here can justify, far less than a length taken at its word. */
+const JUMP_MAX = 96 * 2 ** 20;
+
+function decode(decoder: Decoder, payload: Uint8Array): unknown {
+  const memory = viewsOf(new SharedArrayBuffer(payload.length + 8));
+  memory.bytes.set(payload);
+  return decoder.decode(memory, 0, payload.length);
+}
+
+const count = cases(20_000, 1_000_000);
+const PER_PAYLOAD = 20;
+
+test(`${count} damaged payloads decode to a value or a CodecError, without side effects`, () => {
+  const before = lineUp();
+  const objectKeys = Reflect.ownKeys(Object.prototype).length;
+  const tally = { values: 0, errors: 0, largest: 0 };
+  let other: Uint8Array = new Uint8Array(64);
+  let shared = new Link(new Random(seed));
+  eachCase(0, Math.ceil(count / PER_PAYLOAD), (random, index) => {
+    // Now alone, now on a link that has met shapes, texts and the damage of many payloads before.
+    if (index % 50 === 0) shared = new Link(random);
+    const link = random.chance(0.5) ? shared : new Link(random);
+    assert.ok(link.encode(randomValue(random, { budget: 60, exotic: true, huge: true })) > 0);
+    const payload = link.payload();
+    for (let i = 0; i < PER_PAYLOAD; i++) {
+      const mutant = mutate(random, payload, other);
+      const start = held();
+      try {
+        link.decodeBytes(mutant);
+        tally.values++;
+      } catch (error) {
+        if (!(error instanceof CodecError)) throw error;
+        assert.equal(error.code, 'ERR_DECODE');
+        tally.errors++;
+      }
+      const jump = held() - start;
+      tally.largest = Math.max(tally.largest, jump);
+      assert.ok(
+        jump < JUMP_MAX,
+        `${mutant.length} bytes made the decoder take ${jump}: ${Array.from(mutant.subarray(0, 400))}`,
+      );
+      assert.equal(Reflect.ownKeys(Object.prototype).length, objectKeys, 'Object.prototype has changed');
+    }
+    other = payload;
+  });
+  assert.equal(lineUp(), before, 'a prototype has changed');
+  assert.ok(tally.errors > 0 && tally.values > 0, 'both outcomes occur, so the damage is neither nil nor total');
+  console.log(JSON.stringify(tally));
+});
+
+const noise = cases(5_000, 200_000);
+test(`${noise} payloads of noise decode to a value or a CodecError`, () => {
+  eachCase(0, noise, (random) => {
+    const bytes = Uint8Array.from({ length: random.skewed(400) }, () => random.bits());
+    const link = new Link(random);
+    // The header of a real payload lets the noise behind it be looked at.
+    if (random.chance(0.8)) {
+      link.encode(randomValue(random, { budget: 5 }));
+      bytes.set(link.payload().subarray(0, Math.min(4, bytes.length)));
+    }
+    try {
+      link.decodeBytes(bytes);
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+    }
+  });
+});
+
+test('a decoder that has thrown a thousand times still decodes what its encoder sends next', () => {
+  eachCase(0, cases(20, 400), (random) => {
+    const link = new Link(random);
+    for (let message = 0; message < 20; message++) {
+      const value = randomValue(random, { budget: 60 });
+      assert.ok(link.encode(value) > 0);
+      const payload = link.payload();
+      // Cut short it cannot be a payload, so that it must not have taught anything either.
+      for (let i = 0; i < 50; i++) {
+        const short = payload.subarray(0, random.int(0, payload.length - 1));
+        assert.throws(() => link.decodeBytes(short), CodecError);
+      }
+      assert.equal(difference(value, link.decodeBytes(payload)), undefined, `message ${message}`);
+    }
+  });
+});
+
+/** A payload of `value` in which every word equal to `from` is replaced by `to`. */
+function forged(value: unknown, from: number, to: number): Uint8Array {
+  const link = new Link(new Random(seed));
+  assert.ok(link.encode(value) > 0);
+  const payload = link.payload();
+  const words = new Int32Array(payload.buffer, 0, payload.length >>> 2);
+  let replaced = 0;
+  for (let i = 0; i < words.length; i++) {
+    if (words[i] === from) {
+      words[i] = to;
+      replaced++;
+    }
+  }
+  assert.ok(replaced > 0, 'the forged number is in the payload');
+  return payload;
+}
+
+test('a thousand resizable buffers that each claim a gigabyte are refused', () => {
+  const MARK = 12_344;
+  const value = Array.from({ length: 1000 }, () => new ArrayBuffer(8, { maxByteLength: MARK } as object));
+  const payload = forged(value, MARK, 2 ** 30);
+  assert.throws(() => decode(codec.createDecoder(), payload), CodecError);
+});
+
+test('lengths and counts that the payload cannot hold are refused before anything is allocated', () => {
+  // Each value has just one number of 1111: its length or count, plain or beside a tag.
+  const list = Array.from({ length: 1111 }, () => null);
+  const values: readonly unknown[] = [
+    list,
+    Array.from({ length: 1111 }, (_, i) => i),
+    Array.from({ length: 1111 }, (_, i) => i + 0.5),
+    new Set(list.map((_, i) => i - 5000)),
+    new Map(list.map((_, i) => [i - 5000, null])),
+    new Uint8Array(1111),
+    new ArrayBuffer(1111),
+    'x'.repeat(1111),
+    'é日'.repeat(1111).slice(0, 1111),
+    2n ** BigInt(32 * 1111 - 1),
+    Object(2n ** BigInt(32 * 1111 - 1)),
+  ];
+  for (const value of values) {
+    const link = new Link(new Random(seed));
+    assert.ok(link.encode(value) > 0);
+    const original = link.payload();
+    const words = new Int32Array(original.buffer, 0, original.length >>> 2);
+    let forgeries = 0;
+    for (let i = 1; i < Math.min(words.length, 12); i++) {
+      for (const shift of [0, 4]) {
+        if (words[i]! >> shift !== 1111) continue;
+        for (const claim of [1112 + 4, 2 ** 20, 2 ** 27 - 1, 2 ** 27, -1, 0x7fff_fff0]) {
+          const payload = original.slice();
+          const tag = shift === 0 ? 0 : words[i]! & 15;
+          new DataView(payload.buffer).setInt32(4 * i, (claim << shift) | tag, true);
+          const start = held();
+          assert.throws(() => decode(codec.createDecoder(), payload), CodecError, `${claim} instead of 1111`);
+          assert.ok(held() - start < JUMP_MAX);
+          forgeries++;
+        }
+      }
+    }
+    assert.ok(forgeries > 0, `no length found in the payload of ${Object.prototype.toString.call(value)}`);
+  }
+});
+
+test('a payload of nothing but nesting is refused, not a stack overflow', () => {
+  // Whatever words repeat in a deep value are repeated far beyond what an encoder would nest.
+  for (const nest of [
+    (inner: unknown) => [inner],
+    (inner: unknown) => new Set([inner]),
+    (inner: unknown) => new Map([[inner, 1]]),
+  ]) {
+    let value: unknown = 1;
+    for (let i = 0; i < 100; i++) value = nest(value);
+    const link = new Link(new Random(seed));
+    assert.ok(link.encode(value) > 0);
+    const payload = link.payload();
+    const level = Math.floor((payload.length - 8) / 100 / 4) * 4;
+    const deep = new Uint8Array(4 + 100_000 * level);
+    deep.set(payload.subarray(0, 4));
+    for (let i = 0; i < 100_000; i++) deep.set(payload.subarray(4, 4 + level), 4 + i * level);
+    assert.throws(() => decode(codec.createDecoder(), deep), CodecError);
+  }
+});
+
+test('a bigint of a million bytes goes through both ways in linear time', () => {
+  // Quadratic work would be a hundred billion steps: the watchdog of the test run would end it.
+  const value = (1n << 8_000_000n) - 12345n;
+  const link = new Link(new Random(seed));
+  const copy = link.trip(-value, { limit: 1 << 20 });
+  assert.ok(copy === -value);
+});

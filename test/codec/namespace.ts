@@ -1,0 +1,2 @@
+// A module for its namespace object, which nothing can clone.
+export const something = 1;
