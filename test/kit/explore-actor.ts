@@ -6,7 +6,8 @@
 // trees and runs code only to find a node for the first time; states are then cheap numbers.
 //
 // `checkpoint(...state)` turns the tree into a graph: the model's author promises that the actor's future depends on
-// nothing but the given state (dumped in depth, private fields included) and the shared memory.
+// nothing but the given state (dumped in depth), its pending waits, and the shared memory: not on what the clock says, only on
+// how long something takes.
 //
 // An actor must be deterministic given the answers. Time is: `performance.now()` stands still and moves on by a wait's
 // timeout when that wait times out.
@@ -147,7 +148,6 @@ class Run {
   readonly #timers: Map<number, () => void> = new Map();
   #leaf: Node;
   #at = 0;
-  #slots = 0;
   #nowMs = 0;
   #suspended = false;
 
@@ -197,7 +197,11 @@ class Run {
       if (timer !== undefined) {
         this.#timers.delete(slot);
         timer();
-      } else this.#pending.get(slot)?.(how);
+      } else {
+        const resolve = this.#pending.get(slot);
+        this.#pending.delete(slot);
+        resolve?.(how);
+      }
     }
   }
 
@@ -216,7 +220,7 @@ class Run {
   #answer(access: Access): Answer | WaitAsyncAnswer {
     if (this.#suspended) throw SUSPEND;
     const isAsync = access.kind === 'waitAsync';
-    const slot = isAsync ? this.#slots++ : -1;
+    const slot = isAsync ? this.#freeSlot() : -1;
     let answer: LogEntry;
     const past = this.#log[this.#at];
     if (past !== undefined) {
@@ -259,6 +263,11 @@ class Run {
     };
   }
 
+  /** Numbers are used again, so that histories that differ in their past waits only can be one. */
+  #freeSlot(): number {
+    for (let slot = 0; ; slot++) if (!this.#pending.has(slot) && !this.#timers.has(slot)) return slot;
+  }
+
   #kit(): Kit {
     const answer = (access: Access): Answer | WaitAsyncAnswer => this.#answer(access);
     const bytes = this.#owner.memoryWords * 4;
@@ -268,7 +277,7 @@ class Run {
       checkpoint: (...state) => {
         if (this.#suspended) throw SUSPEND;
         if (this.#at < this.#log.length) return;
-        if (!this.#owner.merged(this.#leaf, state)) return;
+        if (!this.#owner.merged(this.#leaf, [...this.#pending.keys(), '|', ...this.#timers.keys(), state])) return;
         this.#suspended = true;
         throw SUSPEND;
       },
@@ -281,7 +290,7 @@ class Run {
     globalThis.Atomics = modelAtomics(REAL_ATOMICS, (access) => this.#answer(access));
     Object.defineProperty(globalThis, 'performance', { configurable: true, value: { now: () => this.#nowMs } });
     const setTimer = (task: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): object => {
-      const slot = this.#slots++;
+      const slot = this.#freeSlot();
       this.#timers.set(slot, () => {
         this.#nowMs += delayMs;
         task(...args);

@@ -40,6 +40,8 @@ export interface Model {
   /** Says what is wrong with a state, or nothing. */
   invariant?(look: Look): string | undefined;
   readonly names?: Readonly<Record<number, string>>;
+  /** Words that only count, for people: they stay as they are, so that states do not differ by them. */
+  readonly counters?: readonly number[];
   /** How many actors may be killed in one execution: 0 (default) or 1. */
   readonly kills?: 0 | 1;
   /** How many timeouts and timers may fire in one execution; without a limit, loops need a checkpoint. */
@@ -66,6 +68,8 @@ export interface Exploration {
   readonly trace: readonly string[];
 }
 
+/** setTimeout and Atomics.wait take no longer time; nobody lives to see it end. */
+const FOR_EVER_MS = 2 ** 31 - 1;
 const KILLED = -1;
 const UNBORN = -2;
 // Columns of a state's row; the actors' nodes follow.
@@ -159,7 +163,7 @@ class Explorer {
   }
 
   async run(): Promise<Exploration> {
-    const { statesMax = 3_000_000 } = this.#model;
+    const { statesMax = 1_000_000 } = this.#model;
     const states = this.#states;
     const outcomes = new Set<string>();
     const ends: number[] = [];
@@ -375,7 +379,7 @@ class Explorer {
         old !== access.a ? 'not-equal' : access.b <= 0 ? 'timed-out' : access.kind === 'wait' ? 'sleeps' : 'parked';
       this.#say(say, actor, access, answer);
       if (answer === 'sleeps' || answer === 'parked') {
-        const timed = access.b !== Number.POSITIVE_INFINITY;
+        const timed = access.b < FOR_EVER_MS;
         this.#setQueue(row, [...this.#queue(row), { actor, slot: stop.slot, word: access.word, timed, woken: false }]);
       }
       if (answer !== 'sleeps') this.#advance(row, actor, answer, say);
@@ -425,7 +429,9 @@ class Explorer {
     const clocks = this.#races.step(row[CLOCKS] as number, actor, access.word, step);
     if (typeof clocks !== 'number') throw new Failure('race', (clocks as Race).race);
     row[CLOCKS] = clocks;
-    row[MEMORY] = this.#memory.write(row[MEMORY] as number, access.word, after);
+    if (!this.#model.counters?.includes(access.word)) {
+      row[MEMORY] = this.#memory.write(row[MEMORY] as number, access.word, after);
+    }
     return answerTo(access, old);
   }
 

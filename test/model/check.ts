@@ -1,0 +1,52 @@
+// Runs models and mutants and says what came of it.
+import { type Exploration, explore } from '../kit/explore.ts';
+import type { Mutant } from './mutants.ts';
+import { ringModels } from './ring.model.ts';
+import { loadShipped, type Shipped } from './shipped.ts';
+import { signalModels } from './signal.model.ts';
+import type { NamedModel } from './stage.ts';
+
+/** Lines of a trace; a longer one comes from an exploration that went astray. */
+const TRACE_LINES_MAX = 150;
+
+export const models: readonly NamedModel[] = [...ringModels, ...signalModels];
+
+/** @throws Error with the trace when the model fails, or reaches less than it should */
+export async function checkModel(model: NamedModel, shipped: Shipped): Promise<Exploration> {
+  const result = await explore(model.make(shipped));
+  if (result.failure !== undefined) {
+    const steps = story(result.trace);
+    throw new Error(`${model.name}: ${result.failure.kind}: ${result.failure.message}\n${steps}`);
+  }
+  for (const wanted of model.reaches ?? []) {
+    if (!result.outcomes.some((outcome) => wanted.test(outcome))) {
+      throw new Error(
+        `${model.name}: no interleaving ends with ${wanted}, only with\n    ${result.outcomes.join('\n    ')}`,
+      );
+    }
+  }
+  return result;
+}
+
+/** @throws Error when the mutant survives, or is caught in another way than its table says */
+export async function checkMutant(mutant: Mutant): Promise<Exploration> {
+  const model = models.find(({ name }) => name === mutant.caughtBy);
+  if (model === undefined) throw new Error(`no model is called "${mutant.caughtBy}"`);
+  const result = await explore({ ...model.make(await loadShipped([mutant])), statesMax: 200_000 });
+  if (result.failure?.kind !== mutant.as) {
+    const found =
+      result.failure === undefined
+        ? `survived ${result.states} states`
+        : `${result.failure.kind}: ${result.failure.message}`;
+    throw new Error(
+      `the mutant "${mutant.name}" should fail "${model.name}" as ${mutant.as}, but: ${found}\n${story(result.trace)}`,
+    );
+  }
+  return result;
+}
+
+function story(trace: readonly string[]): string {
+  const left = trace.length - TRACE_LINES_MAX;
+  const lines = left > 0 ? [`(${left} lines left out)`, ...trace.slice(left)] : trace;
+  return lines.map((line) => `    ${line}`).join('\n');
+}

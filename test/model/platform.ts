@@ -1,0 +1,2 @@
+// The platform of a model: no threads, no native ports.
+export const platform: object = {};

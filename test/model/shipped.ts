@@ -1,0 +1,72 @@
+// Loads the compiled source for a model, as it is shipped or with one bug put in.
+//
+// Two things are different from dist/src, neither changes what the code does: private fields get a plain name (`#tail`
+// becomes `$tail`), so that a checkpoint can see them, and `#platform` leads to platform.ts beside this file, because a
+// model has no threads and no native ports.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+type Producer = typeof import('../../src/ring/producer.ts');
+type Consumer = typeof import('../../src/ring/consumer.ts');
+type Signal = typeof import('../../src/wait/signal.ts');
+type Block = typeof import('../../src/wait/block.ts');
+type Async = typeof import('../../src/wait/async.ts');
+type Spin = typeof import('../../src/wait/spin.ts');
+
+/** What models use of the source. */
+export type Shipped = Producer & Consumer & Signal & Block & Async & Spin;
+
+const MODULES = [
+  'ring/producer.js',
+  'ring/consumer.js',
+  'wait/signal.js',
+  'wait/block.js',
+  'wait/async.js',
+  'wait/spin.js',
+];
+
+/** One replacement in one file of dist/src, before the renaming. `find` must occur once; `$1` is its first group. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string | RegExp;
+  readonly replace: string;
+}
+
+const here = dirname(fileURLToPath(import.meta.url));
+const source = join(here, '../../src');
+
+/** @throws Error if an edit matches nothing or more than once: the source has changed, so must the edit */
+export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped> {
+  const root = mkdtempSync(join(here, '.shipped-'));
+  try {
+    const left = new Set(edits);
+    for (const path of readdirSync(source, { recursive: true }) as string[]) {
+      const file = path.replaceAll('\\', '/');
+      if (!file.endsWith('.js') || file.endsWith('.test.js')) continue;
+      let text = readFileSync(join(source, file), 'utf8');
+      for (const edit of edits) {
+        if (edit.file !== file) continue;
+        text = replaceOnce(text, edit);
+        left.delete(edit);
+      }
+      const up = '../'.repeat(file.split('/').length);
+      text = text.replace(/(["'])#platform\1/g, `'${up}platform.js'`);
+      text = text.replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1');
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      writeFileSync(join(root, file), text);
+    }
+    for (const edit of left) throw new Error(`no file ${edit.file} in dist/src`);
+    const modules = await Promise.all(MODULES.map((file) => import(pathToFileURL(join(root, file)).href)));
+    return Object.assign({}, ...modules) as Shipped;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function replaceOnce(text: string, { file, find, replace }: Edit): string {
+  const pattern = typeof find === 'string' ? find : new RegExp(find.source, `${find.flags.replace('g', '')}g`);
+  const count = typeof find === 'string' ? text.split(find).length - 1 : [...text.matchAll(pattern as RegExp)].length;
+  if (count !== 1) throw new Error(`${file} contains ${String(find)} ${count} times, not once`);
+  return text.replace(find, replace);
+}
