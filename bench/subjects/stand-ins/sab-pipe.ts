@@ -189,7 +189,9 @@ export class StandInPipe {
     this.#checkReader('read');
     if (this.#incoming.length > 0) return this.#answer(max);
     const words = this.#words;
-    if (Atomics.load(words, RW_SIGNAL) !== CAN_READ) {
+    // A loop: the writer stores, then notifies. If we take that part and wait again in between, its notify wakes us
+    // with nothing there.
+    while (Atomics.load(words, RW_SIGNAL) !== CAN_READ) {
       if (!blocking || Atomics.wait(words, RW_SIGNAL, CAN_WRITE, timeout) === 'timed-out') return this.#answer(max);
       if (this.isDisposed()) throw new Error('SABPipe disposed');
     }
