@@ -6,15 +6,10 @@ import { deserialize, serialize } from 'node:v8';
 import type { Memory } from '../../src/codec/codec.ts';
 import { json } from '../../src/codec/json.ts';
 import { PackedDecoder, PackedEncoder } from '../../src/codec/packed.ts';
-import { platform } from '../../src/platform/node.ts';
+import { viewsOf } from '../../src/memory/region.ts';
 
 const buffer = new SharedArrayBuffer(16 << 20);
-const memory: Memory = {
-  words: new Int32Array(buffer),
-  bytes: new Uint8Array(buffer),
-  floats: new Float64Array(buffer),
-  text: platform.textMemory(buffer),
-};
+const memory: Memory = viewsOf(buffer);
 const LIMIT = buffer.byteLength - 64;
 
 function event(i: number): object {

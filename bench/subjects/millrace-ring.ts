@@ -1,6 +1,6 @@
 // Ours, the zero-copy door: records written and read in place.
 import { Buffer } from 'node:buffer';
-import { allocate, Consumer, FULL, open, Producer } from '../../src/ring/index.ts';
+import { allocate, type BlockMemory, Consumer, FULL, open, Producer } from '../../src/ring/index.ts';
 import { type Load, type Tally, weighBytes } from '../loads.ts';
 import type { End, ThreadSubject } from '../subject.ts';
 import { SpinWatch } from './spin-watch.ts';
@@ -30,13 +30,13 @@ function claim(producer: Producer, size: number, watch: SpinWatch): number {
   return offset;
 }
 
-function sendBytes(producer: Producer, load: Load, count: number, from: number): void {
+function sendBytes(producer: Producer, blocks: BlockMemory, load: Load, count: number, from: number): void {
   const { items, mask, spec } = load;
   const watch = new SpinWatch();
   producer.gather(PUBLISH_BYTES);
   for (let i = 0; i < count; i++) {
     const offset = claim(producer, spec.size, watch);
-    producer.bytes.set(items[(from + i) & mask] as Uint8Array, offset);
+    blocks.copyIn(items[(from + i) & mask] as Uint8Array, offset);
     producer.commit();
   }
   producer.publish();
@@ -97,12 +97,13 @@ export const subjects: readonly ThreadSubject[] = [
     connect: ({ load }) => {
       // A record takes at most half the ring; four of them keep both threads busy.
       const memory = allocate(Math.max(CAPACITY_MIN, load.sizeBytes * 4));
-      const producer = new Producer(open(memory));
+      const ring = open(memory);
+      const producer = new Producer(ring);
       const text = textOf(memory);
       const end: End = {
         send: (load, count, _progress, from) =>
           load.spec.form === 'bytes'
-            ? sendBytes(producer, load, count, from)
+            ? sendBytes(producer, ring.blocks, load, count, from)
             : sendTexts(producer, text, load, count, from),
         close: () => {},
       };

@@ -8,7 +8,7 @@ class BytesEncoder implements Encoder {
     if (!(value instanceof Uint8Array)) return REFUSED;
     const { byteLength } = value;
     if (byteLength > limit) return NO_ROOM;
-    if (byteLength > 0) memory.bytes.set(value, offset);
+    if (byteLength > 0) memory.blocks.copyIn(value, offset);
     return byteLength;
   }
 }
@@ -20,7 +20,7 @@ class BytesDecoder implements Decoder {
       throw new CodecError('ERR_DECODE', `Cannot decode: there are no ${length} bytes at ${offset}`);
     }
     const copy = new Uint8Array(length);
-    if (length > 0) copy.set(memory.bytes.subarray(offset, offset + length));
+    if (length > 0) memory.blocks.copyOut(copy, offset, length);
     return copy;
   }
 }

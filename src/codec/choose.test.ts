@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { platform } from '../platform/node.ts';
+import { viewsOf } from '../memory/region.ts';
 import { CODECS, codecOfKind, codecOfName } from './choose.ts';
 import { type Memory, NO_ROOM, REFUSED } from './codec.ts';
 
 const buffer = new SharedArrayBuffer(65536);
-const memory: Memory = {
-  words: new Int32Array(buffer),
-  bytes: new Uint8Array(buffer),
-  floats: new Float64Array(buffer),
-  text: platform.textMemory(buffer),
-};
+const memory: Memory = viewsOf(buffer);
 
 test('every codec is found by its number and by its name', () => {
   for (const codec of CODECS) {

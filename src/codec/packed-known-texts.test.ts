@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { platform } from '../platform/node.ts';
+import { viewsOf } from '../memory/region.ts';
 import { type CodecOptions, type Memory, NO_ROOM } from './codec.ts';
 import { PackedDecoder, PackedEncoder } from './packed.ts';
 
 const buffer = new SharedArrayBuffer(8 << 20);
-const memory: Memory = {
-  words: new Int32Array(buffer),
-  bytes: new Uint8Array(buffer),
-  floats: new Float64Array(buffer),
-  text: platform.textMemory(buffer),
-};
+const memory: Memory = viewsOf(buffer);
 
 class Direction {
   readonly encoder: PackedEncoder;

@@ -125,7 +125,7 @@ function readBytes(reader: PackedReader): ArrayBuffer {
   const length = reader.word();
   const start = skipBytes(reader, length);
   const copy = new Uint8Array(length);
-  if (length > 0) copy.set(reader.bytes.subarray(start, start + length));
+  if (length > 0) reader.blocks.copyOut(copy, start, length);
   return copy.buffer;
 }
 
@@ -139,7 +139,7 @@ function readResizable(reader: PackedReader): ArrayBuffer {
   }
   const start = skipBytes(reader, length);
   const buffer = new (ArrayBuffer as unknown as ResizableMaker)(length, { maxByteLength });
-  new Uint8Array(buffer).set(reader.bytes.subarray(start, start + length));
+  reader.blocks.copyOut(new Uint8Array(buffer), start, length);
   return buffer;
 }
 

@@ -2,7 +2,7 @@
 // may change while we look. What is rare is in packed-read-extra.ts.
 import { CodecError } from '../errors.ts';
 import { CACHED_TEXT_MAX, ELEMENTS_FREE, SHAPES_MAX, TEXT_WINDOW, VALUE_DEPTH_MAX } from '../limits.ts';
-import type { TextMemory } from '../platform/contract.ts';
+import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import type { Memory } from './codec.ts';
 import {
   ARGUMENT_MAX,
@@ -50,7 +50,7 @@ const doubleWords: Int32Array = new Int32Array(double.buffer);
 export class PackedReader {
   words!: Int32Array;
   floats!: Float64Array;
-  bytes!: Uint8Array;
+  blocks!: BlockMemory;
   text!: TextMemory;
   /** Index of the next word to read. */
   at: number = 0;
@@ -88,7 +88,7 @@ export class PackedReader {
     this.#taughtFirst = -1;
     this.words = memory.words;
     this.floats = memory.floats;
-    this.bytes = memory.bytes;
+    this.blocks = memory.blocks;
     this.text = memory.text;
     this.#keeps = keeps;
     this.#count = 0;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { platform } from '../platform/node.ts';
+import { viewsOf } from '../memory/region.ts';
 import type { Memory } from './codec.ts';
 import { PackedDecoder, PackedEncoder } from './packed.ts';
 import * as format from './packed-format.ts';
@@ -10,12 +10,7 @@ import * as format from './packed-format.ts';
 const document = readFileSync(new URL('../../../docs/protocol/packed.md', import.meta.url), 'utf8');
 
 const buffer = new ArrayBuffer(4096);
-const memory: Memory = {
-  words: new Int32Array(buffer),
-  bytes: new Uint8Array(buffer),
-  floats: new Float64Array(buffer),
-  text: platform.textMemory(buffer),
-};
+const memory: Memory = viewsOf(buffer);
 
 /** What the vectors write as code; looked up by name so that nothing is evaluated. */
 const shared = { x: 1 };

@@ -214,7 +214,7 @@ function writeBytes(writer: PackedWriter, bytes: Uint8Array, at: number, gap = 0
   if (start > at + 1 + gap) words[start - 1] = 0;
   if (length > 0) {
     words[next - 1] = 0;
-    writer.bytes.set(bytes, start * 4);
+    writer.blocks.copyIn(bytes, start * 4);
   }
   return next;
 }

@@ -5,7 +5,7 @@
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.
 import { DataCloneError } from '../errors.ts';
 import { IDENTITY_SCAN_MAX, PLAIN_ARRAYS_TRUSTED, VALUE_DEPTH_MAX } from '../limits.ts';
-import type { TextMemory } from '../platform/contract.ts';
+import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
 import {
@@ -64,7 +64,7 @@ function isArrayIndex(key: string): boolean {
 export class PackedWriter {
   words!: Int32Array;
   floats!: Float64Array;
-  bytes!: Uint8Array;
+  blocks!: BlockMemory;
   text!: TextMemory;
   /** One past the last word that may be written. */
   end: number = 0;
@@ -99,7 +99,7 @@ export class PackedWriter {
   begin(memory: Memory, end: number, teach: boolean): void {
     this.words = memory.words;
     this.floats = memory.floats;
-    this.bytes = memory.bytes;
+    this.blocks = memory.blocks;
     this.text = memory.text;
     this.end = end;
     this.teach = teach;

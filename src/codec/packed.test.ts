@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodecError, DataCloneError } from '../errors.ts';
-import { platform } from '../platform/node.ts';
-import { type Memory, NO_ROOM, REFUSED } from './codec.ts';
+import { viewsOf } from '../memory/region.ts';
+import { NO_ROOM, REFUSED } from './codec.ts';
 import { PackedDecoder, PackedEncoder } from './packed.ts';
 
-function memoryOf(buffer: SharedArrayBuffer | ArrayBuffer): Memory {
-  return {
-    words: new Int32Array(buffer),
-    bytes: new Uint8Array(buffer),
-    floats: new Float64Array(buffer),
-    text: platform.textMemory(buffer),
-  };
-}
-
-const memory = memoryOf(new SharedArrayBuffer(1 << 20));
+const memory = viewsOf(new SharedArrayBuffer(1 << 20));
 const OFFSET = 64;
 
 class Pair {

@@ -1,6 +1,13 @@
 // Puts the parts of a large message together again. Bounded: the first part says how long the whole will be.
 import { LayoutError } from '../errors.ts';
+import type { BlockMemory } from '../platform/contract.ts';
 import { KIND_MASK, MORE, PARTS_PREFIX_BYTES } from './header.ts';
+
+/** Where a part stands. */
+export interface PartSource {
+  readonly bytes: Uint8Array;
+  readonly blocks: BlockMemory;
+}
 
 export class Join {
   readonly #messageMax: number;
@@ -28,11 +35,12 @@ export class Join {
    * @param tag second header word of the record
    * @throws LayoutError if the parts do not add up or the whole would be longer than the channel takes
    */
-  add(tag: number, bytes: Uint8Array, offset: number, length: number): Uint8Array | undefined {
+  add(tag: number, views: PartSource, offset: number, length: number): Uint8Array | undefined {
     let start = offset;
     let count = length;
     let whole = this.#whole;
     if (whole === undefined) {
+      const { bytes } = views;
       if (length < PARTS_PREFIX_BYTES) throw new LayoutError(`Cannot join: the first part has ${length} bytes`);
       const total =
         (bytes[offset] as number) |
@@ -57,7 +65,7 @@ export class Join {
     if ((tag & KIND_MASK) !== this.#kind || count > this.#total - this.#filled) {
       throw new LayoutError(`Cannot join: a part of ${count} bytes, kind ${tag & KIND_MASK}, does not belong here`);
     }
-    whole.set(bytes.subarray(start, start + count), this.#filled);
+    views.blocks.copyOut(whole, start, count, this.#filled);
     this.#filled += count;
     if (!last) return undefined;
     if (this.#filled !== this.#total) {

@@ -90,7 +90,9 @@ export class RingInbound {
     for (const [tag, payload] of frames) {
       let content: Delivery | Failure;
       try {
-        const whole = this.#join.open ? this.#join.add(tag, payload, 0, payload.length) : payload;
+        const whole = this.#join.open
+          ? this.#join.add(tag, viewsOf(payload.buffer), payload.byteOffset, payload.length)
+          : payload;
         if (whole === undefined) continue;
         const value = this.#decodeAside(tag & KIND_MASK, whole);
         content = { value, ports: this.ports };
@@ -118,7 +120,7 @@ export class RingInbound {
       }
       const { kind: tag, length } = consumer;
       if ((tag & MORE) !== 0 || this.#join.open) {
-        const whole = this.#join.add(tag, consumer.bytes, offset, length);
+        const whole = this.#join.add(tag, this.#views, offset, length);
         consumer.advance();
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();

@@ -233,7 +233,7 @@ export class RingOutbound {
         this.#views.words[(offset >>> 2) + 1] = 0;
       }
       const count = length - prefix;
-      this.#lane.bytes.set(bytes.subarray(entry.moved, entry.moved + count), offset + prefix);
+      this.#views.blocks.copyIn(bytes.subarray(entry.moved, entry.moved + count), offset + prefix);
       entry.moved += count;
       this.#producer.commit(length, entry.moved < bytes.length ? kind | MORE : kind);
     }
@@ -244,7 +244,7 @@ export class RingOutbound {
   #copyIn(kind: number, bytes: Uint8Array): boolean {
     const offset = this.#producer.tryClaim(bytes.length);
     if (offset === FULL) return false;
-    this.#lane.bytes.set(bytes, offset);
+    this.#views.blocks.copyIn(bytes, offset);
     this.#producer.commit(bytes.length, kind);
     this.#sentOne();
     return true;

@@ -2,7 +2,7 @@
 import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
 import { RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
-import type { TextMemory } from '../platform/contract.ts';
+import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import * as layout from './layout.ts';
 
 /**
@@ -14,6 +14,7 @@ export interface Views {
   readonly bytes: Uint8Array;
   readonly floats: Float64Array;
   readonly text: TextMemory;
+  readonly blocks: BlockMemory;
 }
 
 /** One direction of a region: what a Producer and a Consumer need to know. */
@@ -42,6 +43,7 @@ export function viewsOf(memory: SharedArrayBuffer | ArrayBuffer): Views {
     bytes: new Uint8Array(memory),
     floats: new Float64Array(memory, 0, Math.floor(memory.byteLength / 8)),
     text: platform.textMemory(memory),
+    blocks: platform.blockMemory(memory),
   };
 }
 

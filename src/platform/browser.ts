@@ -1,7 +1,16 @@
 // Browsers, and what a bundle for script tags carries: the web's globals only. A document's main thread may not block;
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 import { UnsupportedError } from '../errors.ts';
-import type { NativePort, Platform, SpawnedThread, TetherHandlers, TextMemory, ThreadEnd } from './contract.ts';
+import type {
+  BlockMemory,
+  NativePort,
+  Platform,
+  SpawnedThread,
+  TetherHandlers,
+  TextMemory,
+  ThreadEnd,
+} from './contract.ts';
+import { PlainBlockMemory } from './plain-blocks.ts';
 
 /** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
 const UNITS_PER_CALL = 4096;
@@ -87,6 +96,10 @@ export const platform: Platform = {
 
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
     return new PlainTextMemory(memory);
+  },
+
+  blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory {
+    return new PlainBlockMemory(memory);
   },
 
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {

@@ -16,6 +16,14 @@ export interface TextMemory {
   utf16Slice(start: number, end: number): string;
 }
 
+/** Block copies to and from one piece of memory (shared or not), the fastest way this runtime has. */
+export interface BlockMemory {
+  /** Copies all of `source` to byte `offset`. */
+  copyIn(source: Uint8Array, offset: number): void;
+  /** Copies `length` bytes from byte `start` on to the beginning of `target`, or to byte `at` of it. */
+  copyOut(target: Uint8Array, start: number, length: number, at?: number): void;
+}
+
 /** The few members of a native MessagePort that the tether needs, the same on every runtime. */
 export interface NativePort {
   postMessage(value: unknown, transfer?: readonly unknown[]): unknown;
@@ -42,6 +50,7 @@ export interface Platform {
   /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
   readonly asyncPark: 'wait-async' | 'doorbell';
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory;
+  blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory;
   /** The runtime's richest view over all bytes of `memory`: a Buffer where there are Buffers. */
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array;
   /** A pair of entangled native ports. */

@@ -1,10 +1,11 @@
 // The door `millrace/ring`: bytes, zero copy, one way. Names only.
 import { MESSAGE_BYTES_DEFAULT } from '../limits.ts';
 import { allocateRegion, type LaneMemory, openRegion } from '../memory/region.ts';
+import type { BlockMemory } from '../platform/contract.ts';
 
 export { Consumer, NONE, type RecordHandler, STOP } from './consumer.ts';
 export { type Bell, FULL, Producer } from './producer.ts';
-export type { LaneMemory };
+export type { BlockMemory, LaneMemory };
 
 /**
  * Allocates shared memory for one ring. Hand it to another thread as it is.
@@ -32,9 +33,15 @@ export function allocate(capacityBytes: number): SharedArrayBuffer {
 }
 
 /**
- * Checks memory from `allocate` and makes the views that `new Producer` and `new Consumer` take.
+ * Checks memory from `allocate` and makes the views that `new Producer` and `new Consumer` take. `blocks` copies whole
+ * payloads in and out the fastest way this runtime has.
  * @throws LayoutError ERR_LAYOUT if it is not a region of this version
  */
-export function open(memory: SharedArrayBuffer): LaneMemory {
-  return openRegion(memory).lanes[0];
+export function open(memory: SharedArrayBuffer): RingMemory {
+  const { lanes, views } = openRegion(memory);
+  return { ...lanes[0], blocks: views.blocks };
+}
+
+export interface RingMemory extends LaneMemory {
+  readonly blocks: BlockMemory;
 }
