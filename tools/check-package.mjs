@@ -1,7 +1,7 @@
-// What npm would publish: every door leads to a file, tests stay out, types and exports resolve for consumers (publint,
+// What npm would publish: every door leads to a file and opens once installed, tests stay out, types and exports resolve for consumers (publint,
 // attw), and each door stays under its size, bundled and minified and gzipped.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 import { build } from './build.mjs';
+import { runtimes } from './runtimes.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Bytes after minify and gzip, the whole door with all that it imports. Raise one in the commit that needs it. */
@@ -58,6 +59,36 @@ for (const [door, entry] of Object.entries(doors)) {
   console.log(`${door.padEnd(28)} ${size} bytes gzipped (at most ${max ?? 'not set'})`);
   if (max === undefined) problems.push(`${door} has no size in tools/check-package.mjs`);
   else if (size > max) problems.push(`${door} takes ${size} bytes gzipped, more than the ${max} it may`);
+}
+
+// A stranger's project: every door opens from the installed package, on every runtime that is here.
+const modules = Object.keys(doors).filter(
+  (door) => typeof doors[door] !== 'string' && existsSync(join(root, doors[door].default)),
+);
+const names = modules.map((door) => `millrace${door.slice(1)}`);
+mkdirSync(join(folder, 'node_modules'));
+spawnSync('tar', ['-xzf', packed.filename], { cwd: folder });
+renameSync(join(folder, 'package'), join(folder, 'node_modules/millrace'));
+writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+writeFileSync(
+  join(folder, 'consumer.js'),
+  `${names.map((name, i) => `import * as door${i} from '${name}';`).join('\n')}
+import { attach, channel } from 'millrace';
+const { port, remote } = channel();
+const other = attach(remote);
+port.postMessage({ answer: 42 });
+if (other.tryReceive().answer !== 42) throw new Error('nothing arrived');
+port.close();
+other.close();
+console.log([${names.map((_, i) => `Object.keys(door${i}).length`).join(', ')}].join(' + '), 'names');
+`,
+);
+const here = { name: 'node at hand', kind: 'node', path: process.execPath, installed: true };
+for (const { name, kind, path } of [here, ...runtimes()].filter((it) => it.installed)) {
+  const args = { node: [], bun: ['run'], deno: ['run', '-A', '--no-lock'] }[kind];
+  const done = spawnSync(path, [...args, 'consumer.js'], { cwd: folder, encoding: 'utf8', timeout: 30_000 });
+  if (done.status !== 0) problems.push(`the installed package fails on ${name}:\n${done.stdout}${done.stderr}`);
+  else console.log(`installed, ${name.padEnd(12)} ${done.stdout.trim()}`);
 }
 
 // Not in devDependencies: a hundred packages for two questions that only CI asks.
