@@ -12,6 +12,7 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'native-port': () => import('./native-port.ts'),
   'worker-post': () => import('./worker-post.ts'),
   'broadcast-channel': () => import('./broadcast-channel.ts'),
+  'millrace-port': () => import('./millrace-port.ts'),
   'millrace-ring': () => import('./millrace-ring.ts'),
   ringbuf: () => import('./ringbuf.ts'),
   comlink: () => import('./comlink.ts'),
