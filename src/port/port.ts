@@ -88,7 +88,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     if (!sent) {
       // Tried anew only when there is room for it, because each try encodes the value.
       this.#transport.waitProgress(() => {
-        if (this.#transport.pump() && this.#transport.writable) sent = this.#transport.trySend(value);
+        // Asked again after it came true: a value that went in must not go in twice.
+        sent ||= this.#transport.pump() && this.#transport.writable && this.#transport.trySend(value);
         return sent;
       }, timeoutMs);
     }
