@@ -148,14 +148,14 @@ function writeSet(writer: PackedWriter, set: Set<unknown>, at: number, place: Sh
 
 function writeError(writer: PackedWriter, error: Error, at: number, place: ShapeNode): number {
   const name: unknown = error.name;
-  const number = name === undefined ? 0 : ERROR_NAMES.indexOf(String(name));
+  const number = name === undefined ? 0 : ERROR_NAMES.indexOf(`${name}`);
   let flags = Math.max(number, 0);
   const message = describe(error, 'message');
   const cause = describe(error, 'cause');
   let next = at + 1;
   if (message !== undefined && 'value' in message) {
     flags |= ERROR_HAS_MESSAGE;
-    next = writeText(writer, String(message.value), next);
+    next = writeText(writer, `${message.value}`, next);
   }
   const stack: unknown = error.stack;
   if (typeof stack === 'string') {
