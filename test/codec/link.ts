@@ -1,7 +1,7 @@
 // One encoder and the decoder that follows it, with hostile surroundings: bytes outside the place that the encoder was
 // given must stay as they are, the decoder gets its payload amid other bytes, and they change once it has returned.
 import assert from 'node:assert/strict';
-import type { Codec, Decoder, Encoder, Memory } from '../../src/codec/codec.ts';
+import type { Codec, CodecOptions, Decoder, Encoder, Memory } from '../../src/codec/codec.ts';
 import { NO_ROOM, REFUSED } from '../../src/codec/codec.ts';
 import { packed } from '../../src/codec/packed.ts';
 import { viewsOf } from '../../src/memory/region.ts';
@@ -27,15 +27,20 @@ export interface SendOptions {
 }
 
 export class Link {
-  readonly encoder: Encoder = codec.createEncoder();
+  readonly encoder: Encoder;
   readonly decoder: Decoder = codec.createDecoder();
   readonly #random: Random;
   /** Where the last payload is. */
   #offset = 0;
   #length = 0;
 
-  constructor(random: Random) {
+  /**
+   * By default the encoder takes arrays at their word that have shown no named properties often enough; to compare every
+   * value with structured clone, it must look. docs/codec-battery.md has more on this.
+   */
+  constructor(random: Random, options: CodecOptions = { exactArrays: true }) {
     this.#random = random;
+    this.encoder = codec.createEncoder(options);
   }
 
   /** Encodes; returns what encodeInto returned. The payload stays until the next call on any link. */
