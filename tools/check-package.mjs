@@ -86,9 +86,14 @@ console.log([${names.map((_, i) => `Object.keys(door${i}).length`).join(', ')}].
 const here = { name: 'node at hand', kind: 'node', path: process.execPath, installed: true };
 for (const { name, kind, path } of [here, ...runtimes()].filter((it) => it.installed)) {
   const args = { node: [], bun: ['run'], deno: ['run', '-A', '--no-lock'] }[kind];
-  const done = spawnSync(path, [...args, 'consumer.js'], { cwd: folder, encoding: 'utf8', timeout: 30_000 });
-  if (done.status !== 0) problems.push(`the installed package fails on ${name}:\n${done.stdout}${done.stderr}`);
-  else console.log(`installed, ${name.padEnd(12)} ${done.stdout.trim()}`);
+  const run = (...rest) => spawnSync(path, [...args, ...rest], { cwd: folder, encoding: 'utf8', timeout: 30_000 });
+  for (const [what, done] of [
+    ['the installed package', run('consumer.js')],
+    ['millrace doctor', run(join('node_modules/millrace', bin.millrace), 'doctor')],
+  ]) {
+    if (done.status !== 0) problems.push(`${what} fails on ${name}:\n${done.stdout}${done.stderr}`);
+    else if (what !== 'millrace doctor') console.log(`installed, ${name.padEnd(12)} ${done.stdout.trim()}`);
+  }
 }
 
 // Not in devDependencies: a hundred packages for two questions that only CI asks.
