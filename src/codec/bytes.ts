@@ -1,5 +1,6 @@
 // Bytes as they are. The payload is the bytes and nothing else.
 import { CodecError } from '../errors.ts';
+import { KIND_BYTES } from '../frame/header.ts';
 import { type Codec, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 
 class BytesEncoder implements Encoder {
@@ -27,7 +28,7 @@ class BytesDecoder implements Decoder {
 
 export const bytes: Codec = {
   name: 'bytes',
-  kind: 2,
+  kind: KIND_BYTES,
   createEncoder: (): Encoder => new BytesEncoder(),
   createDecoder: (): Decoder => new BytesDecoder(),
 };

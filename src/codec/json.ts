@@ -1,5 +1,6 @@
 // JSON: what it drops or bends is dropped or bent. The payload is the JSON text in UTF-8.
 import { CodecError, DataCloneError } from '../errors.ts';
+import { KIND_JSON } from '../frame/header.ts';
 import { type Codec, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 
 class JsonEncoder implements Encoder {
@@ -49,7 +50,7 @@ class JsonDecoder implements Decoder {
 
 export const json: Codec = {
   name: 'json',
-  kind: 4,
+  kind: KIND_JSON,
   createEncoder: (): Encoder => new JsonEncoder(),
   createDecoder: (): Decoder => new JsonDecoder(),
 };

@@ -1,6 +1,7 @@
 // The packed codec: everything structured clone carries, in plain JavaScript, smaller and faster than either native
 // clone or JSON because what repeats between messages travels once. Specification: docs/protocol/packed.md.
 import { CodecError, DataCloneError, UsageError } from '../errors.ts';
+import { KIND_PACKED } from '../frame/header.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import {
@@ -157,7 +158,7 @@ function readTrailer(reader: PackedReader, header: number, start: number, end: n
 
 export const packed: Codec = {
   name: 'packed',
-  kind: 1,
+  kind: KIND_PACKED,
   createEncoder: (options?: CodecOptions): Encoder => new PackedEncoder(options),
   createDecoder: (options?: CodecOptions): Decoder => new PackedDecoder(options),
 };

@@ -1,5 +1,6 @@
 // Texts as they are. The payload is one byte for the form, then the characters in it.
 import { CodecError } from '../errors.ts';
+import { KIND_TEXT } from '../frame/header.ts';
 import { type Codec, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 
 const LATIN1 = 1;
@@ -48,7 +49,7 @@ class TextDecoder implements Decoder {
 
 export const text: Codec = {
   name: 'text',
-  kind: 3,
+  kind: KIND_TEXT,
   createEncoder: (): Encoder => new TextEncoder(),
   createDecoder: (): Decoder => new TextDecoder(),
 };
