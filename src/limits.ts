@@ -76,16 +76,16 @@ export const SHAPE_DEPTH_MAX: number = 8;
 export const SHAPE_NODES_MAX: number = 8192;
 /** Shapes a decoder keeps. No encoder has more shapes than nodes. */
 export const SHAPES_MAX: number = SHAPE_NODES_MAX;
-/** Objects of one value that are looked up one by one; beyond, a Map costs less. */
-export const IDENTITY_SCAN_MAX: number = 24;
+/** Objects of one value that a loop compares; beyond, `indexOf` costs less. */
+export const IDENTITY_LOOP_MAX: number = 12;
+/** Objects of one value that `indexOf` looks through; beyond, a Map costs less. */
+export const IDENTITY_SCAN_MAX: number = 128;
 /** Arrays without named properties seen in one place until the next ones there are taken at their word. */
 export const PLAIN_ARRAYS_TRUSTED: number = 16;
 /** Elements of arrays that a payload may have memory set aside for, beside four for each of its words. */
 export const ELEMENTS_FREE: number = 1024;
 /** Bytes that all resizable ArrayBuffers of one payload may reserve on behalf of a peer. */
 export const RESIZABLE_BYTES_MAX: number = 2 ** 30;
-/** Characters up to which a text is written and compared character by character: below, calls cost more. */
-export const SHORT_TEXT_MAX: number = 24;
 /** Characters up to which a decoder looks for the same text among those it has just made. */
 export const CACHED_TEXT_MAX: number = 16;
 /** Texts a decoder keeps at hand, a power of two: with CACHED_TEXT_MAX characters each, at most 16 KiB. */

@@ -3,13 +3,12 @@
 // moment of the machine hits everyone; the table shows the lower quartile of each, which other work on the machine moves
 // least, and its ratio to the packed codec.
 import { deserialize, serialize } from 'node:v8';
-import type { Memory } from '../../src/codec/codec.ts';
 import { json } from '../../src/codec/json.ts';
 import { PackedDecoder, PackedEncoder } from '../../src/codec/packed.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 
 const buffer = new SharedArrayBuffer(16 << 20);
-const memory: Memory = viewsOf(buffer);
+const memory = viewsOf(buffer);
 const LIMIT = buffer.byteLength - 64;
 
 function event(i: number): object {

@@ -1,5 +1,5 @@
 // Writes texts: character by character while that is cheaper than a call, else by the runtime's own writers.
-import { KNOWN_TEXT_MIN, SHORT_TEXT_MAX } from '../limits.ts';
+import { KNOWN_TEXT_MIN } from '../limits.ts';
 import {
   ARGUMENT_MAX,
   EXTRA_BITS,
@@ -17,7 +17,7 @@ import type { PackedWriter } from './packed-writer.ts';
 
 export function writeText(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
-  if (length > SHORT_TEXT_MAX) return writeLong(writer, text, at);
+  if (length > writer.loopMax) return writeLong(writer, text, at);
   const next = at + 1 + ((length + 3) >>> 2);
   if (next > writer.end) throw NO_ROOM_SIGNAL;
   const words = writer.words;
@@ -108,7 +108,7 @@ function writeWhole(writer: PackedWriter, text: string, at: number): number {
   writer.words[next - 1] = 0; // padding
   // ASCII is UTF-8 of equal length, and nothing else is. The four bytes more let anything else show: a writer that
   // stops at the limit stops at most three bytes before it.
-  if (room >= length + 4) {
+  if (!writer.text.latin1First && room >= length + 4) {
     if (writer.text.utf8Write(text, offset, length + 4) === length) {
       writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
       return next;

@@ -4,7 +4,7 @@
 // Every method takes the index of the next free word and returns the one after what it wrote. Lack of room and values
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.
 import { DataCloneError } from '../errors.ts';
-import { IDENTITY_SCAN_MAX, PLAIN_ARRAYS_TRUSTED, VALUE_DEPTH_MAX } from '../limits.ts';
+import { IDENTITY_LOOP_MAX, IDENTITY_SCAN_MAX, PLAIN_ARRAYS_TRUSTED, VALUE_DEPTH_MAX } from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
@@ -66,6 +66,8 @@ export class PackedWriter {
   floats!: Float64Array;
   blocks!: BlockMemory;
   text!: TextMemory;
+  /** Characters up to which a text is written one by one. */
+  loopMax: number = 0;
   /** One past the last word that may be written. */
   end: number = 0;
   teach: boolean = false;
@@ -87,7 +89,7 @@ export class PackedWriter {
   reserved: number = 0;
 
   /** Objects met so far, by number. The array serves small values, the map takes over for large ones. */
-  readonly #met: (object | null)[] = [];
+  readonly #met: (object | null)[] = new Array<null>(IDENTITY_LOOP_MAX).fill(null);
   #metCount = 0;
   #metMap: Map<object, number> | null = null;
 
@@ -101,6 +103,7 @@ export class PackedWriter {
     this.floats = memory.floats;
     this.blocks = memory.blocks;
     this.text = memory.text;
+    this.loopMax = memory.text.loopMax;
     this.end = end;
     this.teach = teach;
     this.hasReferences = false;
@@ -113,7 +116,8 @@ export class PackedWriter {
   /** Lets go of the user's objects. */
   finish(): void {
     const met = this.#met;
-    for (let i = Math.min(this.#metCount, IDENTITY_SCAN_MAX) - 1; i >= 0; i--) met[i] = null;
+    if (met.length > IDENTITY_LOOP_MAX) met.length = IDENTITY_LOOP_MAX;
+    for (let i = Math.min(this.#metCount, IDENTITY_LOOP_MAX) - 1; i >= 0; i--) met[i] = null;
     this.#metCount = 0;
     this.#metMap = null;
   }
@@ -222,25 +226,27 @@ export class PackedWriter {
 
   /** The number of an object met before, or -1 after giving it one. */
   #number(value: object): number {
-    const map = this.#metMap;
-    if (map !== null) {
-      const number = map.get(value);
-      if (number !== undefined) return number;
-      map.set(value, this.#metCount++);
-      return -1;
-    }
     const met = this.#met;
     const count = this.#metCount;
+    if (count >= IDENTITY_LOOP_MAX) return this.#numberAmongMany(value, count);
     for (let i = 0; i < count; i++) if (met[i] === value) return i;
-    if (count < IDENTITY_SCAN_MAX) {
-      met[count] = value;
-      this.#metCount = count + 1;
-      return -1;
+    met[count] = value;
+    this.#metCount = count + 1;
+    return -1;
+  }
+
+  #numberAmongMany(value: object, count: number): number {
+    const map = this.#metMap;
+    if (map === null) {
+      const number = this.#met.indexOf(value);
+      if (number >= 0) return number;
+      if (count < IDENTITY_SCAN_MAX) this.#met.push(value);
+      else this.#metMap = new Map(this.#met.map((object, i) => [object as object, i])).set(value, count);
+    } else {
+      const number = map.get(value);
+      if (number !== undefined) return number;
+      map.set(value, count);
     }
-    const grown = new Map<object, number>();
-    for (let i = 0; i < count; i++) grown.set(met[i]!, i);
-    grown.set(value, count);
-    this.#metMap = grown;
     this.#metCount = count + 1;
     return -1;
   }
@@ -248,8 +254,7 @@ export class PackedWriter {
   /** Numbers an object that the caller writes by itself: the buffer inside a view. True if it was met before. */
   isMet(value: object): boolean {
     if (this.#metMap !== null) return this.#metMap.has(value);
-    for (let i = 0; i < this.#metCount; i++) if (this.#met[i] === value) return true;
-    return false;
+    return this.#met.includes(value);
   }
   meet(value: object): void {
     this.#number(value);

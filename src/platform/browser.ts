@@ -17,6 +17,8 @@ const UNITS_PER_CALL = 4096;
 
 /** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
 class PlainTextMemory implements TextMemory {
+  readonly latin1First = false;
+  readonly loopMax = 96;
   readonly #bytes: Uint8Array;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });

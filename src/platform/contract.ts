@@ -6,6 +6,10 @@
  * in the machine's order (little-endian), lone surrogates included.
  */
 export interface TextMemory {
+  /** Whether `latin1Write` beats `utf8Write` by more than it costs to find out that a text is one-byte. */
+  readonly latin1First: boolean;
+  /** Characters up to which storing them one by one beats any call below. */
+  readonly loopMax: number;
   /** Writes the low byte of every code unit; the caller knows that the text is one-byte. */
   latin1Write(text: string, offset: number, maxLength: number): number;
   latin1Slice(start: number, end: number): string;

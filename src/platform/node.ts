@@ -22,7 +22,10 @@ interface BufferText {
   ucs2Slice(start: number, end: number): string;
 }
 
-class BufferTextMemory implements TextMemory {
+export class BufferTextMemory implements TextMemory {
+  // 60 characters on Node 24: utf8Write 43 to 78 ns, latin1Write 24, the look before it 12, whatever the length.
+  readonly latin1First: boolean = true;
+  readonly loopMax: number = 24;
   readonly #buffer: BufferText;
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     this.#buffer = Buffer.from(memory as ArrayBuffer) as unknown as BufferText;
