@@ -1,7 +1,6 @@
 // Damaged and hostile payloads: what comes out is a value or a CodecError; nothing hangs, nothing asks for more memory
 // than the bytes can justify, no prototype changes. COUNT sets how many (SOAK=1: a million).
 import assert from 'node:assert/strict';
-import process from 'node:process';
 import { test } from 'node:test';
 import type { Decoder } from '../../src/codec/codec.ts';
 import { CodecError } from '../../src/errors.ts';
@@ -9,38 +8,9 @@ import { viewsOf } from '../../src/memory/region.ts';
 import { cases, eachCase, Random, seed } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
 import { randomValue } from '../kit/values.ts';
+import { decodeDamaged, held, JUMP_MAX, type Outcomes, prototypesNow } from './guards.ts';
 import { codec, Link } from './link.ts';
 import { mutate } from './mutate.ts';
-
-const PROTOTYPES = [
-  Object,
-  Array,
-  Map,
-  Set,
-  Date,
-  RegExp,
-  Error,
-  TypeError,
-  ArrayBuffer,
-  Uint8Array,
-  Number,
-  String,
-].map(({ prototype }) => prototype as object);
-
-function lineUp(): string {
-  return PROTOTYPES.map((prototype) => {
-    const keys = Reflect.ownKeys(prototype).map(String).sort().join();
-    return `${keys}:${PROTOTYPES.indexOf(Object.getPrototypeOf(prototype))}`;
-  }).join('\n');
-}
-
-/** Bytes that this thread holds, roughly. Garbage counts, so only a jump between two moments means something. */
-function held(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-/** Far more than any payload here can justify, far less than a length taken at its word. */
-const JUMP_MAX = 96 * 2 ** 20;
 
 function decode(decoder: Decoder, payload: Uint8Array): unknown {
   const memory = viewsOf(new SharedArrayBuffer(payload.length + 8));
@@ -52,9 +22,8 @@ const count = cases(20_000, 1_000_000);
 const PER_PAYLOAD = 20;
 
 test(`${count} damaged payloads decode to a value or a CodecError, without side effects`, () => {
-  const before = lineUp();
-  const objectKeys = Reflect.ownKeys(Object.prototype).length;
-  const tally = { values: 0, errors: 0, largest: 0 };
+  const before = prototypesNow();
+  const outcomes: Outcomes = { values: 0, errors: 0, largest: 0 };
   let other: Uint8Array = new Uint8Array(64);
   let shared = new Link(new Random(seed));
   eachCase(0, Math.ceil(count / PER_PAYLOAD), (random, index) => {
@@ -65,28 +34,17 @@ test(`${count} damaged payloads decode to a value or a CodecError, without side 
     const payload = link.payload();
     for (let i = 0; i < PER_PAYLOAD; i++) {
       const mutant = mutate(random, payload, other);
-      const start = held();
-      try {
-        link.decodeBytes(mutant);
-        tally.values++;
-      } catch (error) {
-        if (!(error instanceof CodecError)) throw error;
-        assert.equal(error.code, 'ERR_DECODE');
-        tally.errors++;
-      }
-      const jump = held() - start;
-      tally.largest = Math.max(tally.largest, jump);
-      assert.ok(
-        jump < JUMP_MAX,
-        `${mutant.length} bytes made the decoder take ${jump}: ${Array.from(mutant.subarray(0, 400))}`,
+      decodeDamaged(
+        () => link.decodeBytes(mutant),
+        outcomes,
+        () => `${mutant.length} bytes: ${Array.from(mutant.subarray(0, 400))}`,
       );
-      assert.equal(Reflect.ownKeys(Object.prototype).length, objectKeys, 'Object.prototype has changed');
     }
     other = payload;
   });
-  assert.equal(lineUp(), before, 'a prototype has changed');
-  assert.ok(tally.errors > 0 && tally.values > 0, 'both outcomes occur, so the damage is neither nil nor total');
-  console.log(JSON.stringify(tally));
+  assert.equal(prototypesNow(), before, 'a prototype has changed');
+  assert.ok(outcomes.errors > 0 && outcomes.values > 0, 'both outcomes occur, so the damage is neither nil nor total');
+  console.log(JSON.stringify(outcomes));
 });
 
 const noise = cases(5_000, 200_000);
