@@ -59,6 +59,8 @@ function lyingMemory(random: Random, real: Memory, length: number, lies: number)
     },
     floats: liar(real.floats),
     text: {
+      latin1First: text.latin1First,
+      loopMax: text.loopMax,
       ...writes,
       latin1Slice: slice(text.latin1Slice),
       utf8Slice: slice(text.utf8Slice),
