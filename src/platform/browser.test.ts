@@ -54,6 +54,22 @@ test('a native port carries messages to the handlers', async () => {
   far.close();
 });
 
+test('tasks run in order, each in a later turn, and those that they start too', async () => {
+  const order: string[] = [];
+  await new Promise<void>((resolve) => {
+    web.turn(() => {
+      order.push('first');
+      web.turn(() => {
+        order.push('started by the first');
+        web.turn(resolve);
+      });
+    });
+    web.turn(() => order.push('second'));
+    order.push('now');
+  });
+  assert.deepEqual(order, ['now', 'first', 'second', 'started by the first']);
+});
+
 test('the thread that runs the tests may block', () => {
   assert.equal(web.canBlock, true);
 });

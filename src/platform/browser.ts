@@ -88,6 +88,12 @@ function mayBlock(): boolean {
 let turns: MessageChannel | undefined;
 const tasks: (() => void)[] = [];
 
+function nextTask(): void {
+  tasks.shift()?.();
+  // Where a port with a listener keeps its process alive (a bundle may run on Node), an idle one must not.
+  if (tasks.length === 0 && turns !== undefined) turns.port1.onmessage = null;
+}
+
 export const platform: Platform = {
   name: 'browser',
   canBlock: mayBlock(),
@@ -139,11 +145,9 @@ export const platform: Platform = {
 
   // Not setTimeout, which takes at least 4 ms once it is nested.
   turn(task: () => void): void {
-    if (turns === undefined) {
-      turns = new MessageChannel();
-      turns.port1.onmessage = () => tasks.shift()?.();
-    }
     tasks.push(task);
+    turns ??= new MessageChannel();
+    turns.port1.onmessage = nextTask;
     turns.port2.postMessage(0);
   },
 
