@@ -8,6 +8,7 @@ import { IDENTITY_LOOP_MAX, IDENTITY_SCAN_MAX, PLAIN_ARRAYS_TRUSTED, VALUE_DEPTH
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
+import { IndexWalk, isArrayIndex } from './index-walk.ts';
 import {
   ARGUMENT_MAX,
   EXTRA_ARRAY_PAIRS,
@@ -54,12 +55,6 @@ const isArray: (value: unknown) => value is unknown[] = Array.isArray;
 
 const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);
-
-/** Whether a property name is an array index. `Object.keys` lists all of those before any other name. */
-function isArrayIndex(key: string): boolean {
-  const index = Number(key) >>> 0;
-  return index !== 0xffff_ffff && String(index) === key;
-}
 
 export class PackedWriter {
   words!: Int32Array;
@@ -376,12 +371,21 @@ export class PackedWriter {
       words[next++] = length | 0;
     }
     const depth = this.depth;
+    let walk: IndexWalk | null = null;
     for (let i = 0; i < length; i++) {
       const element = value[i];
       if (typeof element === 'string') {
         next = writeText(this, element, next);
       } else if (element === undefined && !Object.hasOwn(value, i)) {
-        const run = this.#holes(value, i, length);
+        // Gaps are short or long: short ones are walked, long ones looked up.
+        const near = Math.min(length, i + 64);
+        let to = i + 1;
+        while (to < near && value[to] === undefined && !Object.hasOwn(value, to)) to++;
+        if (to === near && to < length) {
+          walk ??= new IndexWalk(value);
+          to = walk.next(i, length);
+        }
+        const run = Math.min(to - i, ARGUMENT_MAX);
         if (next >= this.end) throw NO_ROOM_SIGNAL;
         words[next++] = (run << TAG_BITS) | TAG_HOLES;
         i += run - 1;
@@ -391,24 +395,6 @@ export class PackedWriter {
       }
     }
     return next;
-  }
-
-  /** How many elements are absent from `from` on; looks at what is there once a few were passed one by one. */
-  #holes(value: unknown[], from: number, length: number): number {
-    const near = Math.min(length, from + 64);
-    let to = from + 1;
-    while (to < near && value[to] === undefined && !Object.hasOwn(value, to)) to++;
-    if (to === near && to < length) {
-      to = length;
-      for (const key of Object.keys(value)) {
-        const index = Number(key);
-        if (index > from && isArrayIndex(key)) {
-          to = Math.min(index, length);
-          break;
-        }
-      }
-    }
-    return Math.min(to - from, ARGUMENT_MAX);
   }
 
   /** An array of nothing but numbers, or -1. */
