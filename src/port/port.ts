@@ -132,6 +132,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     return done.promise;
   }
 
+  /**
+   * Moves what waits in the outbox into the ring as far as it fits, without the event loop; whether it is empty. For a
+   * thread that goes on to block on something else: while blocked in this port's own calls the outbox moves by itself.
+   */
+  moveOutbox(): boolean {
+    return this.#transport.ended !== undefined || this.#transport.backlog === 0 || this.#transport.pump();
+  }
+
   // ---- receiving ----------------------------------------------------------------------------------------------
 
   /**

@@ -7,6 +7,9 @@ import type { Transport } from '../transport/transport.ts';
 /** Messages between two readings of the clock. */
 const MESSAGES_PER_CLOCK = 32;
 
+/** What the pump needs of a transport. */
+export type PumpMedium = Pick<Transport, 'spin' | 'ended' | 'ready' | 'progressed' | 'park' | 'unpark'>;
+
 export interface PumpHost {
   /** Whether anybody on this event loop wants messages now. */
   wantsData(): boolean;
@@ -19,7 +22,7 @@ export interface PumpHost {
 }
 
 export class Pump {
-  readonly #transport: Transport;
+  readonly #transport: PumpMedium;
   readonly #host: PumpHost;
   #state: 'idle' | 'due' | 'running' | 'polling' | 'parked' = 'idle';
   #restingSince = 0;
@@ -42,7 +45,7 @@ export class Pump {
     }
   };
 
-  constructor(transport: Transport, host: PumpHost) {
+  constructor(transport: PumpMedium, host: PumpHost) {
     this.#transport = transport;
     this.#host = host;
   }
