@@ -1,0 +1,91 @@
+// Where a pipe keeps what in the section of shared memory that it is given. The section has any size and place, was
+// made by anybody, and both ends must agree without a word: so everything follows from offset and size alone, and
+// zero-filled memory is an empty pipe.
+//
+// A section from 1,024 bytes up:
+//
+//   word  byte   name            written by  line  meaning
+//   0     0      STATUS          both        0     0 active, -1 disposed by either side
+//   1     4      WRITER_ENDED    writer      0     1 once the writer's thread has ended
+//   2     8      READER_ENDED    reader      0     1 once the reader's thread has ended
+//   16    64     LANE            -           1     lane block (memory/layout.ts): TAIL here, HEAD 16 words on
+//   48    192    READER_PARK     both        3     how the reader sleeps (wait/signal.ts)
+//   49    196    READER_SLEEPS   reader      3     times it went to sleep
+//   64    256    WRITER_PARK     both        4     how the writer sleeps
+//   65    260    WRITER_SLEEPS   writer      4     times it went to sleep
+//   80    320    DATA            -           5     ring: the largest power of two that fits, from a multiple of 8 on
+//
+// A smaller section has no room for cache lines: HEAD stays 16 words behind TAIL, and everything else stands between.
+//
+//   word  byte   name            written by  line  meaning
+//   0     0      STATUS          both        0     as above
+//   1     4      LANE            -           0     TAIL here, HEAD at word 17
+//   7     28     WRITER_ENDED    writer      0     as above; the words up to 12 likewise
+//   8     32     READER_ENDED    reader      0
+//   9     36     READER_PARK     both        0
+//   10    40     READER_SLEEPS   reader      0
+//   11    44     WRITER_PARK     both        0
+//   12    48     WRITER_SLEEPS   writer      0
+//   18    72     DATA            -           1     ring, as above
+import type { LaneMemory, Views } from '../../memory/region.ts';
+
+/** Bytes of a section from which on cache lines are kept apart. */
+const WIDE_BYTES = 1024;
+const WIDE = {
+  writerEnded: 1,
+  readerEnded: 2,
+  lane: 16,
+  readerPark: 48,
+  readerSleeps: 49,
+  writerPark: 64,
+  writerSleeps: 65,
+  data: 320,
+} as const;
+const NARROW = {
+  writerEnded: 7,
+  readerEnded: 8,
+  lane: 1,
+  readerPark: 9,
+  readerSleeps: 10,
+  writerPark: 11,
+  writerSleeps: 12,
+  data: 72,
+} as const;
+/** Bytes of the smallest ring that carries anything: two records with eight bytes of payload each. */
+const RING_BYTES_MIN = 32;
+
+/** A pipe's places, as word indices into `views.words`. */
+export interface PipeMemory {
+  readonly views: Views;
+  readonly lane: LaneMemory;
+  readonly status: number;
+  readonly writerEnded: number;
+  readonly readerEnded: number;
+  readonly readerPark: number;
+  readonly readerSleeps: number;
+  readonly writerPark: number;
+  readonly writerSleeps: number;
+}
+
+/** Lays a pipe out in `sectionSize` bytes from `byteOffset` (a multiple of 4); `null` if they are too few for one. */
+export function layOut(views: Views, byteOffset: number, sectionSize: number): PipeMemory | null {
+  const places = sectionSize >= WIDE_BYTES ? WIDE : NARROW;
+  const data = (byteOffset + places.data + 7) & -8;
+  const room = byteOffset + sectionSize - data;
+  if (room < RING_BYTES_MIN) return null;
+  let capacity = RING_BYTES_MIN;
+  while (capacity * 2 <= room) capacity *= 2;
+  const base = byteOffset >>> 2;
+  const { words, bytes } = views;
+  return {
+    views,
+    lane: { words, bytes, block: base + places.lane, data, capacity },
+    status: base,
+    writerEnded: base + places.writerEnded,
+    readerEnded: base + places.readerEnded,
+    readerPark: base + places.readerPark,
+    readerSleeps: base + places.readerSleeps,
+    writerPark: base + places.writerPark,
+    writerSleeps: base + places.writerSleeps,
+  };
+}

@@ -1,0 +1,20 @@
+// A queue with the documented limit: when it is exceeded the oldest messages go, after the callback has seen the
+// queue itself and may have changed it.
+
+export type OverflowCallback = ((queue: unknown[]) => void) | null;
+
+const LIMIT_TEXT = 'queueLimit must be null or a non-negative integer';
+
+/** The value itself, if it may be a limit. */
+export function checkLimit(limit: number | null): number | null {
+  if (limit === null || (Number.isInteger(limit) && limit >= 0)) return limit;
+  throw new Error(LIMIT_TEXT);
+}
+
+/** Applies `limit` to `queue`; whether anything changed. */
+export function trim(queue: unknown[], limit: number | null, overflow: OverflowCallback): boolean {
+  if (limit === null || queue.length <= limit) return false;
+  overflow?.(queue);
+  if (queue.length > limit) queue.splice(0, queue.length - Math.max(0, limit));
+  return true;
+}

@@ -1,0 +1,150 @@
+// SABMessagePort: two pipes in one buffer, one each way, with the manners of a MessagePort. Side 'a' writes the first
+// half and reads the second.
+import { viewsOf } from '../../memory/region.ts';
+import { watchPeer } from '../peer-watch.ts';
+import { End } from './end.ts';
+import { documentedTransfer, type InitTarget, isInit } from './init-message.ts';
+import { layOut } from './layout.ts';
+import type { OverflowCallback } from './live-queue.ts';
+import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
+
+const KILOBYTE = 1024;
+
+export interface SABMessagePortInit {
+  type: string;
+  buffer: SharedArrayBuffer;
+}
+
+/**
+ * One end of a two-way channel over one shared buffer.
+ * @param side `'a'` made the buffer, `'b'` was handed it (`SABMessagePort.from`)
+ * @param sabOrSizeKB kilobytes of a new buffer, half of it each way, or an existing one
+ * @param queueLimit messages that may wait in each of this end's two queues; the oldest go first
+ */
+export class SABMessagePort {
+  readonly #buffer: SharedArrayBuffer;
+  readonly #end: End | null;
+  readonly #writer: SABPipe;
+  readonly #reader: SABPipe;
+  #unwatch: () => void = () => {};
+  #closed = false;
+
+  constructor(side: 'a' | 'b' = 'a', sabOrSizeKB: SharedArrayBuffer | number = 256, queueLimit: number | null = null) {
+    if (side !== 'a' && side !== 'b') throw new Error("side must be 'a' or 'b'");
+    this.#buffer = typeof sabOrSizeKB === 'number' ? new SharedArrayBuffer(sabOrSizeKB * KILOBYTE) : sabOrSizeKB;
+    const half = this.#buffer.byteLength / 2;
+    const out = side === 'a' ? 0 : half;
+    const into = side === 'a' ? half : 0;
+    const views = viewsOf(this.#buffer);
+    const outMemory = layOut(views, out, half);
+    const inMemory = layOut(views, into, half);
+    let shared: ((memory: typeof outMemory) => SharedEnd) | undefined;
+    this.#end = null;
+    if (outMemory !== null && inMemory !== null) {
+      // A thread sleeps on one word, so each side has one for both directions: that of the pipe it reads.
+      const end = new End(views.words, {
+        park: inMemory.readerPark,
+        sleeps: inMemory.readerSleeps,
+        peerPark: outMemory.readerPark,
+        statuses: [outMemory.status, inMemory.status],
+        ended: [outMemory.writerEnded, inMemory.readerEnded],
+        peerEnded: [outMemory.readerEnded, inMemory.writerEnded],
+      });
+      shared = (memory) => ({ views, memory, end });
+      this.#end = end;
+    }
+    this.#writer = new SABPipe('w', this.#buffer, out, half, queueLimit, shared?.(outMemory));
+    this.#reader = new SABPipe('r', this.#buffer, into, half, queueLimit, shared?.(inMemory));
+  }
+
+  /**
+   * The other side, from the message that `postInit` sent.
+   * @throws Error if it is none
+   */
+  static from(initMsg: SABMessagePortInit, queueLimit: number | null = null): SABMessagePort {
+    if (!isInit(initMsg, 'SABMessagePort')) throw new Error('Not a SABMessagePort init message');
+    return new SABMessagePort('b', initMsg.buffer, queueLimit);
+  }
+
+  /**
+   * Sends the buffer to `target`, or returns `[message, transferList]` for sending it by hand. A `target` that tells
+   * of its end (a Worker, a port) also tells this port that its peer is gone.
+   */
+  postInit(target: InitTarget, extraProps?: object): void;
+  postInit(target?: null, extraProps?: object): [SABMessagePortInit & Record<string, unknown>, Transferable[]];
+  postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
+    const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
+    if (target === null) return [message, documentedTransfer(this.#buffer, [])];
+    // Shared memory is shared by being sent; the original also listed it for transfer, which every runtime refuses.
+    target.postMessage(message);
+    this.#unwatch();
+    this.#unwatch = watchPeer(target, () => this.#end?.peerLost());
+    return undefined;
+  }
+
+  postMessage(msg: unknown): Promise<void> {
+    return this.#writer.postMessage(msg);
+  }
+  get onmessage(): MessageHandler {
+    return this.#reader.onmessage;
+  }
+  set onmessage(handler: MessageHandler) {
+    this.#reader.onmessage = handler;
+  }
+  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): unknown {
+    return this.#reader.read(timeout, blocking, maxMessages);
+  }
+  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<unknown> {
+    return this.#reader.asyncRead(timeout, maxMessages);
+  }
+  tryRead(maxMessages = 1): unknown {
+    return this.#reader.tryRead(maxMessages);
+  }
+  tryPeek(): unknown {
+    return this.#reader.tryPeek();
+  }
+
+  get queueLimit(): number | null {
+    return this.#writer.queueLimit;
+  }
+  set queueLimit(limit: number | null) {
+    this.#writer.queueLimit = limit;
+    this.#reader.queueLimit = limit;
+  }
+  get onQueueOverflow(): OverflowCallback {
+    return this.#writer.onQueueOverflow;
+  }
+  set onQueueOverflow(callback: OverflowCallback) {
+    this.#writer.onQueueOverflow = callback;
+    this.#reader.onQueueOverflow = callback;
+  }
+  get buffer(): SharedArrayBuffer {
+    return this.#buffer;
+  }
+
+  /** Ends both directions for both sides. Whoever waits is settled. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unwatch();
+    this.#writer.destroy();
+    this.#reader.destroy();
+  }
+
+  // ---- beyond the original ------------------------------------------------------------------------------------
+
+  /** Whether a listener or something pending keeps the process alive; `unref` says that it shall not. */
+  hasRef(): boolean {
+    return this.#reader.hasRef() || this.#writer.hasRef();
+  }
+  ref(): this {
+    this.#reader.ref();
+    this.#writer.ref();
+    return this;
+  }
+  unref(): this {
+    this.#reader.unref();
+    this.#writer.unref();
+    return this;
+  }
+}
