@@ -105,7 +105,7 @@ export class Receiver {
       }
       const { kind: tag, length } = consumer;
       if ((tag & MORE) !== 0 || this.#join.open) {
-        const whole = this.#join.add(tag, consumer.bytes, offset, length);
+        const whole = this.#join.add(tag, this.#views, offset, length);
         consumer.advance();
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();
