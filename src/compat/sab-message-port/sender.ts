@@ -148,7 +148,7 @@ export class Sender {
     if (bytes.length > producer.maxPayload) return 'long';
     const offset = producer.tryClaim(bytes.length);
     if (offset === FULL) return 'full';
-    this.#views.bytes.set(bytes, offset);
+    this.#views.blocks.copyIn(bytes, offset);
     producer.commit(bytes.length, KIND_JSON);
     return 'written';
   }
@@ -182,7 +182,7 @@ export class Sender {
       }
       const from = this.#moved + prefix;
       this.#moved += length;
-      this.#views.bytes.set(bytes.subarray(from, this.#moved), offset + prefix);
+      this.#views.blocks.copyIn(bytes.subarray(from, this.#moved), offset + prefix);
       producer.commit(length, this.#moved < bytes.length ? KIND_JSON | MORE : KIND_JSON);
     }
     this.#bytes = null;
