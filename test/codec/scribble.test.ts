@@ -62,8 +62,6 @@ function lyingMemory(random: Random, real: Memory, length: number, lies: number)
       latin1First: text.latin1First,
       loopMax: text.loopMax,
       ...writes,
-      latin1First: text.latin1First,
-      loopMax: text.loopMax,
       latin1Slice: slice(text.latin1Slice),
       utf8Slice: slice(text.utf8Slice),
       utf16Slice: slice(text.utf16Slice),
