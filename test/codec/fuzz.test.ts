@@ -146,6 +146,22 @@ test('lengths and counts that the payload cannot hold are refused before anythin
   }
 });
 
+test('the bits by which engines mark holes and tagged values are plain NaN in an array of numbers', () => {
+  const marks = [0xfff7_ffff_fff7_ffffn, 0x7ff7_ffff_ffff_ffffn, 0xffff_ffff_ffff_ffffn, 0x7ff4_0000_0000_0000n];
+  for (const mark of [...marks, 0xfff9_0000_0000_0000n, 0xfffe_0000_0000_0001n, 0x7ffc_0000_0000_0000n]) {
+    const link = new Link(new Random(seed));
+    assert.ok(link.encode([0.5, 0.5, { alone: 0.5 }, [0.5, 0.25]]) > 0);
+    const payload = link.payload();
+    const half = new Uint8Array(new Float64Array([0.5]).buffer);
+    const bits = new Uint8Array(new BigUint64Array([mark]).buffer);
+    for (let i = 0; i + 8 <= payload.length; i += 4) {
+      if (half.every((byte, j) => payload[i + j] === byte)) payload.set(bits, i);
+    }
+    const copy = link.decodeBytes(payload) as [number, number, { alone: number }, number[]];
+    assert.deepEqual(copy, [Number.NaN, Number.NaN, { alone: Number.NaN }, [Number.NaN, 0.25]]);
+  }
+});
+
 test('a payload of nothing but nesting is refused, not a stack overflow', () => {
   // Whatever words repeat in a deep value are repeated far beyond what an encoder would nest.
   for (const nest of [

@@ -28,7 +28,7 @@ export interface SendOptions {
 
 export class Link {
   readonly encoder: Encoder;
-  readonly decoder: Decoder = codec.createDecoder();
+  readonly decoder: Decoder;
   readonly #random: Random;
   /** Where the last payload is. */
   #offset = 0;
@@ -38,9 +38,10 @@ export class Link {
    * By default the encoder takes arrays at their word that have shown no named properties often enough; to compare every
    * value with structured clone, it must look. docs/codec-battery.md has more on this.
    */
-  constructor(random: Random, options: CodecOptions = { exactArrays: true }) {
+  constructor(random: Random, options: CodecOptions = { exactArrays: true }, receiver: CodecOptions = options) {
     this.#random = random;
     this.encoder = codec.createEncoder(options);
+    this.decoder = codec.createDecoder(receiver);
   }
 
   /** Encodes; returns what encodeInto returned. The payload stays until the next call on any link. */

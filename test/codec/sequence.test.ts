@@ -2,12 +2,12 @@
 // (no room, refusals, uncloneable parts, payloads that are dropped or damaged), the two stay in step.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_ROOM, REFUSED } from '../../src/codec/codec.ts';
+import { type CodecOptions, NO_ROOM, REFUSED } from '../../src/codec/codec.ts';
 import { CodecError, DataCloneError, UsageError } from '../../src/errors.ts';
 import { PLAIN_ARRAYS_TRUSTED } from '../../src/limits.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 import { cases, eachCase, Random, seed } from '../kit/prng.ts';
-import { difference } from '../kit/same-clone.ts';
+import { difference, sameClone } from '../kit/same-clone.ts';
 import { own, randomValue } from '../kit/values.ts';
 import { LIMIT, Link } from './link.ts';
 import { hide, UNCLONEABLES } from './poison.ts';
@@ -72,6 +72,15 @@ class Speaker {
   }
 }
 
+function drawOptions(random: Random): CodecOptions {
+  if (random.chance(0.5)) return { exactArrays: true };
+  return {
+    exactArrays: true,
+    knownTexts: random.pick([0, 1, 2, 4, 16]),
+    knownTextBytes: random.pick([0, 6_000, 50_000, 2 ** 24]),
+  };
+}
+
 const count = cases(1_500, 25_000);
 const MESSAGES = 40;
 
@@ -79,7 +88,7 @@ test(`${count} conversations of ${MESSAGES} messages stay in step whatever happe
   const tally = { delivered: 0, dropped: 0, noRoom: 0, refused: 0, uncloneable: 0, thrown: 0 };
   const shared = new Uint8Array(new SharedArrayBuffer(8));
   eachCase(0, count, (random) => {
-    const link = new Link(random);
+    const link = new Link(random, drawOptions(random));
     const speaker = new Speaker(random);
     for (let message = 0; message < MESSAGES; message++) {
       const value = speaker.value();
@@ -134,7 +143,8 @@ test(`${lossy} conversations with lost and damaged payloads deliver the right va
   let lost = 0;
   let refusedLater = 0;
   eachCase(0, lossy, (random) => {
-    const link = new Link(random);
+    // Even where the two were not given the same bounds.
+    const link = new Link(random, drawOptions(random), drawOptions(random));
     const speaker = new Speaker(random);
     for (let message = 0; message < MESSAGES; message++) {
       const value = speaker.value();
@@ -197,6 +207,32 @@ test('a link that has learned all it may learn goes on', () => {
     if (i % 3 === 0) link.encode({ [`dropped${i}`]: { x: 1 } }, { learn: false });
     if (i % 5 === 0) link.encode({ [`short${i}`]: { y: 1 } }, { limit: 16 });
   }
+});
+
+test('an array of fifty thousand gaps goes through in linear time', () => {
+  // Quadratic work would be minutes: the watchdog of the test run would end it.
+  const value: unknown[] = ['first'];
+  for (let i = 1; i <= 50_000; i++) value[i * 500] = -i;
+  assert.equal(difference(value, new Link(new Random(seed)).trip(value)), undefined);
+});
+
+test('a getter that encodes with another encoder hurts neither value', () => {
+  const [link, other] = [new Link(new Random(seed)), new Link(new Random(seed))];
+  const memory = viewsOf(new ArrayBuffer(4096));
+  const inner = { a: [0.5, 1e300], b: 2n ** 70n, at: new Date(5), first: { deep: [{}] } };
+  const copies: unknown[] = [];
+  const value = {
+    first: { a: 0.25, b: new Date(7) },
+    get second(): number {
+      const length = other.encoder.encodeInto(inner, memory, 0, 4096, true);
+      copies.push(other.decoder.decode(memory, 0, length));
+      return 0.75;
+    },
+    third: [new Date(8), 1.5, 2n ** 80n],
+  };
+  const copy = link.trip(value);
+  assert.deepEqual(copy, { first: value.first, second: 0.75, third: value.third });
+  assert.ok(copies.length > 0 && copies.every((it) => sameClone(inner, it)));
 });
 
 test('a getter that encodes with the same encoder is told so, and hurts neither value', () => {
