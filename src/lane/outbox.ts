@@ -1,5 +1,6 @@
 // Messages that were accepted but did not fit the ring yet. Bounded; what happens at the bound has a name.
 import { UsageError } from '../errors.ts';
+import type { Views } from '../memory/region.ts';
 import { Fifo } from './fifo.ts';
 
 /**
@@ -12,10 +13,12 @@ import { Fifo } from './fifo.ts';
 export type OverflowPolicy = 'wait' | 'reject' | 'drop-oldest' | 'drop-newest' | 'latest';
 export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = ['wait', 'reject', 'drop-oldest', 'drop-newest', 'latest'];
 
-/** One message, encoded. `bytes` belongs to the outbox. `moved` bytes of it are in the ring already. */
+/** One message, encoded. `moved` bytes of it are in the ring already. */
 export interface OutboxEntry {
   readonly kind: number;
   readonly bytes: Uint8Array;
+  /** The memory around `bytes`, if it is to be used again when the message has moved. */
+  readonly home: Views | undefined;
   /** What it counts for against the bounds. */
   readonly weight: number;
   moved: number;

@@ -90,11 +90,12 @@ export class RingInbound {
     for (const [tag, payload] of frames) {
       let content: Delivery | Failure;
       try {
-        const whole = this.#join.open
-          ? this.#join.add(tag, viewsOf(payload.buffer), payload.byteOffset, payload.length)
-          : payload;
-        if (whole === undefined) continue;
-        const value = this.#decodeAside(tag & KIND_MASK, whole);
+        const source = viewsOf(payload.buffer);
+        let value: unknown;
+        if (!this.#join.open) value = this.#decodeCopy(tag & KIND_MASK, payload);
+        else if (this.#join.add(tag, source, payload.byteOffset, payload.length))
+          value = this.#join.take(this.#decodeAside);
+        else continue;
         content = { value, ports: this.ports };
       } catch (error) {
         if (!(error instanceof CodecError)) throw error;
@@ -120,13 +121,12 @@ export class RingInbound {
       }
       const { kind: tag, length } = consumer;
       if ((tag & MORE) !== 0 || this.#join.open) {
-        const whole = this.#join.add(tag, this.#views, offset, length);
+        const complete = this.#join.add(tag, this.#views, offset, length);
         consumer.advance();
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();
-        if (whole === undefined) continue;
-        this.#taken(whole.length);
-        return this.#decodeAside(this.#join.kind, whole);
+        if (!complete) continue;
+        return this.#join.take(this.#decodeJoined);
       }
       if (tag === KIND_SIDE) {
         const number = this.#views.words[offset >>> 2] as number;
@@ -162,23 +162,34 @@ export class RingInbound {
     this.#taken(consumer.length);
   }
 
-  #decodeAside(kind: number, whole: Uint8Array): unknown {
+  readonly #decodeJoined = (kind: number, whole: Views, length: number): unknown => {
+    this.#taken(length);
+    return this.#decodeAside(kind, whole, length);
+  };
+
+  /** Decodes a message that lies in memory of our own. */
+  readonly #decodeAside = (kind: number, whole: Views, length: number): unknown => {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
-      const found = this.#side.take(new DataView(whole.buffer, whole.byteOffset).getInt32(0, true));
+      const found = this.#side.take(whole.words[0] as number);
       if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
       this.ports = found.ports;
       return found.value;
     }
     const decoder = this.#decoders.get(kind);
     if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
-    const aligned = whole.byteOffset === 0 && (whole.buffer.byteLength & 7) === 0;
-    const home = aligned ? whole.buffer : padded(whole).buffer;
     try {
-      return decoder.decode(viewsOf(home as ArrayBuffer), 0, whole.length);
+      return decoder.decode(whole, 0, length);
     } catch (error) {
       throw this.#failure(error);
     }
+  };
+
+  /** Decodes a message that stands anywhere in a buffer: first it must start where codecs expect it. */
+  #decodeCopy(kind: number, payload: Uint8Array): unknown {
+    const views = viewsOf(new ArrayBuffer((payload.length + 7) & -8));
+    views.bytes.set(payload);
+    return this.#decodeAside(kind, views, payload.length);
   }
 
   #failure(error: unknown): unknown {
@@ -193,10 +204,4 @@ export class RingInbound {
     const at = this.#lane.block + RECEIVED;
     this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
   }
-}
-
-function padded(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array((bytes.length + 7) & -8);
-  copy.set(bytes);
-  return copy;
 }

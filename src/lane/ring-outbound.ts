@@ -4,15 +4,18 @@ import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
-import { SCRATCH_BYTES_KEPT, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import { DROPS, OUTBOX_PEAK, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
-import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
+import type { LaneMemory, Views } from '../memory/region.ts';
+import { Scratch } from '../memory/scratch.ts';
 import { FULL, type Producer } from '../ring/producer.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
 import type { SideChannel, SpilledFrame } from './side-channel.ts';
 
 /** Bytes first offered to a value that has to be encoded outside the ring; grows fourfold while it does not fit. */
-const SCRATCH_BYTES_FIRST = 64 * 1024;
+const ASIDE_BYTES_FIRST = 64 * 1024;
+/** Bytes from which on a waiting message keeps the memory it was encoded in; below, a copy is cheaper to keep. */
+const ASIDE_BYTES_KEPT = 32 * 1024;
 /** Bytes of payload of the marker that keeps the place of a value in the side channel. */
 const MARKER_BYTES = 8;
 const NO_TRANSFER: readonly unknown[] = [];
@@ -26,7 +29,9 @@ export class RingOutbound {
   readonly #side: SideChannel;
   readonly #messageMax: number;
   readonly #outbox: Outbox;
-  #scratch: Views | undefined;
+  readonly #scratch = new Scratch();
+  /** Bytes that the last message encoded outside the ring took. */
+  #asideBytes: number = ASIDE_BYTES_FIRST;
   /** Bytes the next value is expected to take: a little more than the last one did. */
   #wanted = 64;
   /** Bytes that `trySend` last found no room for; 0 when it found room. */
@@ -90,13 +95,14 @@ export class RingOutbound {
     // It may be too long for the room at hand or for any record: only its encoded length tells.
     const encoded = this.#encodeAside(value, false);
     if (encoded === undefined) return this.#sendSideways(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
-    if (encoded.length > this.#producer.maxPayload) {
-      if (!this.#fits(this.#producer.maxPayload >>> 1)) return this.#starve(this.#producer.maxPayload >>> 1);
-      this.#enqueue(this.#kind, encoded);
-      this.pump();
-    } else if (!this.#copyIn(this.#kind, encoded)) {
-      return this.#starve(encoded.length);
-    } else this.#accepted++;
+    const { length } = encoded.bytes;
+    const { maxPayload } = this.#producer;
+    if (!this.#fits(length > maxPayload ? maxPayload >>> 1 : length)) {
+      this.#giveBack(encoded);
+      return this.#starve(length > maxPayload ? maxPayload >>> 1 : length);
+    }
+    this.#enqueue(this.#kind, encoded);
+    this.pump();
     this.#starvedFor = 0;
     this.#sideFull = false;
     return true;
@@ -132,6 +138,7 @@ export class RingOutbound {
     for (let entry = this.#outbox.first; entry !== undefined; entry = this.#outbox.first) {
       if (!this.#moveIn(entry)) return false;
       this.#outbox.shift();
+      this.#giveBack(entry);
       this.#moved++;
     }
     return true;
@@ -141,7 +148,10 @@ export class RingOutbound {
   spill(): number {
     const frames: SpilledFrame[] = [];
     for (const entry of this.#outbox.takeAll()) {
-      frames.push([entry.kind, entry.moved === 0 ? entry.bytes : entry.bytes.slice(entry.moved)]);
+      frames.push([
+        entry.kind,
+        entry.moved === 0 && entry.home === undefined ? entry.bytes : entry.bytes.slice(entry.moved),
+      ]);
     }
     if (frames.length > 0) this.#side.leave(frames);
     return frames.length;
@@ -191,18 +201,26 @@ export class RingOutbound {
     return true;
   }
 
-  /** Encodes outside the ring. Undefined: refused, the native clone may carry it. The bytes belong to the caller. */
-  #encodeAside(value: unknown, learn: boolean): Uint8Array | undefined {
-    let scratch = this.#scratch ?? viewsOf(new ArrayBuffer(SCRATCH_BYTES_FIRST));
+  /** Encodes outside the ring. Undefined: refused, the native clone may carry it. */
+  #encodeAside(value: unknown, learn: boolean): Aside | undefined {
+    let home = this.#scratch.take(Math.min(this.#asideBytes, this.#messageMax));
     for (;;) {
-      const room = Math.min(scratch.bytes.length, this.#messageMax);
-      const length = this.#encoder.encodeInto(value, scratch, 0, room, learn);
+      const room = Math.min(home.bytes.length, this.#messageMax);
+      let length: number = REFUSED;
+      try {
+        length = this.#encoder.encodeInto(value, home, 0, room, learn);
+      } finally {
+        if (length === REFUSED) this.#scratch.give(home, room);
+      }
       if (length >= 0) {
-        this.#scratch = scratch.bytes.length <= SCRATCH_BYTES_KEPT ? scratch : undefined;
-        // A long message keeps the scratch memory it stands in; a short one is copied out of it.
-        return this.#scratch === undefined ? scratch.bytes.subarray(0, length) : scratch.bytes.slice(0, length);
+        this.#asideBytes = Math.max(length, ASIDE_BYTES_FIRST);
+        if (length >= ASIDE_BYTES_KEPT) return { bytes: home.bytes.subarray(0, length), home };
+        const bytes = home.bytes.slice(0, length);
+        this.#scratch.give(home, room);
+        return { bytes, home: undefined };
       }
       if (length === REFUSED) return undefined;
+      this.#scratch.give(home, room);
       if (room === this.#messageMax) {
         throw new UsageError(
           'ERR_TOO_LARGE',
@@ -210,7 +228,7 @@ export class RingOutbound {
           { limit: this.#messageMax },
         );
       }
-      scratch = viewsOf(new ArrayBuffer(Math.min(scratch.bytes.length * 4, (this.#messageMax + 7) & -8)));
+      home = this.#scratch.take(Math.min(room * 4, this.#messageMax));
     }
   }
 
@@ -241,6 +259,10 @@ export class RingOutbound {
     return true;
   }
 
+  #giveBack({ bytes, home }: Aside): void {
+    if (home !== undefined) this.#scratch.give(home, bytes.length);
+  }
+
   #copyIn(kind: number, bytes: Uint8Array): boolean {
     const offset = this.#producer.tryClaim(bytes.length);
     if (offset === FULL) return false;
@@ -250,9 +272,9 @@ export class RingOutbound {
     return true;
   }
 
-  #enqueue(kind: number, bytes: Uint8Array, weight: number = bytes.length): void {
+  #enqueue(kind: number, { bytes, home }: Aside, weight: number = bytes.length): void {
     const drops = this.#outbox.drops;
-    this.#outbox.push({ kind, bytes, weight, moved: 0 });
+    this.#outbox.push({ kind, bytes, home, weight, moved: 0 });
     this.#accepted++;
     this.#moved += this.#outbox.drops - drops;
     this.#count(OUTBOX_PEAK, this.#outbox.peak);
@@ -301,8 +323,14 @@ export class RingOutbound {
   }
 }
 
-function marker(number: number): Uint8Array {
+/** A message encoded outside the ring, and the memory around it if that is to be used again. */
+interface Aside {
+  readonly bytes: Uint8Array;
+  readonly home: Views | undefined;
+}
+
+function marker(number: number): Aside {
   const bytes = new Uint8Array(MARKER_BYTES);
   new Int32Array(bytes.buffer)[0] = number;
-  return bytes;
+  return { bytes, home: undefined };
 }

@@ -13,8 +13,6 @@ export const NOTHING: unique symbol = Symbol('nothing');
 /** Finds value `number` beside the pipe; `NOTHING` when it is not there. */
 export type Beside = (number: number) => unknown;
 
-const utf8 = new TextDecoder();
-
 export class Receiver {
   readonly #views: Views;
   readonly #consumer: Consumer;
@@ -105,12 +103,12 @@ export class Receiver {
       }
       const { kind: tag, length } = consumer;
       if ((tag & MORE) !== 0 || this.#join.open) {
-        const whole = this.#join.add(tag, this.#views, offset, length);
+        const complete = this.#join.add(tag, this.#views, offset, length);
         consumer.advance();
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();
-        if (whole !== undefined) return parse(utf8.decode(whole));
-        continue;
+        if (!complete) continue;
+        return this.#join.take((_kind, whole, total) => parse(whole.text.utf8Slice(0, total)));
       }
       if (tag === KIND_SIDE) {
         const value = this.beside(this.#views.words[offset >>> 2] as number);
