@@ -98,6 +98,15 @@ function writeTaught(writer: PackedWriter, known: KnownTexts, text: string, at: 
   return next;
 }
 
+/** A few characters tell nearly always, and a write in vain costs more than any other. */
+function looksAscii(text: string): boolean {
+  const last = text.length - 1;
+  const step = last >>> 2;
+  let seen = text.charCodeAt(0) | text.charCodeAt(step) | text.charCodeAt(step * 2);
+  seen |= text.charCodeAt(step * 3) | text.charCodeAt(last - 3) | text.charCodeAt(last);
+  return seen < 0x80;
+}
+
 function writeWhole(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
   if (length > ARGUMENT_MAX) throw REFUSED_SIGNAL;
@@ -108,7 +117,7 @@ function writeWhole(writer: PackedWriter, text: string, at: number): number {
   writer.words[next - 1] = 0; // padding
   // ASCII is UTF-8 of equal length, and nothing else is. The four bytes more let anything else show: a writer that
   // stops at the limit stops at most three bytes before it.
-  if (!writer.text.latin1First && room >= length + 4) {
+  if (!writer.text.latin1First && room >= length + 4 && looksAscii(text)) {
     if (writer.text.utf8Write(text, offset, length + 4) === length) {
       writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
       return next;

@@ -7,10 +7,12 @@ class DenoTextMemory extends BufferTextMemory {
   override readonly latin1First: boolean = false;
   override readonly loopMax: number = 96;
   readonly #bytes: Uint8Array;
+  readonly #units: Uint16Array;
 
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     super(memory);
     this.#bytes = new Uint8Array(memory);
+    this.#units = new Uint16Array(memory, 0, memory.byteLength >>> 1);
   }
 
   override latin1Write(text: string, offset: number, maxLength: number): number {
@@ -21,13 +23,11 @@ class DenoTextMemory extends BufferTextMemory {
   }
 
   override utf16Write(text: string, offset: number, maxLength: number): number {
-    const bytes = this.#bytes;
-    const length = Math.min(text.length, maxLength >>> 1, (bytes.length - offset) >>> 1);
-    for (let i = 0, at = offset; i < length; i++, at += 2) {
-      const unit = text.charCodeAt(i);
-      bytes[at] = unit;
-      bytes[at + 1] = unit >>> 8;
-    }
+    if (offset % 2 !== 0) return super.utf16Write(text, offset, maxLength);
+    const units = this.#units;
+    const start = offset >>> 1;
+    const length = Math.min(text.length, maxLength >>> 1, units.length - start);
+    for (let i = 0; i < length; i++) units[start + i] = text.charCodeAt(i);
     return 2 * length;
   }
 }
