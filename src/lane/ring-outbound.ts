@@ -1,5 +1,6 @@
 // Values into a ring: encoded straight into the claimed record when there is room, through the outbox when there is
 // not, in parts when they are longer than a record may be, beside the ring when only the native clone carries them.
+import { platform } from '#platform';
 import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
@@ -32,6 +33,8 @@ export class RingOutbound {
   readonly #scratch = new Scratch();
   /** Bytes that the last message encoded outside the ring took. */
   #asideBytes: number = ASIDE_BYTES_FIRST;
+  /** The string that went natively last. */
+  #lastNativeText = '';
   /** Bytes the next value is expected to take: a little more than the last one did. */
   #wanted = 64;
   /** Bytes that `trySend` last found no room for; 0 when it found room. */
@@ -89,7 +92,9 @@ export class RingOutbound {
    */
   trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
     if (this.#outbox.length > 0 && !this.pump()) return this.#starve(HEADER_BYTES);
-    if (transfer.length > 0) return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
+    if (transfer.length > 0 || this.#goesNatively(value)) {
+      return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
+    }
     const sent = this.#sendDirectly(value);
     if (sent !== undefined) return sent || this.#starve(this.#sideFull ? MARKER_BYTES : this.#wanted);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
@@ -113,20 +118,16 @@ export class RingOutbound {
    * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OUTBOX_FULL; nothing was sent
    */
   post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
+    const natively = transfer.length > 0 || this.#goesNatively(value);
     if (this.#outbox.length === 0 || this.pump()) {
-      if (transfer.length > 0) {
-        if (this.#sendSideways(value, transfer)) return;
-      } else {
-        const sent = this.#sendDirectly(value);
-        if (sent === true) return;
-      }
+      if (natively ? this.#sendSideways(value, transfer) : this.#sendDirectly(value) === true) return;
     }
     if (!this.#outbox.admit()) {
       this.#countDrops();
       return;
     }
     // What may be dropped later must teach the receiver nothing.
-    const encoded = transfer.length > 0 ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
+    const encoded = natively ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
     if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)), SIDE_VALUE_BYTES);
     else this.#enqueue(this.#kind, encoded);
     this.#stalled();
@@ -155,6 +156,17 @@ export class RingOutbound {
     }
     if (frames.length > 0) this.#side.leave(frames);
     return frames.length;
+  }
+
+  /**
+   * Whether the runtime's own port carries this string faster. One that comes again right away does not go natively:
+   * then the codec teaches it to the receiver, and from there on its number travels.
+   */
+  #goesNatively(value: unknown): boolean {
+    if (typeof value !== 'string' || value.length < platform.nativeTextMin || value === this.#lastNativeText)
+      return false;
+    this.#lastNativeText = value;
+    return true;
   }
 
   /** True: sent. False: no room to speak of. Undefined: the value did not fit the room there was. */

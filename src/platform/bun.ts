@@ -11,6 +11,8 @@ export const platform: Platform = {
   name: 'bun',
   textMemory: (memory: SharedArrayBuffer | ArrayBuffer): TextMemory => new BunTextMemory(memory),
   asyncPark: 'wait-async',
+  // Bun's ports share the characters: 3.67 million of them arrive after 0.5 ms, through shared memory after 1.3 to 5.
+  nativeTextMin: 8192,
   canProbe: false,
   probeGone: () => false,
 };

@@ -91,6 +91,7 @@ export const nodePlatform: Platform = {
   canBlock: true,
   canTake: true,
   asyncPark: 'doorbell',
+  nativeTextMin: Number.POSITIVE_INFINITY,
   spawnData: spawnData(),
 
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {

@@ -9,6 +9,8 @@ export interface Features {
   readonly eventLoopWait: 'wait-async' | 'doorbell';
   /** Whether what only the native clone carries can be received by a blocked thread. */
   readonly blockingTransfer: boolean;
+  /** Characters from which on a string sent for the first time goes over the native port; Infinity: none does. */
+  readonly nativeTextMin: number;
   /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn`. */
   readonly probesPeers: boolean;
 }
@@ -20,6 +22,7 @@ export function features(): Features {
     blocking: platform.canBlock,
     eventLoopWait: platform.asyncPark,
     blockingTransfer: platform.canTake,
+    nativeTextMin: platform.nativeTextMin,
     probesPeers: platform.canProbe,
   };
 }
