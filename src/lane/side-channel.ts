@@ -39,6 +39,8 @@ export class SideChannel {
   #spill: readonly SpilledFrame[] | undefined;
   #peerLife: Int32Array | undefined;
   #nextNumber = 0;
+  /** Number of the next value to arrive. */
+  #nextArriving = 0;
   #posted = 0;
   #lastProbe = 0;
   #open = true;
@@ -87,7 +89,9 @@ export class SideChannel {
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
     try {
-      this.#side.postMessage([VALUE, number, value, ports], transfer);
+      // A string goes bare: runtimes that share the characters of a string do so only for a message that is one.
+      if (typeof value === 'string') this.#side.postMessage(value);
+      else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
       const text = cause instanceof Error ? cause.message : String(cause);
       if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
@@ -179,8 +183,13 @@ export class SideChannel {
   }
 
   #accept(message: unknown): void {
+    if (typeof message === 'string') {
+      this.#values.set(this.#nextArriving, { value: message, ports: [] });
+      this.#nextArriving = (this.#nextArriving + 1) | 0;
+    }
     if (!Array.isArray(message)) return;
     if (message[0] === VALUE && typeof message[1] === 'number') {
+      this.#nextArriving = (message[1] + 1) | 0;
       this.#values.set(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
