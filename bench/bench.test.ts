@@ -1,4 +1,5 @@
 // Smoke: every scenario runs with every contender that is here, and both ends agree. Nothing is judged by its speed.
+// watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { measure } from './cli.ts';
