@@ -230,7 +230,9 @@ export class End {
   // ---- the event loop -------------------------------------------------------------------------------------------
 
   get #wantsData(): boolean {
-    return !this.#settled && (this.#readers.length > 0 || this.#handler !== null);
+    // A handler is still given what was there when the other side closed.
+    if (this.#settled) return this.#handler !== null && this.#receiver!.ready;
+    return this.#readers.length > 0 || this.#handler !== null;
   }
 
   /** Something changed here: look soon, but not inside the caller. */
@@ -269,8 +271,6 @@ export class End {
   #settle(): void {
     this.#sender?.pump();
     if (this.over && !this.#settled) {
-      // A handler still gets what was there; reads have been promised an error once the pipe is disposed.
-      if (this.#handler !== null && this.#readers.length === 0 && this.#receiver?.ready === true) return;
       this.#settled = true;
       this.#sender?.dispose(disposedError);
       for (const reader of this.#readers.splice(0)) {
