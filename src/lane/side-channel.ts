@@ -97,6 +97,9 @@ export class SideChannel {
       if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
         throw new UsageError('ERR_TRANSFER', `Cannot transfer the same object twice: ${text}`, { cause });
       }
+      if (transfer.some(cannotMove)) {
+        throw new UsageError('ERR_TRANSFER', `Cannot transfer what stands in the list: ${text}`, { cause });
+      }
       throw new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
     }
     this.#nextNumber = (number + 1) | 0;
@@ -201,4 +204,12 @@ export class SideChannel {
 
 function isFrame(frame: unknown): frame is SpilledFrame {
   return Array.isArray(frame) && typeof frame[0] === 'number' && frame[1] instanceof Uint8Array;
+}
+
+/** Whether this is certainly nothing that moves: no object, a plain one, or a buffer that has moved already. */
+function cannotMove(item: unknown): boolean {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return true;
+  if (item instanceof ArrayBuffer) return (item as { detached?: boolean }).detached === true;
+  const home: unknown = Object.getPrototypeOf(item);
+  return home === Object.prototype || home === null;
 }

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import { Listeners, PortEvent, type PortListener, type RawListener } from './events.ts';
 
-type EventName = 'message' | 'messageerror' | 'close';
+export type EventName = 'message' | 'messageerror' | 'close';
 type Handler = ((event: PortEvent) => unknown) | null;
 
 export abstract class PortEvents extends EventTarget {
@@ -43,6 +43,16 @@ export abstract class PortEvents extends EventTarget {
   }
 
   override addEventListener(
+    type: EventName,
+    listener: PortListener | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
     type: string,
     listener: PortListener | EventListenerOrEventListenerObject | null,
     options?: AddEventListenerOptions | boolean,
@@ -54,10 +64,20 @@ export abstract class PortEvents extends EventTarget {
     if (listener === null) return;
     const { once = false, signal } = typeof options === 'object' ? options : {};
     if (signal?.aborted) return;
-    signal?.addEventListener('abort', () => this.removeEventListener(type, listener), { once: true });
+    signal?.addEventListener('abort', () => this.removeEventListener(type, listener as PortListener), { once: true });
     this.#listeners[type].add(listener as PortListener, once);
     if (type === 'message') this.start();
   }
+  override removeEventListener(
+    type: EventName,
+    listener: PortListener | null,
+    options?: EventListenerOptions | boolean,
+  ): void;
+  override removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: EventListenerOptions | boolean,
+  ): void;
   override removeEventListener(
     type: string,
     listener: PortListener | EventListenerOrEventListenerObject | null,

@@ -160,10 +160,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
-    const first = this.tryReceive();
-    if (first !== EMPTY) return first;
+    // Before a message is taken: a wrong call must lose none.
     const timeoutMs = resolveTimeout(options?.timeoutMs);
     options?.signal?.throwIfAborted();
+    const first = this.tryReceive();
+    if (first !== EMPTY) return first;
     if (timeoutMs === 0) return EMPTY;
     this.#checkMayBlock('receive');
     try {
@@ -426,7 +427,7 @@ function transferList(transfer: Transfer | undefined): readonly unknown[] {
   const list = Array.isArray(transfer)
     ? transfer
     : ((transfer as { transfer?: readonly unknown[] }).transfer ?? NO_TRANSFER);
-  if (!Array.isArray(list)) {
+  if (typeof transfer !== 'object' || !Array.isArray(list)) {
     throw new UsageError('ERR_TRANSFER', 'Cannot transfer: the transfer list must be an array');
   }
   for (const item of list) {
