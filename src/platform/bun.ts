@@ -1,4 +1,5 @@
-import type { Platform, TextMemory } from './contract.ts';
+import process from 'node:process';
+import type { Platform, TextMemory, ThreadEnd } from './contract.ts';
 import { BufferTextMemory, nodePlatform } from './node.ts';
 
 class BunTextMemory extends BufferTextMemory {
@@ -15,4 +16,14 @@ export const platform: Platform = {
   nativeTextMin: 8192,
   canProbe: false,
   probeGone: () => false,
+
+  // The exit code does not tell here: it is 0 after a rejection that nobody handled, and in the threads of `bun test`
+  // after every uncaught error. The global error event comes for what ends the thread, and only for that.
+  onThreadEnd(task: (how: ThreadEnd) => void): void {
+    let how: ThreadEnd = 'exit';
+    globalThis.addEventListener?.('error', () => {
+      how = 'crash';
+    });
+    process.on('exit', () => task(how));
+  },
 };

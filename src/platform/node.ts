@@ -155,7 +155,8 @@ export const nodePlatform: Platform = {
     process.on('uncaughtExceptionMonitor', () => {
       how = 'crash';
     });
-    process.on('exit', () => task(how));
+    // An exception that an uncaughtException listener took is no crash; the exit code of a later end says so.
+    process.on('exit', (code) => task(code === 0 ? 'exit' : how));
   },
 
   spawn(url: URL, data: unknown, transfer: readonly unknown[], options: object, ended: () => void): SpawnedThread {
