@@ -44,6 +44,8 @@ export class SideChannel {
   #posted = 0;
   #lastProbe = 0;
   #open = true;
+  /** Whether anything but the word of life was ever posted on the side port. */
+  #left = false;
 
   constructor(natives: NativePair, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
     this.#tether = natives.tether;
@@ -103,6 +105,7 @@ export class SideChannel {
       throw new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
     }
     this.#nextNumber = (number + 1) | 0;
+    this.#left = true;
     return number;
   }
 
@@ -126,6 +129,7 @@ export class SideChannel {
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void {
     const transfer = frames.map(([, payload]) => payload.buffer);
+    this.#left = true;
     this.#side.postMessage([SPILL, frames], transfer);
   }
 
@@ -176,7 +180,8 @@ export class SideChannel {
     if (!this.#open) return;
     this.#open = false;
     this.#tether.close();
-    this.#side.close();
+    // A port left open lives as long as its thread: only where closing it would lose what the other end may yet take.
+    if (!platform.closeDropsPosted || !this.#left) this.#side.close();
   }
 
   /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */

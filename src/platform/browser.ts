@@ -98,6 +98,7 @@ export const platform: Platform = {
   name: 'browser',
   canBlock: mayBlock(),
   canTake: false,
+  closeDropsPosted: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   // A browser's worker has nothing waiting for it when its first line runs: hand `remote` over in a message.

@@ -71,6 +71,8 @@ export interface Platform {
   readonly canTake: boolean;
   /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
+  /** Whether closing a port takes from the other end, in the same thread, what was posted and not yet taken. */
+  readonly closeDropsPosted: boolean;
   /** Whether `probe` can know. */
   readonly canProbe: boolean;
   /** Whether the other side is gone, asked without the event loop; false when it cannot be known. Posts a 0. */

@@ -39,6 +39,7 @@ export const platform: Platform = {
   asyncPark: 'wait-async',
   // Deno's Buffer.copy is JavaScript around the same copy: 100 ns more for a short one.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new PlainBlockMemory(memory),
+  closeDropsPosted: true,
   canProbe: false,
   probeGone: () => false,
 };

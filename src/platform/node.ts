@@ -90,6 +90,7 @@ export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
   canTake: true,
+  closeDropsPosted: false,
   asyncPark: 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   spawnData: spawnData(),
