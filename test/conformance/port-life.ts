@@ -1,0 +1,256 @@
+// A port's life: how it ends and for what reason (G4, G5), what it does beside the queue, fairness (G11).
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLOSED, type CloseReason, EMPTY, UsageError } from '../../src/index.ts';
+import { turn, until, within } from '../kit/watchdog.ts';
+import type { PortWorld } from './port.ts';
+
+export function portLife({ name, pair, far }: PortWorld): void {
+  test(`${name}: what was posted before close() still arrives, also what was in the outbox, large and small`, async () => {
+    const { a, b } = pair({ capacityBytes: 1024 });
+    const long = 'l'.repeat(20_000);
+    const buffer = new ArrayBuffer(32);
+    for (let i = 0; i < 100; i++) a.postMessage(i);
+    a.postMessage(long);
+    a.postMessage({ buffer }, [buffer]);
+    a.postMessage('last');
+    a.close();
+    for (let i = 0; i < 100; i++) assert.equal(await within('a number', b.receiveAsync()), i);
+    assert.equal(await within('the long one', b.receiveAsync()), long);
+    assert.equal(((await within('the moved one', b.receiveAsync())) as { buffer: ArrayBuffer }).buffer.byteLength, 32);
+    assert.equal(await within('the last', b.receiveAsync()), 'last');
+    assert.equal(await within('the end', b.receiveAsync()), CLOSED);
+    b.close();
+  });
+
+  test(`${name}: a large message whose first parts are in the ring at close() arrives whole`, async () => {
+    const { a, b } = pair({ capacityBytes: 1024 });
+    const long = 'm'.repeat(10_000);
+    a.postMessage(long);
+    await turn();
+    a.close();
+    assert.equal(await within('the long one', b.receiveAsync()), long);
+    assert.equal(await within('the end', b.receiveAsync()), CLOSED);
+    b.close();
+  });
+
+  const ends: { how: string; reason: CloseReason; role: Parameters<PortWorld['far']>[0] }[] = [
+    {
+      how: 'closes its port',
+      reason: 'closed',
+      role: (stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 500; i++) port.postMessage(i);
+        port.close();
+      },
+    },
+    {
+      how: 'ends normally',
+      reason: 'exit',
+      role: (stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 500; i++) port.postMessage(i);
+      },
+    },
+    {
+      how: 'calls process.exit()',
+      reason: 'exit',
+      role: (stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 500; i++) port.postMessage(i);
+        stage.exit();
+      },
+    },
+    {
+      how: 'throws',
+      reason: 'crash',
+      role: (stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 500; i++) port.postMessage(i);
+        stage.crash();
+      },
+    },
+  ];
+  for (const { how, reason, role } of ends) {
+    test(`${name}: a peer that ${how} leaves everything it posted, and the reason "${reason}"`, async () => {
+      // The ring holds a part only: the rest waits in the peer's outbox when it ends.
+      const { port } = far(role, { capacityBytes: 2048 });
+      for (let i = 0; i < 500; i++) assert.equal(await within('a message', port.receiveAsync()), i);
+      assert.equal(await within('the end', port.receiveAsync()), CLOSED);
+      assert.equal(await within('the reason', port.closed), reason);
+      port.close();
+    });
+  }
+
+  test(`${name}: a peer that is terminated leaves what it had published, and the reason "terminated"`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      for (let i = 0; i < 10; i++) port.postMessage(i);
+      // On its event loop: on Deno a terminated thread that computes goes on computing, and so is alive.
+      setInterval(() => stage.gates.open(0), 1);
+      return new Promise(() => {});
+    });
+    await thread.gates.passAsync(0);
+    await thread.kill();
+    for (let i = 0; i < 10; i++) assert.equal(await within('a message', port.receiveAsync()), i);
+    assert.equal(await within('the end', port.receiveAsync()), CLOSED);
+    assert.equal(await within('the reason', port.closed), 'terminated');
+    port.close();
+  });
+
+  test(`${name}: a peer that is alive but busy is not called dead`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      stage.gates.open(0);
+      stage.compute(1);
+      port.postMessage('alive');
+    });
+    await thread.gates.passAsync(0);
+    assert.equal(port.receive({ timeoutMs: 100 }), EMPTY);
+    assert.equal(await within('the time limit', port.receiveAsync({ timeoutMs: 50 })), EMPTY);
+    thread.gates.open(1);
+    assert.equal(await within('the message', port.receiveAsync()), 'alive');
+    port.close();
+    await thread.done();
+  });
+
+  test(`${name}: interrupt() sets a word that a busy peer reads without touching the queue`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      let turns = 0;
+      while (port.interrupted === 0) turns++;
+      return [port.interrupted, port.clearInterrupt(), port.interrupted, port.clearInterrupt(), turns >= 0];
+    });
+    port.postMessage('untouched');
+    port.interrupt(7);
+    assert.deepEqual(await thread.done(), [7, 7, 0, 0, true]);
+    assert.equal(port.interrupted, 0);
+    port.close();
+  });
+
+  test(`${name}: interrupt() takes 1 to 2^31 - 1 and refuses the rest`, () => {
+    const { a, b } = pair();
+    a.interrupt();
+    assert.equal(b.interrupted, 1);
+    a.interrupt(2 ** 31 - 1);
+    assert.equal(b.clearInterrupt(), 2 ** 31 - 1);
+    for (const word of [0, -1, 1.5, 2 ** 31, Number.NaN, '1' as never]) {
+      assert.throws(
+        () => a.interrupt(word),
+        (error) => error instanceof UsageError && error.code === 'ERR_OPTION',
+        String(word),
+      );
+    }
+    assert.equal(b.interrupted, 0);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: stats() counts messages, bytes and stalls`, () => {
+    const { a, b } = pair({ capacityBytes: 1024 });
+    for (let i = 0; i < 5; i++) a.postMessage(`m${i}`);
+    for (let i = 0; i < 3; i++) b.tryReceive();
+    const sent = a.stats();
+    const got = b.stats();
+    assert.equal(sent.sent, 5);
+    assert.equal(sent.received, 0);
+    assert.equal(got.received, 3);
+    assert.equal(got.sent, 0);
+    assert.ok(sent.sentBytes >= 5 * 16);
+    assert.equal(sent.stalls, 0);
+    assert.equal(sent.capacityBytes, 1024);
+    while (a.trySend('more'));
+    assert.equal(a.stats().stalls, 1);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: Symbol.dispose closes; Symbol.asyncDispose first waits until the peer has everything`, async () => {
+    const one = pair();
+    one.a[Symbol.dispose]();
+    assert.equal(await within('closed', one.b.closed), 'closed');
+    const two = pair({ capacityBytes: 1024 });
+    for (let i = 0; i < 200; i++) two.a.postMessage(i);
+    let closed = false;
+    const disposed = two.a[Symbol.asyncDispose]().then(() => {
+      closed = true;
+    });
+    for (let i = 0; i < 200; i++) {
+      assert.equal(closed, false);
+      assert.equal(await within('a message', two.b.receiveAsync()), i);
+    }
+    assert.equal(await within('the end', two.b.receiveAsync()), CLOSED);
+    await within('disposal', disposed);
+    two.b.close();
+    one.b.close();
+  });
+
+  test(`${name}: two channels in one process know nothing of each other`, async () => {
+    const one = pair();
+    const two = pair();
+    one.a.postMessage('one');
+    two.a.postMessage('two');
+    one.a.interrupt(1);
+    assert.equal(two.b.interrupted, 0);
+    assert.equal(two.b.tryReceive(), 'two');
+    assert.equal(one.b.tryReceive(), 'one');
+    one.a.close();
+    assert.equal(await within('closed', one.b.closed), 'closed');
+    two.a.postMessage('still open');
+    assert.equal(await within('a message', two.b.receiveAsync()), 'still open');
+    two.a.close();
+    two.b.close();
+    one.b.close();
+  });
+
+  test(`${name}: a flood on one port starves neither timers nor another port`, async () => {
+    const flooded = pair();
+    const other = pair();
+    const MESSAGES = 20_000;
+    let heard = 0;
+    let whenTimer = -1;
+    let whenOther = -1;
+    flooded.b.on('message', () => {
+      if (heard++ === 0) {
+        setTimeout(() => {
+          whenTimer = heard;
+        }, 0);
+        other.a.postMessage('through');
+      }
+    });
+    other.b.on('message', () => {
+      whenOther = heard;
+    });
+    for (let i = 0; i < MESSAGES; i++) flooded.a.postMessage(i);
+    await until('the flood is over', () => heard === MESSAGES && whenTimer >= 0 && whenOther >= 0);
+    assert.ok(whenTimer < MESSAGES, `the timer came after ${whenTimer} of ${MESSAGES} messages`);
+    assert.ok(whenOther < MESSAGES, `the other port's message came after ${whenOther} of ${MESSAGES}`);
+    for (const port of [flooded.a, flooded.b, other.a, other.b]) port.close();
+  });
+
+  test(`${name}: hasRef() tells whether something is waited for; unref() and ref() change it`, async () => {
+    const { a, b } = pair();
+    assert.equal(b.hasRef(), false, 'idle');
+    const listener = (): void => {};
+    b.on('message', listener);
+    assert.equal(b.hasRef(), true, 'a listener');
+    assert.equal(b.unref().hasRef(), false);
+    assert.equal(b.ref().hasRef(), true);
+    b.off('message', listener);
+    assert.equal(b.hasRef(), false, 'no listener');
+    const pending = b.receiveAsync();
+    assert.equal(b.hasRef(), true, 'a pending receive');
+    a.postMessage(1);
+    await within('the message', pending);
+    assert.equal(b.hasRef(), false, 'served');
+    b.onmessage = listener;
+    assert.equal(b.hasRef(), true, 'onmessage');
+    b.onmessage = null;
+    assert.equal(b.hasRef(), false, 'onmessage = null');
+    b.onmessage = listener;
+    a.close();
+    await within('closed', b.closed);
+    assert.equal(b.hasRef(), false, 'closed');
+    b.close();
+  });
+}

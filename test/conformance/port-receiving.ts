@@ -1,0 +1,210 @@
+// Reading a port: by value, blocking, with promises, in batches and in loops.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import type { PortWorld } from './port.ts';
+
+/** Messages that must not be taken for "nothing there". */
+const NOTHINGS: readonly unknown[] = [null, undefined, 0, -0, false, Number.NaN, '', 0n];
+
+export function portReceiving({ name, pair, far }: PortWorld): void {
+  test(`${name}: tryReceive() answers EMPTY, then messages in order, then EMPTY again`, () => {
+    const { a, b } = pair();
+    assert.equal(b.tryReceive(), EMPTY);
+    for (let i = 0; i < 100; i++) a.postMessage(i);
+    for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), i);
+    assert.equal(b.tryReceive(), EMPTY);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: null, undefined, 0, -0, false, NaN, '' and 0n are messages`, async () => {
+    const { a, b } = pair();
+    for (const value of NOTHINGS) a.postMessage(value);
+    for (const value of NOTHINGS) assert.ok(Object.is(b.tryReceive(), value), String(value));
+    for (const value of NOTHINGS) a.postMessage(value);
+    for (const value of NOTHINGS) assert.ok(Object.is(await b.receiveAsync(), value), String(value));
+    for (const value of NOTHINGS) a.postMessage(value);
+    const many = b.receiveMany(100);
+    assert.equal(many.length, NOTHINGS.length);
+    for (let i = 0; i < many.length; i++) assert.ok(Object.is(many[i], NOTHINGS[i]));
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receive() returns what is there without waiting, and EMPTY at its time limit`, () => {
+    const { a, b } = pair();
+    a.postMessage('x');
+    assert.equal(b.receive(), 'x');
+    assert.equal(b.receive({ timeoutMs: 0 }), EMPTY);
+    const start = performance.now();
+    assert.equal(b.receive({ timeoutMs: 20 }), EMPTY);
+    assert.ok(performance.now() - start >= 19, 'it waited for its limit');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receive() blocks until a message comes from another thread, on both sides`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      for (let value = port.receive(); value !== 'stop'; value = port.receive()) port.send(value);
+    });
+    for (let i = 0; i < 300; i++) {
+      port.postMessage({ i });
+      assert.deepEqual(port.receive({ timeoutMs: STEP_MS }), { i });
+    }
+    port.postMessage('stop');
+    await thread.done();
+    port.close();
+  });
+
+  test(`${name}: a blocked receive() sees a parked peer's message after a long silence`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      stage.gates.open(0);
+      const values: unknown[] = [];
+      for (const value of port.blocking()) values.push(value);
+      return values;
+    });
+    thread.gates.pass(0);
+    // The reader is given the time to stop spinning and to park; the outcome is the same when it has not.
+    for (let i = 0; i < 5; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      port.postMessage(i);
+    }
+    port.close();
+    assert.deepEqual(await thread.done(), [0, 1, 2, 3, 4]);
+  });
+
+  test(`${name}: receiveAsync() serves those who wait in the order in which they came`, async () => {
+    const { a, b } = pair();
+    const waiting = [b.receiveAsync(), b.receiveAsync(), b.receiveAsync()];
+    for (const value of ['one', 'two', 'three']) a.postMessage(value);
+    assert.deepEqual(await within('three messages', Promise.all(waiting)), ['one', 'two', 'three']);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receiveAsync() serves readers before listeners`, async () => {
+    const { a, b } = pair();
+    const heard: unknown[] = [];
+    b.on('message', (value) => heard.push(value));
+    const read = b.receiveAsync();
+    a.postMessage('for the reader');
+    a.postMessage('for the listener');
+    assert.equal(await within('the reader', read), 'for the reader');
+    while (heard.length === 0) await turn();
+    assert.deepEqual(heard, ['for the listener']);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receiveAsync({ timeoutMs }) resolves with EMPTY, and loses no message for the next reader`, async () => {
+    const { a, b } = pair();
+    assert.equal(await b.receiveAsync({ timeoutMs: 0 }), EMPTY);
+    assert.equal(await within('the time limit', b.receiveAsync({ timeoutMs: 5 })), EMPTY);
+    a.postMessage('later');
+    assert.equal(await within('a message', b.receiveAsync()), 'later');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receiveAsync({ signal }) rejects with the signal's reason and leaves the line`, async () => {
+    const { a, b } = pair();
+    const controller = new AbortController();
+    const first = b.receiveAsync({ signal: controller.signal });
+    const second = b.receiveAsync();
+    controller.abort(new Error('enough'));
+    await assert.rejects(first, /enough/);
+    a.postMessage('for the second');
+    assert.equal(await within('the second reader', second), 'for the second');
+    await assert.rejects(b.receiveAsync({ signal: AbortSignal.abort(new Error('before')) }), /before/);
+    assert.throws(() => b.receive({ signal: AbortSignal.abort(new Error('blocked')) }), /blocked/);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: receiveMany(max) returns at most max, in order, and [] when nothing comes in time`, async () => {
+    const { a, b } = pair();
+    assert.deepEqual(b.receiveMany(10), []);
+    for (let i = 0; i < 25; i++) a.postMessage(i);
+    assert.deepEqual(b.receiveMany(10), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert.equal(b.receiveMany(100).length, 15);
+    for (const max of [0, -1, 1.5, Number.NaN]) {
+      assert.throws(
+        () => b.receiveMany(max),
+        (error) => error instanceof UsageError && error.code === 'ERR_OPTION',
+      );
+    }
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: for await reads until the peer is gone and everything was read`, async () => {
+    const { a, b } = pair();
+    const read: unknown[] = [];
+    const loop = (async () => {
+      for await (const value of b) read.push(value);
+    })();
+    for (let i = 0; i < 50; i++) a.postMessage(i);
+    await turn();
+    for (let i = 50; i < 100; i++) a.postMessage(i);
+    a.close();
+    await within('the loop to end', loop);
+    assert.deepEqual(read, [...Array(100).keys()]);
+    b.close();
+  });
+
+  test(`${name}: after the peer's close a reader gets what it had sent, then CLOSED for ever`, async () => {
+    const { a, b } = pair();
+    a.postMessage(1);
+    a.postMessage(2);
+    a.close();
+    assert.equal(b.receive({ timeoutMs: STEP_MS }), 1);
+    assert.equal(b.tryReceive(), 2);
+    assert.equal(b.tryReceive(), CLOSED);
+    assert.equal(b.receive(), CLOSED);
+    assert.equal(await b.receiveAsync(), CLOSED);
+    assert.deepEqual(b.receiveMany(5), []);
+    assert.equal(await within('closed', b.closed), 'closed');
+    b.close();
+  });
+
+  test(`${name}: reading after this end's own close() is refused with ClosedError`, async () => {
+    const { a, b } = pair();
+    a.postMessage(1);
+    b.close();
+    const refused = (error: unknown): boolean => error instanceof ClosedError && error.code === 'ERR_CLOSED';
+    assert.throws(() => b.tryReceive(), refused);
+    assert.throws(() => b.receive(), refused);
+    assert.throws(() => b.receiveMany(1), refused);
+    await assert.rejects(b.receiveAsync(), refused);
+    a.close();
+  });
+
+  test(`${name}: own close() settles readers that wait with CLOSED`, async () => {
+    const { a, b } = pair();
+    const waiting = [b.receiveAsync(), b.receiveAsync({ timeoutMs: STEP_MS })];
+    await turn();
+    b.close();
+    assert.deepEqual(await within('the readers', Promise.all(waiting)), [CLOSED, CLOSED]);
+    a.close();
+  });
+
+  test(`${name}: negative, NaN and other wrong time limits are refused with ERR_OPTION`, async () => {
+    const { a, b } = pair();
+    const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_OPTION';
+    for (const timeoutMs of [-1, Number.NaN, Number.NEGATIVE_INFINITY, '5' as never, null as never]) {
+      assert.throws(() => b.receive({ timeoutMs }), refused, `receive ${timeoutMs}`);
+      await assert.rejects(b.receiveAsync({ timeoutMs }), refused, `receiveAsync ${timeoutMs}`);
+      assert.throws(() => b.send(1, { timeoutMs }), refused, `send ${timeoutMs}`);
+    }
+    // The wrong limit is told also when there was a message to return.
+    a.postMessage('kept');
+    assert.throws(() => b.receive({ timeoutMs: -1 }), refused);
+    assert.equal(b.receive(), 'kept');
+    a.close();
+    b.close();
+  });
+}

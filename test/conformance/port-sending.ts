@@ -1,0 +1,299 @@
+// Writing to a port: bounds, back-pressure and overflow policies, flush, messages larger than the ring.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import type { PortWorld } from './port.ts';
+
+const TINY = { capacityBytes: 1024 };
+
+export function portSending({ name, pair, far }: PortWorld): void {
+  test(`${name}: trySend() answers false when full, writable resolves when there is room, nothing is lost`, async () => {
+    const { a, b } = pair(TINY);
+    let sent = 0;
+    while (a.trySend(`message ${sent}`)) sent++;
+    assert.ok(sent > 5 && sent < 1000, `${sent} messages fit`);
+    assert.equal(a.trySend('refused'), false);
+    let writable = false;
+    const room = a.writable.then(() => {
+      writable = true;
+    });
+    await turn();
+    assert.equal(writable, false);
+    for (let i = 0; i < sent; i++) assert.equal(b.tryReceive(), `message ${i}`);
+    assert.equal(b.tryReceive(), EMPTY);
+    await within('room', room);
+    assert.equal(a.trySend('fits now'), true);
+    assert.equal(b.tryReceive(), 'fits now');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: a sender that awaits writable keeps memory bounded and every message in order`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      let expected = 0;
+      for (const value of port.blocking()) {
+        if (value !== expected) throw new Error(`${value} came instead of ${expected}`);
+        expected++;
+      }
+      return expected;
+    }, TINY);
+    for (let i = 0; i < 3000; i++) {
+      while (!port.trySend(i)) await within('room', port.writable);
+    }
+    assert.equal(port.stats().outboxBytesPeak, 0);
+    port.close();
+    assert.equal(await thread.done(), 3000);
+  });
+
+  test(`${name}: send() blocks while full and gives up at its time limit, having sent nothing`, () => {
+    const { a, b } = pair(TINY);
+    let sent = 0;
+    while (a.trySend(sent)) sent++;
+    assert.equal(a.send('too late', { timeoutMs: 10 }), false);
+    for (let i = 0; i < sent; i++) assert.equal(b.tryReceive(), i);
+    assert.equal(b.tryReceive(), EMPTY);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: send() goes on as soon as a reader in another thread makes room`, async () => {
+    const { port, thread } = far((stage) => {
+      let count = 0;
+      for (const _ of stage.port().blocking()) count++;
+      return count;
+    }, TINY);
+    for (let i = 0; i < 3000; i++) assert.equal(port.send(`message ${i}`, { timeoutMs: STEP_MS }), true);
+    port.close();
+    assert.equal(await thread.done(), 3000);
+  });
+
+  test(`${name}: two threads that block in send() to each other both go on`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      stage.gates.open(0);
+      for (let i = 0; i < 2000; i++) port.send(`there ${i}`);
+      let count = 0;
+      while (count < 2000) if (port.receive() === `here ${count}`) count++;
+      return count;
+    }, TINY);
+    thread.gates.pass(0);
+    for (let i = 0; i < 2000; i++) assert.equal(port.send(`here ${i}`, { timeoutMs: STEP_MS }), true);
+    for (let i = 0; i < 2000; i++) assert.equal(port.receive({ timeoutMs: STEP_MS }), `there ${i}`);
+    assert.equal(await thread.done(), 2000);
+    port.close();
+  });
+
+  test(`${name}: overflow wait: postMessage() takes more than fits, and refuses at the hard limit`, async () => {
+    const { a, b } = pair({ ...TINY, highWaterMarkBytes: 500, outboxBytes: 2000 });
+    const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_OUTBOX_FULL';
+    let sent = 0;
+    assert.throws(() => {
+      for (;;) {
+        a.postMessage(`message ${sent}`);
+        sent++;
+      }
+    }, refused);
+    assert.ok(a.stats().outboxBytes <= 2000 + 100, `${a.stats().outboxBytes} bytes wait`);
+    for (let i = 0; i < sent; i++) assert.equal(await within('a message', b.receiveAsync()), `message ${i}`);
+    assert.equal(b.tryReceive(), EMPTY);
+    assert.equal(a.stats().dropped, 0);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: writable is pending from the high-water mark on, and resolves below it`, async () => {
+    const { a, b } = pair({ ...TINY, highWaterMarkBytes: 300 });
+    await within('room at the start', a.writable);
+    for (let i = 0; i < 200; i++) a.postMessage(`message ${i}`);
+    let writable = false;
+    const room = a.writable.then(() => {
+      writable = true;
+    });
+    await turn();
+    assert.equal(writable, false);
+    for (let i = 0; i < 200; i++) assert.equal(await within('a message', b.receiveAsync()), `message ${i}`);
+    await within('room', room);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: overflow reject: postMessage() refuses above the mark`, () => {
+    const { a, b } = pair({ ...TINY, highWaterMarkBytes: 200, overflow: 'reject' });
+    let sent = 0;
+    assert.throws(
+      () => {
+        for (; sent < 10000; sent++) a.postMessage(sent);
+      },
+      (error) => error instanceof UsageError && error.code === 'ERR_OUTBOX_FULL',
+    );
+    assert.ok(sent > 10 && sent < 10000);
+    a.close();
+    let next = 0;
+    for (let value = b.tryReceive(); value !== CLOSED; value = b.tryReceive()) {
+      if (value !== EMPTY) assert.equal(value, next++);
+    }
+    assert.equal(next, sent, 'what was accepted arrives, also what was in the outbox at close');
+    b.close();
+  });
+
+  for (const overflow of ['drop-oldest', 'drop-newest', 'latest'] as const) {
+    test(`${name}: overflow ${overflow}: postMessage() never refuses, stays bounded and counts what it drops`, async () => {
+      const { a, b } = pair({ ...TINY, highWaterMarkBytes: 200, overflow });
+      for (let i = 0; i < 1000; i++) {
+        a.postMessage(i);
+        assert.ok(a.stats().outboxBytes <= 300);
+      }
+      const { dropped } = a.stats();
+      assert.ok(dropped > 0 && dropped < 1000, `${dropped} dropped`);
+      a.close();
+      const read: number[] = [];
+      for (let value = b.receive({ timeoutMs: STEP_MS }); value !== CLOSED; value = b.receive({ timeoutMs: STEP_MS })) {
+        read.push(value as number);
+      }
+      assert.equal(read.length, 1000 - dropped, 'every message was delivered or counted');
+      assert.deepEqual(
+        read,
+        [...read].sort((x, y) => x - y),
+        'in order',
+      );
+      if (overflow === 'drop-newest') assert.deepEqual(read, [...Array(read.length).keys()]);
+      else assert.equal(read.at(-1), 999, 'the newest is there');
+      if (overflow === 'latest')
+        assert.ok((read.at(-2) as number) < 999 - 100, 'nothing between the ring and the newest');
+      b.close();
+    });
+  }
+
+  test(`${name}: flush() resolves when the peer has taken over everything sent before, not earlier`, async () => {
+    const { a, b } = pair(TINY);
+    await within('an empty flush', a.flush());
+    for (let i = 0; i < 300; i++) a.postMessage(`message ${i}`);
+    let flushed = false;
+    const flush = a.flush().then(() => {
+      flushed = true;
+    });
+    for (let i = 0; i < 299; i++) assert.equal(await within('a message', b.receiveAsync()), `message ${i}`);
+    await turn();
+    assert.equal(flushed, false);
+    assert.equal(b.tryReceive(), 'message 299');
+    assert.equal(b.tryReceive(), EMPTY);
+    await within('flush', flush);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: cork() publishes together, also when its body throws`, () => {
+    const { a, b } = pair();
+    a.cork(() => {
+      a.postMessage(1);
+      a.postMessage(2);
+      assert.equal(b.tryReceive(), EMPTY);
+    });
+    assert.equal(b.tryReceive(), 1);
+    assert.equal(b.tryReceive(), 2);
+    assert.throws(
+      () =>
+        a.cork(() => {
+          a.postMessage(3);
+          throw new Error('from the body');
+        }),
+      /from the body/,
+    );
+    assert.equal(b.tryReceive(), 3);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: a message larger than the ring flows through in parts`, async () => {
+    const { a, b } = pair(TINY);
+    const text = 'x'.repeat(100_000);
+    a.postMessage(text);
+    a.postMessage('behind it');
+    assert.equal(await within('the large one', b.receiveAsync()), text);
+    assert.equal(await within('the one behind', b.receiveAsync()), 'behind it');
+    assert.equal(a.trySend(text), true);
+    assert.equal(await within('the large one again', b.receiveAsync()), text);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: larger messages in both directions at once, both sides blocked in send()`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      const text = 'y'.repeat(50_000);
+      for (let i = 0; i < 20; i++) port.send(text + i);
+      const lengths: number[] = [];
+      while (lengths.length < 20) lengths.push((port.receive() as string).length);
+      return lengths;
+    }, TINY);
+    const text = 'x'.repeat(50_000);
+    for (let i = 0; i < 20; i++) assert.equal(port.send(text + i, { timeoutMs: STEP_MS }), true);
+    for (let i = 0; i < 20; i++) assert.equal(port.receive({ timeoutMs: STEP_MS }), 'y'.repeat(50_000) + i);
+    const lengths = (await thread.done()) as number[];
+    assert.deepEqual(
+      lengths,
+      [...Array(20).keys()].map((i) => 50_000 + String(i).length),
+    );
+    port.close();
+  });
+
+  test(`${name}: larger messages in both directions at once on event loops`, async () => {
+    const { a, b } = pair(TINY);
+    const text = 'z'.repeat(30_000);
+    for (let i = 0; i < 10; i++) {
+      a.postMessage(`${text}a${i}`);
+      b.postMessage(`${text}b${i}`);
+    }
+    for (let i = 0; i < 10; i++) {
+      assert.equal(await within('from a', b.receiveAsync()), `${text}a${i}`);
+      assert.equal(await within('from b', a.receiveAsync()), `${text}b${i}`);
+    }
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: a message above maxMessageBytes is refused with ERR_TOO_LARGE, and the channel goes on`, () => {
+    const { a, b } = pair({ ...TINY, maxMessageBytes: 5000 });
+    const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_TOO_LARGE';
+    const long = 'x'.repeat(6000);
+    assert.throws(() => a.postMessage(long), refused);
+    assert.throws(() => a.trySend(long), refused);
+    assert.throws(() => a.send(long), refused);
+    a.postMessage('short');
+    assert.equal(b.tryReceive(), 'short');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: sending after either end has closed is refused with ClosedError`, async () => {
+    const refused = (error: unknown): boolean =>
+      error instanceof ClosedError && error.code === 'ERR_CLOSED' && error.reason === 'closed';
+    const { a, b } = pair();
+    a.close();
+    a.close();
+    for (const port of [a, b]) {
+      assert.throws(() => port.postMessage(1), refused);
+      assert.throws(() => port.trySend(1), refused);
+      assert.throws(() => port.send(1), refused);
+      assert.throws(() => port.interrupt(), refused);
+      await assert.rejects(port.writable, refused);
+    }
+    b.close();
+  });
+
+  test(`${name}: closing rejects a pending writable and a pending flush with ClosedError, on both ends`, async () => {
+    for (const closer of ['a', 'b'] as const) {
+      const ports = pair(TINY);
+      while (ports.a.trySend('full'));
+      const writable = ports.a.writable;
+      const flush = ports.a.flush();
+      ports[closer].close();
+      await assert.rejects(within('writable', writable), ClosedError);
+      await assert.rejects(within('flush', flush), ClosedError);
+      ports.a.close();
+      ports.b.close();
+    }
+  });
+}

@@ -1,0 +1,123 @@
+// Programs for thread-process.test.ts: each shows how long a port keeps its process alive (G8), or what becomes of an
+// exception. The peer thread is unref'd, so nothing but the port holds the process. Argument: the case.
+import process from 'node:process';
+import { channel, type Port } from '../../src/index.ts';
+import { type Role, startThread, type TestThread } from '../kit/thread.ts';
+
+const print = (text: string): void => console.log(text);
+
+function far(role: Role): { port: Port; thread: TestThread } {
+  const { port, remote } = channel({ capacityBytes: 1024 });
+  const thread = startThread(role, { remote });
+  thread.worker.unref();
+  return { port, thread };
+}
+/** Says something after the program would long have ended, if nothing held it. */
+const late: Role = (stage) => {
+  const port = stage.port();
+  setTimeout(() => port.postMessage('late'), 300);
+  return new Promise(() => {});
+};
+const silent: Role = (stage) => {
+  stage.port().on('message', () => {});
+};
+
+const cases: Record<string, () => void> = {
+  idle: () => {
+    far(silent);
+  },
+  'a listener': () => {
+    const { port } = far(late);
+    port.on('message', (value) => {
+      print(`got ${value}`);
+      port.close();
+    });
+  },
+  'a listener, unref': () => {
+    far(silent)
+      .port.on('message', () => {})
+      .unref();
+  },
+  'a listener, unref, ref': () => {
+    const { port } = far(late);
+    port.on('message', (value) => {
+      print(`got ${value}`);
+      port.close();
+    });
+    port.unref().ref();
+  },
+  'a listener that was removed': () => {
+    const { port } = far(silent);
+    const listener = (): void => {};
+    port.on('message', listener);
+    setTimeout(() => port.off('message', listener), 20);
+  },
+  'a listener on a port that was closed': () => {
+    const { port } = far(silent);
+    port.on('message', () => {});
+    setTimeout(() => port.close(), 20);
+  },
+  'a listener whose peer ends': () => {
+    const { port } = far((stage) => {
+      stage.port().postMessage('last words');
+    });
+    port.on('message', (value) => print(`got ${value}`));
+    port.on('close', (reason) => print(`closed: ${reason}`));
+  },
+  'a pending receive': () => {
+    void far(late)
+      .port.receiveAsync()
+      .then((value) => print(`got ${String(value)}`));
+  },
+  'a pending receive with a time limit': () => {
+    void far(silent)
+      .port.receiveAsync({ timeoutMs: 200 })
+      .then((value) => print(`got ${String(value)}`));
+  },
+  'a pending flush': () => {
+    const { port } = far((stage) => {
+      const port = stage.port();
+      setTimeout(() => port.receive(), 300);
+      return new Promise(() => {});
+    });
+    port.postMessage('to be taken');
+    void port.flush().then(() => print('flushed'));
+  },
+  'an outbox that is not empty': () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      let count = 0;
+      setTimeout(() => {
+        port.on('message', () => {
+          if (++count === 500) port.postMessage('all came');
+        });
+      }, 300);
+    });
+    for (let i = 0; i < 500; i++) port.postMessage(i);
+    void thread;
+    void port.receiveAsync().then((value) => print(`got ${String(value)}`));
+  },
+  'handlers that throw': () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      for (let i = 1; i <= 3; i++) port.postMessage(i);
+      port.receive();
+    });
+    void thread;
+    process.on('uncaughtException', (error) => print(`uncaught ${error.message}`));
+    port.onmessage = ({ data }) => {
+      throw new Error(`onmessage of ${data}`);
+    };
+    port.on('message', (value) => {
+      if (value === 2) throw new Error(`a listener of ${value}`);
+    });
+    port.on('message', (value) => {
+      print(`got ${value}`);
+      if (value === 3) setTimeout(() => port.close(), 50);
+    });
+  },
+};
+
+const chosen = cases[process.argv[2] ?? ''];
+if (chosen === undefined) throw new Error(`no such case; there are ${Object.keys(cases).join(', ')}`);
+chosen();
