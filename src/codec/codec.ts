@@ -22,6 +22,11 @@ export interface Encoder {
    * @throws DataCloneError with the path of the part that no codec can carry
    */
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number;
+  /**
+   * The payload that `encodeInto` just wrote will not be delivered after all: what it taught is not learned. May be
+   * called until the next `encodeInto`, so that a sender can look at the length first. Absent where nothing is learned.
+   */
+  discard?(): void;
 }
 
 /** Reads payloads, in the order in which they were encoded. */

@@ -126,6 +126,23 @@ test('failed encodings teach nothing', () => {
   assert.ok(direction.length < 40);
 });
 
+test('a discarded payload teaches nothing', () => {
+  const direction = new Direction({ knownTexts: 2 });
+  for (const seed of [22, 23]) for (let i = 0; i < 3; i++) direction.carry(text(seed));
+  for (let i = 0; i < 5; i++) {
+    direction.write({ discarded: [text(24), text(24), text(25), text(25)] });
+    direction.encoder.discard();
+    direction.encoder.discard();
+  }
+  assert.equal(direction.carry(text(22)), 8);
+  assert.equal(direction.carry(text(23)), 8);
+  assert.ok(direction.carry(text(24)) > 5000);
+  for (let i = 0; i < 3; i++) direction.carry({ discarded: [text(24), text(25)] });
+  assert.ok(direction.length < 40);
+  direction.encoder.discard();
+  direction.carry({ discarded: [text(24), text(25)] });
+});
+
 test('a number that the decoder does not know is an error, never another text', () => {
   const direction = new Direction();
   for (let i = 0; i < 3; i++) direction.carry(text(19));

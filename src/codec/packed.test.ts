@@ -338,6 +338,21 @@ test('a payload that does not teach can be dropped', () => {
   assert.ok(decoder);
 });
 
+test('a discarded payload that made the peer forget its shapes is undone', () => {
+  const pair = new Pair();
+  pair.send({ kept: 1 });
+  for (let i = 0; i < 9000; i++) {
+    const value = { [`k${i % 50}`]: i, [`l${i % 700}`]: { [`m${i}`]: 1 } };
+    if (i % 3 === 0) {
+      pair.encoder.encodeInto(value, memory, OFFSET, 4096, true);
+      pair.encoder.discard();
+    } else {
+      assert.deepEqual(pair.send(value), value);
+    }
+  }
+  assert.deepEqual(pair.send({ kept: 1 }), { kept: 1 });
+});
+
 test('more shapes than are remembered still arrive', () => {
   const pair = new Pair();
   for (let i = 0; i < 3000; i++) {

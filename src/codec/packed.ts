@@ -24,6 +24,10 @@ import { PackedWriter } from './packed-writer.ts';
 export class PackedEncoder implements Encoder {
   readonly #writer: PackedWriter;
   #encoding = false;
+  /** What the last payload taught may still be taken back. */
+  #unsettled = false;
+  /** The shapes before the last payload, if it made the peer forget them. */
+  #shapesBefore: ShapeTree | null = null;
 
   constructor(options: CodecOptions = {}) {
     const { count, bytes } = knownTextBounds(options);
@@ -34,13 +38,16 @@ export class PackedEncoder implements Encoder {
     // Values run code: a getter inside one may send with this very encoder.
     if (this.#encoding) throw new UsageError('ERR_BUSY', 'Cannot encode: a getter is being read for another value');
     this.#encoding = true;
+    if (this.#unsettled) this.#settle(true);
     const start = offset >>> 2;
     const end = Math.min(start + (limit >>> 2), memory.words.length);
     const writer = this.#writer;
-    const { shapes } = writer;
     // The tree is full of what was: begin a new one, and have the peer forget, if this payload gets through.
-    const reset = learn && shapes.full;
-    if (reset) writer.shapes = new ShapeTree();
+    const reset = learn && writer.shapes.full;
+    if (reset) {
+      this.#shapesBefore = writer.shapes;
+      writer.shapes = new ShapeTree();
+    }
     writer.begin(memory, end, learn);
     let succeeded = false;
     try {
@@ -63,12 +70,27 @@ export class PackedEncoder implements Encoder {
     } finally {
       this.#encoding = false;
       writer.finish();
-      writer.known?.finish(succeeded);
-      if (writer.shapes.pending.length > 0) {
-        if (succeeded && learn) writer.shapes.commit();
-        else writer.shapes.rollback();
-      }
-      if (reset && !succeeded) writer.shapes = shapes;
+      if (succeeded && learn) this.#unsettled = true;
+      else this.#settle(succeeded, false);
+    }
+  }
+
+  discard(): void {
+    if (this.#unsettled) this.#settle(false);
+  }
+
+  /** @param learn what was written as new is known to the decoder from now on */
+  #settle(succeeded: boolean, learn: boolean = succeeded): void {
+    const writer = this.#writer;
+    this.#unsettled = false;
+    writer.known?.finish(succeeded);
+    if (writer.shapes.pending.length > 0) {
+      if (learn) writer.shapes.commit();
+      else writer.shapes.rollback();
+    }
+    if (this.#shapesBefore !== null) {
+      if (!learn) writer.shapes = this.#shapesBefore;
+      this.#shapesBefore = null;
     }
   }
 }
