@@ -98,11 +98,12 @@ export class RingOutbound {
     const sent = this.#sendDirectly(value);
     if (sent !== undefined) return sent || this.#starve(this.#sideFull ? MARKER_BYTES : this.#wanted);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
-    const encoded = this.#encodeAside(value, false);
+    const encoded = this.#encodeAside(value, !this.#outbox.mayDrop);
     if (encoded === undefined) return this.#sendSideways(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
     const { length } = encoded.bytes;
     const { maxPayload } = this.#producer;
     if (!this.#fits(length > maxPayload ? maxPayload >>> 1 : length)) {
+      this.#encoder.discard?.();
       this.#giveBack(encoded);
       return this.#starve(length > maxPayload ? maxPayload >>> 1 : length);
     }
