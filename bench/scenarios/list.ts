@@ -2,6 +2,7 @@ import type { Scenario } from '../contest.ts';
 import { article2016 } from './article-2016.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
+import { sharedIpc } from './shared-ipc.ts';
 import { sharedRate, sharedThroughput } from './shared-tables.ts';
 import { stream } from './stream.ts';
 import { bunStrings, strings } from './strings.ts';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   smpRoundTrip,
   sharedThroughput,
   sharedRate,
+  sharedIpc,
   bunStrings,
   values,
   strings,
