@@ -1,9 +1,11 @@
 // Smoke: every scenario runs with every contender that is here, and both ends agree. Nothing is judged by its speed.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { measure } from './cli.ts';
 import type { Setting } from './contest.ts';
+import { describeContenders, describedIn, docPath } from './describe.ts';
 import { scenarios } from './scenarios/list.ts';
 
 const setting: Setting = { size: 'smoke', subjects: [], payloads: [], options: {} };
@@ -31,3 +33,8 @@ for (const scenario of scenarios) {
     }
   });
 }
+
+test('docs/benchmarks.md says of every contender how it is used', async () => {
+  const described = describedIn(readFileSync(docPath, 'utf8'));
+  assert.equal(described, await describeContenders(), 'run `node dist/bench/describe.js` after a build');
+});

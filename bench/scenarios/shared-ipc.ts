@@ -10,7 +10,6 @@ const TAKE_TURNS: readonly string[] = [
   'native-port:polled',
   'millrace-ring',
   'millrace-port:block',
-  'ringbuf',
   'nxtedition-shared',
 ];
 

@@ -44,9 +44,7 @@ function writeText(data: Region, text: string): number {
   return data.offset + (data.buffer as TextBuffer).latin1Write(text, data.offset, text.length);
 }
 
-function load(options: BenchOptions): Promise<Package> {
-  return loadOriginal<Package>(options.nxteditionShared, 'nxtedition-shared');
-}
+type Loader = (options: BenchOptions) => Promise<Package>;
 
 function makeWriter(made: Package, buffers: Buffers): End {
   const writer = made.writer(buffers);
@@ -98,21 +96,41 @@ function makeReader(made: Package, buffers: Buffers): End {
   };
 }
 
-export const subjects: readonly ThreadSubject[] = [
-  {
-    name: 'nxtedition-shared',
-    label: '@nxtedition/shared',
-    use: '8 MiB as in its own benchmark; writeSync with a function that never changes, its automatic publication left on and flushSync at the end; the reader calls readSome without pause and reads in place. Strings go through latin1, the fastest way on every runtime.',
+function subject(
+  parts: Pick<ThreadSubject, 'name' | 'label' | 'use' | 'absent' | 'standIn'>,
+  load: Loader,
+): ThreadSubject {
+  return {
+    ...parts,
     forms: ['bytes', 'string'],
     waits: [],
     streamWait: 'loop/block',
-    absent: async (options) => missingOriginal(options.nxteditionShared, 'nxtedition-shared', '--nxtedition-shared'),
-    standIn: (options) => options.nxteditionShared === undefined,
     connect: async ({ options }) => {
       const made = await load(options);
       const buffers = made.alloc(CAPACITY);
       return { end: makeWriter(made, buffers), data: buffers };
     },
     attach: async ({ data, options }) => makeReader(await load(options), data as Buffers),
-  },
+  };
+}
+
+export const subjects: readonly ThreadSubject[] = [
+  subject(
+    {
+      name: 'nxtedition-shared',
+      label: '@nxtedition/shared',
+      use: '8 MiB as in its own benchmark; writeSync with a function that never changes, its automatic publication left on and flushSync at the end; the reader calls readSome without pause and reads in place. Strings go through latin1, the fastest way on every runtime.',
+      absent: async (options) => missingOriginal(options.nxteditionShared, 'nxtedition-shared', '--nxtedition-shared'),
+      standIn: (options) => options.nxteditionShared === undefined,
+    },
+    (options) => loadOriginal<Package>(options.nxteditionShared, 'nxtedition-shared'),
+  ),
+  subject(
+    {
+      name: 'nxtedition-shared:compat',
+      label: 'millrace/compat/nxtedition-shared',
+      use: 'The same code with one import changed: our ring behind the names of @nxtedition/shared.',
+    },
+    () => import('../../src/compat/nxtedition-shared.ts') as unknown as Promise<Package>,
+  ),
 ];
