@@ -56,6 +56,13 @@ export const PROBES_UNREAD_MAX: number = 1000;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 
+/** Milliseconds without progress after which `postMessage` stops keeping pace with the reader of a long message. */
+export const PACE_PATIENCE_MS: number = 0.05;
+/** Bytes a millisecond: about as fast as a native clone writes, so that keeping pace never takes longer than that. */
+export const PACE_BYTES_PER_MS: number = 2 * 1024 * 1024;
+/** Milliseconds of it at the most. */
+export const PACE_MS_MAX: number = 5;
+
 // ---- fairness (G11) -------------------------------------------------------------------------------------------
 
 /** Messages an event loop handles before timers, I/O and other ports get their turn. */

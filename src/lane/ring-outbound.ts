@@ -5,7 +5,7 @@ import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
-import { SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import { DROPS, OUTBOX_PEAK, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
 import type { LaneMemory, Views } from '../memory/region.ts';
 import { Scratch } from '../memory/scratch.ts';
@@ -30,6 +30,7 @@ export class RingOutbound {
   readonly #side: SideChannel;
   readonly #messageMax: number;
   readonly #outbox: Outbox;
+  readonly #maySpin: boolean;
   readonly #scratch = new Scratch();
   /** Bytes that the last message encoded outside the ring took. */
   #asideBytes: number = ASIDE_BYTES_FIRST;
@@ -54,6 +55,7 @@ export class RingOutbound {
     side: SideChannel,
     messageMax: number,
     outbox: Outbox,
+    maySpin: boolean,
   ) {
     this.#views = views;
     this.#lane = lane;
@@ -63,6 +65,7 @@ export class RingOutbound {
     this.#side = side;
     this.#messageMax = messageMax;
     this.#outbox = outbox;
+    this.#maySpin = maySpin;
   }
 
   /** Messages accepted so far; with `moved`, tells when everything up to a point has left the outbox. */
@@ -132,7 +135,26 @@ export class RingOutbound {
     if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)), SIDE_VALUE_BYTES);
     else this.#enqueue(this.#kind, encoded);
     this.#stalled();
-    this.pump();
+    if (!this.pump() && encoded !== undefined && encoded.bytes.length > this.#producer.capacity) {
+      this.#pumpAlong(encoded.bytes.length);
+    }
+  }
+
+  /**
+   * Keeps pace with a reader that is taking a long message in: to come back for each of its parts through the event
+   * loop takes longer than the parts themselves. Ends when the reader pauses, or has taken longer than the native clone
+   * would have kept this thread anyway.
+   */
+  #pumpAlong(bytes: number): void {
+    if (!this.#maySpin) return;
+    const start = performance.now();
+    const end = start + Math.min(PACE_MS_MAX, bytes / PACE_BYTES_PER_MS);
+    let progress = start;
+    for (let now = start; now < end && now - progress < PACE_PATIENCE_MS; now = performance.now()) {
+      if (!this.#producer.headMoved) continue;
+      progress = now;
+      if (this.pump()) return;
+    }
   }
 
   /** Moves what waits in the outbox into the ring as far as it fits; whether the outbox is empty now. */

@@ -113,6 +113,7 @@ export class SharedRingTransport implements Transport {
       this.#side,
       region.messageMax,
       this.#outbox,
+      options.spinUs > 0,
     );
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder()]));
     this.#in = new RingInbound(region.views, inLane, consumer, decoders, this.#side, region.messageMax);
