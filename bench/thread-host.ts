@@ -36,6 +36,7 @@ export class ThreadHost {
   readonly #progress: Progress = new Int32Array(new SharedArrayBuffer(64));
   readonly #waiting = new Map<string, Waiting>();
   readonly #loads = new Map<string, Load>();
+  readonly #started: Promise<Reply>;
   #nextId = 1;
   #broken: Error | undefined;
 
@@ -46,6 +47,8 @@ export class ThreadHost {
       workerData: { control: port2, progress: this.#progress },
       transferList: [port2],
     });
+    this.#started = this.#expect('hello', 0);
+    this.#started.catch(() => {});
     port1.on('message', (reply: Reply) => this.#take(reply));
     this.worker.on('error', (error: unknown) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     this.worker.on('exit', () => this.#fail(new Error('the worker of the benchmark ended')));
@@ -58,6 +61,7 @@ export class ThreadHost {
     options: BenchOptions,
     more: OpenMore = {},
   ): Promise<ThreadChannel> {
+    await withDeadline(this.#started, 20_000, 'the worker of the benchmark did not start');
     const id = this.#nextId++;
     const load = this.#loadOf(spec);
     const { ports = 1, idle = false } = more;

@@ -22,7 +22,7 @@ export type Order =
   | { do: 'close'; id: number };
 
 export type Reply =
-  | { re: 'opened' | 'ready' | 'closed'; id: number }
+  | { re: 'hello' | 'opened' | 'ready' | 'closed'; id: number }
   | { re: 'done'; id: number; tally: Tally }
   | { re: 'failed'; id: number; message: string };
 
@@ -76,3 +76,5 @@ async function obey(order: Order): Promise<void> {
 function tell(reply: Reply): void {
   control.postMessage(reply);
 }
+
+tell({ re: 'hello', id: 0 });
