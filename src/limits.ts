@@ -34,13 +34,15 @@ export const HIGH_WATER_MARK_DEFAULT: number = 256 * 1024;
 export const OUTBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 /** Bytes of complete messages set aside while this thread is blocked in `send`, so that two senders can't lock up. */
 export const INBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
+/** Bytes that a message in the inbox counts for beside its encoded length: the object that small values become. */
+export const INBOX_ITEM_BYTES: number = 64;
 
 /**
  * Values on their way in the side channel, a direction. Each may be of any size and lies outside the ring, so their
  * number is what can be bounded.
  */
 export const SIDE_VALUES_MAX: number = 256;
-/** Bytes that a value in the side channel counts for in the outbox, whatever its real size. */
+/** Bytes that a value in the side channel counts for in outbox and inbox, whatever its real size. */
 export const SIDE_VALUE_BYTES: number = 4096;
 
 // ---- waiting --------------------------------------------------------------------------------------------------

@@ -27,6 +27,8 @@ export const KIND_BYTES = 1;
 export const KIND_TEXT = 2;
 export const KIND_JSON = 3;
 export const KIND_PACKED = 4;
+/** Bytes of payload of a KIND_SIDE record. */
+export const MARKER_BYTES = 8;
 /** The value is in the side channel; the payload is its number there. */
 export const KIND_SIDE = 5;
 /** Filler up to the end of the data area; LENGTH counts the header too. Never delivered. */

@@ -80,6 +80,10 @@ export class Join {
     this.#kind = tag & KIND_MASK;
     this.#total = total;
     this.#filled = 0;
-    return this.#scratch.take(total);
+    try {
+      return this.#scratch.take(total);
+    } catch (cause) {
+      throw new LayoutError(`Cannot join a message of ${total} bytes: there is no memory for it`, { cause });
+    }
   }
 }

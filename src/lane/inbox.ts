@@ -10,7 +10,7 @@ export interface Delivery {
 
 /** What stands in the place of a message that could not be decoded. */
 export interface Failure {
-  readonly error: Error;
+  readonly error: unknown;
 }
 
 interface Item {

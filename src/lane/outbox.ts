@@ -2,6 +2,7 @@
 import { UsageError } from '../errors.ts';
 import type { Views } from '../memory/region.ts';
 import { Fifo } from './fifo.ts';
+import type { HeldValue } from './side-channel.ts';
 
 /**
  * What `postMessage` does when the outbox is above its mark.
@@ -13,12 +14,16 @@ import { Fifo } from './fifo.ts';
 export type OverflowPolicy = 'wait' | 'reject' | 'drop-oldest' | 'drop-newest' | 'latest';
 export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = ['wait', 'reject', 'drop-oldest', 'drop-newest', 'latest'];
 
-/** One message, encoded. `moved` bytes of it are in the ring already. */
+/** One message. `moved` bytes of it are in the ring already. */
 export interface OutboxEntry {
   readonly kind: number;
   readonly bytes: Uint8Array;
   /** The memory around `bytes`, if it is to be used again when the message has moved. */
   readonly home: Views | undefined;
+  /** What goes through the side channel in its place, if anything does. */
+  readonly held: HeldValue | undefined;
+  /** Messages that were accepted before this one. */
+  readonly number: number;
   /** What it counts for against the bounds. */
   readonly weight: number;
   moved: number;
@@ -49,7 +54,8 @@ export class Outbox {
   }
 
   get aboveMark(): boolean {
-    return this.#bytes >= this.highWaterMark;
+    // With a mark of 0 there is room only while nothing waits.
+    return this.#bytes >= Math.max(this.highWaterMark, 1);
   }
 
   /** Whether an entry may still be dropped: then it must teach the receiver nothing. */

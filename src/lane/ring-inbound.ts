@@ -2,8 +2,9 @@
 import { platform } from '#platform';
 import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
-import { KIND_MASK, KIND_SIDE, MORE } from '../frame/header.ts';
+import { KIND_MASK, KIND_SIDE, MARKER_BYTES, MORE } from '../frame/header.ts';
 import { Join } from '../frame/join.ts';
+import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
 import { type Consumer, NONE } from '../ring/consumer.ts';
@@ -78,10 +79,10 @@ export class RingInbound {
       if (value === EMPTY) return false;
       content = { value, ports: this.ports };
     } catch (error) {
-      if (!(error instanceof CodecError)) throw error;
+      if (error instanceof LayoutError) throw error;
       content = { error };
     }
-    this.#inbox.push(content, this.#lastBytes);
+    this.#inbox.push(content, this.#lastBytes + INBOX_ITEM_BYTES);
     return true;
   }
 
@@ -98,7 +99,7 @@ export class RingInbound {
         else continue;
         content = { value, ports: this.ports };
       } catch (error) {
-        if (!(error instanceof CodecError)) throw error;
+        if (error instanceof LayoutError) throw error;
         content = { error };
       }
       this.#inbox.push(content, payload.length);
@@ -129,6 +130,7 @@ export class RingInbound {
         return this.#join.take(this.#decodeJoined);
       }
       if (tag === KIND_SIDE) {
+        if (length < MARKER_BYTES) throw shortMarker(length);
         const number = this.#views.words[offset >>> 2] as number;
         const found = this.#side.take(number);
         // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
@@ -137,6 +139,7 @@ export class RingInbound {
         // SYNC side-taken: one value fewer on its way; pairs with RingOutbound.#sendSideways.
         Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
         this.#leave();
+        this.#lastBytes = SIDE_VALUE_BYTES;
         if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
         this.ports = found.ports;
         return found.value;
@@ -171,6 +174,7 @@ export class RingInbound {
   readonly #decodeAside = (kind: number, whole: Views, length: number): unknown => {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
+      if (length < MARKER_BYTES) throw shortMarker(length);
       const found = this.#side.take(whole.words[0] as number);
       if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
       this.ports = found.ports;
@@ -204,4 +208,8 @@ export class RingInbound {
     const at = this.#lane.block + RECEIVED;
     this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
   }
+}
+
+function shortMarker(length: number): LayoutError {
+  return new LayoutError(`Cannot decode: the marker of a value in the side channel has ${length} bytes`, { length });
 }

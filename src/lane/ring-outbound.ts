@@ -4,21 +4,19 @@ import { platform } from '#platform';
 import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
-import { HEADER_BYTES, KIND_SIDE, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
+import { HEADER_BYTES, KIND_SIDE, MARKER_BYTES, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
 import { PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import { DROPS, OUTBOX_PEAK, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
 import type { LaneMemory, Views } from '../memory/region.ts';
 import { Scratch } from '../memory/scratch.ts';
 import { FULL, type Producer } from '../ring/producer.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
-import type { SideChannel, SpilledFrame } from './side-channel.ts';
+import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
 
 /** Bytes first offered to a value that has to be encoded outside the ring; grows fourfold while it does not fit. */
 const ASIDE_BYTES_FIRST = 64 * 1024;
 /** Bytes from which on a waiting message keeps the memory it was encoded in; below, a copy is cheaper to keep. */
 const ASIDE_BYTES_KEPT = 32 * 1024;
-/** Bytes of payload of the marker that keeps the place of a value in the side channel. */
-const MARKER_BYTES = 8;
 const NO_TRANSFER: readonly unknown[] = [];
 
 export class RingOutbound {
@@ -42,9 +40,10 @@ export class RingOutbound {
   #starvedFor = 0;
   /** Whether it was the number of values in the side channel that stood in the way. */
   #sideFull = false;
-  /** Messages accepted, and messages that have left the outbox for the ring (or were dropped). */
+  /** Messages accepted so far. */
   #accepted = 0;
-  #moved = 0;
+  /** A value is being encoded: its getters are user code, which must not find the encoder half way. */
+  #encoding = false;
 
   constructor(
     views: Views,
@@ -72,8 +71,9 @@ export class RingOutbound {
   get accepted(): number {
     return this.#accepted;
   }
+  /** Messages before the first one that still waits: they are in the ring, or were dropped. */
   get moved(): number {
-    return this.#moved;
+    return this.#outbox.first?.number ?? this.#accepted;
   }
   get backlog(): number {
     return this.#outbox.length;
@@ -94,6 +94,7 @@ export class RingOutbound {
    * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER; nothing was sent
    */
   trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
+    if (this.#encoding) throw busy();
     if (this.#outbox.length > 0 && !this.pump()) return this.#starve(HEADER_BYTES);
     if (transfer.length > 0 || this.#goesNatively(value)) {
       return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
@@ -122,6 +123,7 @@ export class RingOutbound {
    * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OUTBOX_FULL; nothing was sent
    */
   post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
+    if (this.#encoding) throw busy();
     const natively = transfer.length > 0 || this.#goesNatively(value);
     if (this.#outbox.length === 0 || this.pump()) {
       if (natively ? this.#sendSideways(value, transfer) : this.#sendDirectly(value) === true) return;
@@ -132,8 +134,8 @@ export class RingOutbound {
     }
     // What may be dropped later must teach the receiver nothing.
     const encoded = natively ? undefined : this.#encodeAside(value, !this.#outbox.mayDrop);
-    if (encoded === undefined) this.#enqueue(KIND_SIDE, marker(this.#side.post(value, transfer)), SIDE_VALUE_BYTES);
-    else this.#enqueue(this.#kind, encoded);
+    if (encoded !== undefined) this.#enqueue(this.#kind, encoded);
+    else this.#enqueue(KIND_SIDE, NOTHING_ASIDE, this.#side.holdBack(value, transfer));
     this.#stalled();
     if (!this.pump() && encoded !== undefined && encoded.bytes.length > this.#producer.capacity) {
       this.#pumpAlong(encoded.bytes.length);
@@ -159,11 +161,11 @@ export class RingOutbound {
 
   /** Moves what waits in the outbox into the ring as far as it fits; whether the outbox is empty now. */
   pump(): boolean {
+    if (this.#encoding) return false;
     for (let entry = this.#outbox.first; entry !== undefined; entry = this.#outbox.first) {
       if (!this.#moveIn(entry)) return false;
       this.#outbox.shift();
       this.#giveBack(entry);
-      this.#moved++;
     }
     return true;
   }
@@ -171,11 +173,9 @@ export class RingOutbound {
   /** Leaves what did not fit the ring in the side channel, where the other side finds it; returns the frames left. */
   spill(): number {
     const frames: SpilledFrame[] = [];
-    for (const entry of this.#outbox.takeAll()) {
-      frames.push([
-        entry.kind,
-        entry.moved === 0 && entry.home === undefined ? entry.bytes : entry.bytes.slice(entry.moved),
-      ]);
+    for (const { kind, bytes, home, held, moved } of this.#outbox.takeAll()) {
+      if (held !== undefined) frames.push([kind, marker(this.#side.post(held.value, held.transfer))]);
+      else frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
     }
     if (frames.length > 0) this.#side.leave(frames);
     return frames.length;
@@ -188,6 +188,7 @@ export class RingOutbound {
   #goesNatively(value: unknown): boolean {
     if (typeof value !== 'string' || value.length < platform.nativeTextMin || value === this.#lastNativeText)
       return false;
+    if (value.length > this.#messageMax) return false;
     this.#lastNativeText = value;
     return true;
   }
@@ -200,11 +201,14 @@ export class RingOutbound {
     const offset = producer.tryClaim(room);
     if (offset === FULL) return false;
     let length: number;
+    this.#encoding = true;
     try {
       length = this.#encoder.encodeInto(value, this.#views, offset, room, true);
     } catch (error) {
       producer.abort();
       throw error;
+    } finally {
+      this.#encoding = false;
     }
     if (length >= 0) {
       producer.commit(length, this.#kind);
@@ -218,6 +222,13 @@ export class RingOutbound {
 
   /** Sends the value through the side channel and its place in the order through the ring. */
   #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
+    if (!this.#postSideways(value, transfer)) return false;
+    this.#accepted++;
+    this.#starvedFor = 0;
+    return true;
+  }
+
+  #postSideways(value: unknown, transfer: readonly unknown[]): boolean {
     this.#sideFull = this.#sideChannelFull;
     if (this.#sideFull) return false;
     const offset = this.#producer.tryClaim(MARKER_BYTES);
@@ -232,7 +243,7 @@ export class RingOutbound {
     this.#views.words[offset >>> 2] = number;
     this.#views.words[(offset >>> 2) + 1] = 0;
     this.#producer.commit(MARKER_BYTES, KIND_SIDE);
-    this.#sent();
+    this.#sentOne();
     return true;
   }
 
@@ -242,9 +253,11 @@ export class RingOutbound {
     for (;;) {
       const room = Math.min(home.bytes.length, this.#messageMax);
       let length: number = REFUSED;
+      this.#encoding = true;
       try {
         length = this.#encoder.encodeInto(value, home, 0, room, learn);
       } finally {
+        this.#encoding = false;
         if (length === REFUSED) this.#scratch.give(home, room);
       }
       if (length >= 0) {
@@ -269,7 +282,8 @@ export class RingOutbound {
 
   /** Moves one waiting message, or its next parts, into the ring; whether all of it is there. */
   #moveIn(entry: OutboxEntry): boolean {
-    const { bytes, kind } = entry;
+    const { bytes, kind, held } = entry;
+    if (held !== undefined) return this.#postSideways(held.value, held.transfer);
     if (bytes.length <= this.#producer.maxPayload && entry.moved === 0) return this.#copyIn(kind, bytes);
     while (entry.moved < bytes.length) {
       const prefix = entry.moved === 0 ? PARTS_PREFIX_BYTES : 0;
@@ -307,11 +321,11 @@ export class RingOutbound {
     return true;
   }
 
-  #enqueue(kind: number, { bytes, home }: Aside, weight: number = bytes.length): void {
+  #enqueue(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
     const drops = this.#outbox.drops;
-    this.#outbox.push({ kind, bytes, home, weight, moved: 0 });
+    const weight = held === undefined ? bytes.length : SIDE_VALUE_BYTES;
+    this.#outbox.push({ kind, bytes, home, held, weight, number: this.#accepted, moved: 0 });
     this.#accepted++;
-    this.#moved += this.#outbox.drops - drops;
     this.#count(OUTBOX_PEAK, this.#outbox.peak);
     if (this.#outbox.drops !== drops) this.#countDrops();
   }
@@ -319,20 +333,23 @@ export class RingOutbound {
   /** One message went straight into the ring. */
   #sent(): void {
     this.#accepted++;
-    this.#moved++;
     this.#starvedFor = 0;
     this.#sentOne();
   }
 
   /** Values in the side channel lie outside the ring and may be of any size, so their number is bounded. */
   get #sideChannelFull(): boolean {
+    // HEAD first: the other side moves it after SIDE_TAKEN, so either both are new here, or HEAD will be seen to move
+    // before anybody sleeps.
+    this.#producer.lookAtHead();
     // SYNC side-taken: what the other side has taken no longer counts; pairs with RingInbound.#fromRing.
     const taken = Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
     return ((this.#side.posted - taken) | 0) >= SIDE_VALUES_MAX;
   }
 
   #starve(bytes: number): false {
-    this.#starvedFor = bytes;
+    // The next message is expected to be a little longer than the last one, which may be more than a record takes.
+    this.#starvedFor = Math.min(bytes, this.#producer.maxPayload);
     this.#stalled();
     return false;
   }
@@ -363,9 +380,14 @@ interface Aside {
   readonly bytes: Uint8Array;
   readonly home: Views | undefined;
 }
+const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
 
-function marker(number: number): Aside {
+function busy(): UsageError {
+  return new UsageError('ERR_BUSY', 'Cannot send: a getter of the value that is being sent called back into its port');
+}
+
+function marker(number: number): Uint8Array {
   const bytes = new Uint8Array(MARKER_BYTES);
   new Int32Array(bytes.buffer)[0] = number;
-  return { bytes, home: undefined };
+  return bytes;
 }

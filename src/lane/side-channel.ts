@@ -21,6 +21,12 @@ export interface SideValue {
   readonly ports: readonly unknown[];
 }
 
+/** A value cloned for later, with the transferred objects in it: they have left their sender already. */
+export interface HeldValue {
+  readonly value: unknown;
+  readonly transfer: readonly unknown[];
+}
+
 export interface SideEvents {
   /** Something arrived; look. */
   arrived(): void;
@@ -81,32 +87,34 @@ export class SideChannel {
    * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted or moved
    */
   post(value: unknown, transfer: readonly unknown[]): number {
-    for (const item of transfer) {
-      const own = item === this.#tether || item === this.#side;
-      if (own || item instanceof SharedArrayBuffer) {
-        const what = own ? "the channel's own native port" : 'a SharedArrayBuffer';
-        throw new UsageError('ERR_TRANSFER', `Cannot transfer ${what}: leave it out of the transfer list`);
-      }
-    }
+    this.#checkTransfer(transfer);
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
     try {
       // A string goes bare: runtimes that share the characters of a string do so only for a message that is one.
-      if (typeof value === 'string') this.#side.postMessage(value);
+      if (typeof value === 'string' && transfer.length === 0) this.#side.postMessage(value);
       else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
-      const text = cause instanceof Error ? cause.message : String(cause);
-      if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
-        throw new UsageError('ERR_TRANSFER', `Cannot transfer the same object twice: ${text}`, { cause });
-      }
-      if (transfer.some(cannotMove)) {
-        throw new UsageError('ERR_TRANSFER', `Cannot transfer what stands in the list: ${text}`, { cause });
-      }
-      throw new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
+      throw refusal(transfer, cause);
     }
     this.#nextNumber = (number + 1) | 0;
     this.#left = true;
     return number;
+  }
+
+  /**
+   * Takes a value to be posted later. What is in `transfer` moves now.
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved
+   */
+  holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
+    this.#checkTransfer(transfer);
+    if (typeof value === 'string' && transfer.length === 0) return { value, transfer };
+    try {
+      const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
+      return { value: held[0], transfer: held[1] as readonly unknown[] };
+    } catch (cause) {
+      throw refusal(transfer, cause);
+    }
   }
 
   /** Values posted so far. */
@@ -184,6 +192,16 @@ export class SideChannel {
     if (!platform.closeDropsPosted || !this.#left) this.#side.close();
   }
 
+  #checkTransfer(transfer: readonly unknown[]): void {
+    for (const item of transfer) {
+      const own = item === this.#tether || item === this.#side;
+      if (own || item instanceof SharedArrayBuffer) {
+        const what = own ? "the channel's own native port" : 'a SharedArrayBuffer';
+        throw new UsageError('ERR_TRANSFER', `Cannot transfer ${what}: leave it out of the transfer list`);
+      }
+    }
+  }
+
   /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */
   #rung(): void {
     // SYNC rung: a count and nothing else; pairs with peerGone.
@@ -205,6 +223,17 @@ export class SideChannel {
       this.watchLife(message[1]);
     }
   }
+}
+
+function refusal(transfer: readonly unknown[], cause: unknown): UsageError | DataCloneError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
+    return new UsageError('ERR_TRANSFER', `Cannot transfer the same object twice: ${text}`, { cause });
+  }
+  if (transfer.some(cannotMove)) {
+    return new UsageError('ERR_TRANSFER', `Cannot transfer what stands in the list: ${text}`, { cause });
+  }
+  return new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
 }
 
 function isFrame(frame: unknown): frame is SpilledFrame {

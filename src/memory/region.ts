@@ -1,7 +1,7 @@
 // Allocates and checks regions, and makes every view over them: once, here. Rings and signals are handed views.
 import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
-import { RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
+import { MESSAGE_BYTES_MAX, RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import * as layout from './layout.ts';
 
@@ -125,7 +125,12 @@ export function openRegion(memory: SharedArrayBuffer): Region {
     );
   }
   const messageMax = Atomics.load(head, layout.MESSAGE_MAX);
-  if (messageMax < 1) throw new LayoutError(`Cannot open a region: message limit ${messageMax} is not positive`);
+  if (messageMax < 1 || messageMax > MESSAGE_BYTES_MAX) {
+    throw new LayoutError(`Cannot open a region: its message limit ${messageMax} is not 1 to ${MESSAGE_BYTES_MAX}`, {
+      value: messageMax,
+      limit: MESSAGE_BYTES_MAX,
+    });
+  }
   const views = viewsOf(memory);
   const data = layout.DATA * 4;
   const { words, bytes } = views;

@@ -180,6 +180,14 @@ export class Producer {
     return Atomics.load(this.words, this.#headWord) !== this.#headSeen;
   }
 
+  /**
+   * Looks at the consumer's position anew.
+   * @throws LayoutError if it makes no sense
+   */
+  lookAtHead(): void {
+    this.#refresh(0);
+  }
+
   /** Whether the consumer has released everything before `position`. Looks anew. */
   releasedUpTo(position: number): boolean {
     this.#refresh(0);
