@@ -120,7 +120,7 @@ export class SharedRingTransport implements Transport {
     const sleeps = here + layout.PARKS;
     const sliceMs = options.watchPeer ? LIVENESS_SLICE_MS : Number.POSITIVE_INFINITY;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
-      if (this.#side.peerGone()) this.#tetherClosed();
+      if (this.#side.peerGone()) this.#peerVanished();
     });
     this.#loop =
       options.asyncPark === 'wait-async'
@@ -137,7 +137,11 @@ export class SharedRingTransport implements Transport {
     return this.#in.ports;
   }
   get writable(): boolean {
-    return this.#out.writable;
+    try {
+      return this.#out.writable;
+    } catch (error) {
+      throw this.#judged(error);
+    }
   }
   get backlog(): number {
     return this.#out.backlog;
@@ -177,7 +181,10 @@ export class SharedRingTransport implements Transport {
     }
     try {
       const value = this.#in.tryReceive();
-      if (value !== EMPTY || !this.#peerEnded()) return value;
+      if (value !== EMPTY) return value;
+      // Somebody who only polls has no other moment for what waits in the outbox.
+      if (this.#out.backlog > 0) this.#out.pump();
+      if (!this.#peerEnded()) return EMPTY;
       // The end was seen after the ring was found empty: what came in between is there now (T1).
       const last = this.#in.tryReceive();
       return last !== EMPTY ? last : this.#leftOver();
@@ -212,6 +219,8 @@ export class SharedRingTransport implements Transport {
   }
 
   waitReadable(timeoutMs: number): boolean {
+    // Inside cork too: the answer may be to what the peer cannot see yet.
+    this.#out.producer.publish();
     if (this.#out.backlog === 0) return this.#blocking.wait(DATA, this.#readable, timeoutMs);
     // What waits in the outbox goes on while this thread is blocked.
     const look = (): boolean => {
@@ -223,6 +232,7 @@ export class SharedRingTransport implements Transport {
 
   waitProgress(done: () => boolean, timeoutMs: number): boolean {
     const start = performance.now();
+    this.#out.producer.publish();
     for (;;) {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
@@ -305,6 +315,8 @@ export class SharedRingTransport implements Transport {
     this.#ended = reason;
     forgetThreadEnd(this);
     const spilled = reason === 'lost' ? 0 : this.#out.spill();
+    // What cork holds back was sent, too.
+    this.#out.producer.publish();
     Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with #peerEnded.
     Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
@@ -323,14 +335,23 @@ export class SharedRingTransport implements Transport {
 
   /** The native port closed, or a watcher saw the thread end: if the peer said nothing, it was killed. */
   #tetherClosed(): void {
-    if (!this.#peerEnded()) this.#peerGone('terminated');
+    this.#peerVanished();
     this.#events.woken();
+  }
+  #peerVanished(): void {
+    if (!this.#peerEnded()) this.#peerGone('terminated');
   }
 
   #peerGone(reason: CloseReason): void {
     this.#ended = reason;
     this.#spilled = Atomics.load(this.#words, this.#there + layout.SPILLED);
     forgetThreadEnd(this);
+    this.#tellLater();
+  }
+
+  /** The end was met in the middle of some call: whoever waits elsewhere learns it as soon as that has returned. */
+  #tellLater(): void {
+    queueMicrotask(() => this.#events.woken());
   }
 
   /** What the peer left beside the ring when it ended, then `CLOSED`. */
@@ -368,6 +389,9 @@ export class SharedRingTransport implements Transport {
     if (error instanceof LayoutError) {
       this.#damaged = true;
       if (this.#ended === undefined) this.#end('lost');
+      // Nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look.
+      this.#side.close();
+      this.#tellLater();
     }
     return error;
   }
