@@ -12,7 +12,7 @@ import {
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import { SharedRingTransport } from '../transport/thread/shared-ring.ts';
-import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions } from './options.ts';
+import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
 
 /** What `spawn` gives the new thread. */
@@ -90,7 +90,7 @@ export function attach<In = unknown, Out = unknown>(remote: unknown, options?: P
 }
 
 function attachWatching(remote: unknown, options: PortOptions | undefined, watchPeer: boolean): Port {
-  const resolved = resolveOptions(options);
+  const resolved = resolvePortOptions(options);
   const { region, natives, life } = openHandle(remote);
   const { port, transport } = openPort(region, 1, natives, life, resolved, watchPeer);
   if (ownLife !== null) transport.announceLife(ownLife);

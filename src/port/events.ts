@@ -77,7 +77,7 @@ export class Listeners {
   /** Calls every listener that was there at the start; `failed` is told of each that throws. */
   emit(event: PortEvent, raw: unknown, failed: (error: unknown) => void): void {
     for (const entry of this.#entries) {
-      if (entry.once) this.remove(entry.listener, entry.raw);
+      if (entry.once) this.#entries = this.#entries.filter((other) => other !== entry);
       try {
         entry.call(event, raw);
       } catch (error) {

@@ -55,19 +55,35 @@ const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
   eventLoopWait: { fallback: platform.asyncPark, names: ['wait-async', 'doorbell'] },
 };
 
+/** What is decided when the memory is allocated. */
+const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes'];
+
 /**
  * Fills in what is missing.
  * @throws UsageError ERR_OPTION naming the option, the value and what it may be
  */
 export function resolveOptions(options: ChannelOptions = {}): Resolved {
+  return resolve(options, Object.keys(RULES));
+}
+
+/**
+ * The same for one end of a channel that is there already: its memory cannot be chosen any more.
+ * @throws UsageError ERR_OPTION
+ */
+export function resolvePortOptions(options: PortOptions = {}): Resolved {
+  return resolve(
+    options,
+    Object.keys(RULES).filter((name) => !CHANNEL_ONLY.includes(name)),
+  );
+}
+
+function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
   if (typeof options !== 'object' || options === null) {
     throw new UsageError('ERR_OPTION', `Cannot use ${String(options)} as options: expected an object`);
   }
   for (const name of Object.keys(options)) {
-    if (!(name in RULES)) {
-      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${Object.keys(RULES).join(', ')}`, {
-        option: name,
-      });
+    if (!known.includes(name)) {
+      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${known.join(', ')}`, { option: name });
     }
   }
   const resolved: Record<string, number | string> = {};
@@ -87,10 +103,18 @@ export function resolveOptions(options: ChannelOptions = {}): Resolved {
 }
 
 /**
- * A time limit in milliseconds: 0 or more, Infinity (the default) for none.
+ * The time limit in these options, in milliseconds: 0 or more, Infinity (the default) for none.
  * @throws UsageError ERR_OPTION for anything else, NaN and negative numbers included
  */
-export function resolveTimeout(timeoutMs: number | undefined, fallback: number = Number.POSITIVE_INFINITY): number {
+export function timeoutOf(
+  options: { readonly timeoutMs?: number } | undefined,
+  fallback: number = Number.POSITIVE_INFINITY,
+): number {
+  if (options === undefined) return fallback;
+  if (typeof options !== 'object' || options === null) {
+    throw new UsageError('ERR_OPTION', `Cannot use ${show(options)} as options: expected an object like { timeoutMs }`);
+  }
+  const { timeoutMs } = options;
   if (timeoutMs === undefined) return fallback;
   if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs;
   throw new UsageError('ERR_OPTION', `timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {

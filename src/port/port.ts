@@ -3,7 +3,7 @@ import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { CLOSED, type Mark, type Stats, type Transport } from '../transport/transport.ts';
-import { resolveTimeout } from './options.ts';
+import { timeoutOf } from './options.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
 import { type Settleable, settleable, Waiters } from './waiters.ts';
@@ -37,7 +37,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
   #held = false;
   /** `close()` was called on this end. */
   #shut = false;
-  #endTold = false;
+  /** `CLOSED` has come out of the transport: no message will. */
+  #drained = false;
+  #closeEmitted = false;
+  /** An error that a batch met behind its messages; the next receive throws it. */
+  #owed: { readonly error: unknown } | undefined;
 
   /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
   constructor(open: (woken: () => void) => Transport) {
@@ -78,28 +82,31 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
    * if the time limit passed first; nothing was sent then.
    * @throws UnsupportedError where this thread may not block; else as postMessage, ClosedError also while waiting
    */
-  send(value: Out, options: SendOptions = {}): boolean {
+  send(value: Out, options?: SendOptions): boolean {
     this.#checkOpen('send');
-    const timeoutMs = resolveTimeout(options.timeoutMs);
+    const timeoutMs = timeoutOf(options);
     let sent = this.#transport.trySend(value);
     if (sent && this.#transport.backlog === 0) return true;
-    this.#checkMayBlock('send');
+    if (!sent) this.#checkMayBlock('send');
     const start = performance.now();
-    if (!sent) {
-      // Tried anew only when there is room for it, because each try encodes the value.
-      this.#transport.waitProgress(() => {
-        // Asked again after it came true: a value that went in must not go in twice.
-        sent ||= this.#transport.pump() && this.#transport.writable && this.#transport.trySend(value);
-        return sent;
-      }, timeoutMs);
-    }
-    if (sent) {
-      // A message in parts is on its way; what does not go in within the limit follows by itself.
-      const left = timeoutMs - (performance.now() - start);
-      this.#transport.waitProgress(() => this.#transport.pump(), left);
+    try {
+      if (!sent) {
+        // Tried anew only when there is room for it, because each try encodes the value.
+        this.#transport.waitProgress(() => {
+          // Asked again after it came true: a value that went in must not go in twice.
+          sent ||= this.#transport.pump() && this.#transport.writable && this.#transport.trySend(value);
+          return sent;
+        }, timeoutMs);
+      }
+      if (sent && this.#transport.canBlock) {
+        // A message in parts is on its way; what does not go in within the limit follows by itself.
+        const left = timeoutMs - (performance.now() - start);
+        this.#transport.waitProgress(() => this.#transport.pump(), left);
+      }
+    } finally {
+      this.#pump.rearm();
       if (this.#transport.backlog > 0) this.#kick();
     }
-    this.#pump.rearm();
     if (!sent) this.#checkOpen('send');
     return sent;
   }
@@ -112,7 +119,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
   /** Resolves when there is room again; at once if there is. Rejects with ClosedError if either side ends first. */
   get writable(): Promise<void> {
     if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('send'));
-    if (this.#transport.writable) return Promise.resolve();
+    try {
+      if (this.#transport.writable && !this.#pump.tire()) return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error);
+    }
     this.#writable ??= settleable();
     this.#kick();
     return this.#writable.promise;
@@ -120,11 +131,16 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
 
   /**
    * Resolves when the peer has taken over everything sent before: from then on its death loses nothing of it to us.
-   * Rejects with ClosedError if the channel ends first.
+   * Rejects with ClosedError if the channel ends first, or this end was closed.
    */
   flush(): Promise<void> {
+    if (this.#shut) return Promise.reject(this.#closedError('flush'));
     const mark = this.#transport.mark();
-    if (this.#transport.takenUpTo(mark)) return Promise.resolve();
+    try {
+      if (this.#transport.takenUpTo(mark)) return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error);
+    }
     if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('flush'));
     const done = settleable<void>();
     this.#flushes.push({ mark, done });
@@ -149,7 +165,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
    */
   tryReceive(): In | typeof EMPTY | typeof CLOSED {
     if (this.#shut) throw this.#closedError('receive');
-    return this.#transport.tryReceive() as In;
+    return this.#take() as In;
   }
 
   /**
@@ -161,7 +177,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
     // Before a message is taken: a wrong call must lose none.
-    const timeoutMs = resolveTimeout(options?.timeoutMs);
+    const timeoutMs = timeoutOf(options);
     options?.signal?.throwIfAborted();
     const first = this.tryReceive();
     if (first !== EMPTY) return first;
@@ -179,19 +195,28 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     }
   }
 
-  /** Up to `max` messages in order; blocks for the first one up to the time limit, which is 0 by default. */
-  receiveMany(max: number, options: ReceiveOptions = {}): In[] {
+  /**
+   * Up to `max` messages in order; blocks for the first one up to the time limit, which is 0 by default. An empty array
+   * stands for `EMPTY` as well as for `CLOSED`, which `tryReceive` tells apart.
+   * @throws as receive; an error that comes behind messages is thrown by the next call
+   */
+  receiveMany(max: number, options?: ReceiveOptions): In[] {
     if (!(Number.isSafeInteger(max) && max >= 1)) {
       throw new UsageError('ERR_OPTION', `max cannot be ${String(max)}: it takes a whole number from 1`, {
         value: max,
       });
     }
     const values: In[] = [];
-    let value = this.receive({ ...options, timeoutMs: options.timeoutMs ?? 0 });
+    let value = this.receive({ ...options, timeoutMs: timeoutOf(options, 0) });
     while (value !== EMPTY && value !== CLOSED) {
       values.push(value);
       if (values.length === max) break;
-      value = this.tryReceive();
+      try {
+        value = this.tryReceive();
+      } catch (error) {
+        this.#owed = { error };
+        break;
+      }
     }
     return values;
   }
@@ -201,15 +226,18 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
    * before listeners.
    * @throws (rejects) the signal's reason; else as tryReceive
    */
-  receiveAsync(options: ReceiveOptions = {}): Promise<In | typeof EMPTY | typeof CLOSED> {
+  receiveAsync(options?: ReceiveOptions): Promise<In | typeof EMPTY | typeof CLOSED> {
     try {
-      const timeoutMs = resolveTimeout(options.timeoutMs);
-      options.signal?.throwIfAborted();
-      if (this.#readers.length === 0) {
-        const value = this.tryReceive();
-        if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value);
-      } else if (this.#shut) throw this.#closedError('receive');
-      const pending = this.#readers.add(timeoutMs, EMPTY, options.signal, () => this.#rehold());
+      const timeoutMs = timeoutOf(options);
+      options?.signal?.throwIfAborted();
+      if (this.#shut) throw this.#closedError('receive');
+      // A loop over messages that are there already would keep everybody else from running.
+      const mayTake = this.#readers.length === 0 && (timeoutMs === 0 || this.#drained || !this.#pump.tire());
+      if (mayTake) {
+        const value = this.#take();
+        if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value as In);
+      }
+      const pending = this.#readers.add(timeoutMs, EMPTY, options?.signal, () => this.#rehold());
       this.#kick();
       return pending as Promise<In>;
     } catch (error) {
@@ -217,18 +245,22 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     }
   }
 
-  /** `for await (const value of port)`: until the peer is gone and everything was read. */
+  /** `for await (const value of port)`: until the peer is gone and everything was read, or this end is closed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<In, void, void> {
-    for (;;) {
+    while (!this.#shut) {
       const value = await this.receiveAsync();
       if (value === CLOSED || value === EMPTY) return;
       yield value;
     }
   }
 
-  /** `for (const value of port.blocking())`: blocks between messages, ends with the peer. */
+  /** `for (const value of port.blocking())`: blocks between messages; ends with the peer, or when this end is closed. */
   *blocking(): Generator<In, void, void> {
-    for (let value = this.receive(); value !== CLOSED; value = this.receive()) yield value;
+    while (!this.#shut) {
+      const value = this.receive();
+      if (value === CLOSED) return;
+      yield value;
+    }
   }
 
   // ---- beside the queue ---------------------------------------------------------------------------------------
@@ -310,7 +342,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     if (this.#wantsData) this.#pump.kick();
   }
   get #wantsData(): boolean {
-    return !this.#shut && !this.#endTold && (this.#readers.length > 0 || this.listening);
+    return !this.#shut && !this.#drained && (this.#readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
     return (
@@ -328,11 +360,18 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     this.#pump.kick();
   }
 
+  #take(): unknown {
+    if (this.#owed === undefined) return this.#transport.tryReceive();
+    const { error } = this.#owed;
+    this.#owed = undefined;
+    throw error;
+  }
+
   /** Hands out one message; false when there is none. Called by the pump. */
   #deliver(): boolean {
     let value: unknown;
     try {
-      value = this.#transport.tryReceive();
+      value = this.#take();
     } catch (error) {
       if (this.#readers.length > 0) this.#readers.first().reject(error);
       else this.emit('messageerror', error, []);
@@ -340,6 +379,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     }
     if (value === EMPTY) return false;
     if (value === CLOSED) {
+      this.#drained = true;
       this.#tellEnd();
       return false;
     }
@@ -361,11 +401,20 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     this.#writable?.reject(this.#closedError('send'));
     this.#writable = undefined;
     for (const { mark, done } of this.#flushes.splice(0)) {
-      if (this.#shut || ended === 'lost' || !this.#transport.takenUpTo(mark)) done.reject(this.#closedError('flush'));
-      else done.resolve();
+      if (this.#takenInTime(mark)) done.resolve();
+      else done.reject(this.#closedError('flush'));
     }
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
+  }
+
+  /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */
+  #takenInTime(mark: Mark): boolean {
+    try {
+      return !this.#shut && this.#transport.takenUpTo(mark);
+    } catch {
+      return false;
+    }
   }
 
   #settleProgress(): void {
@@ -386,14 +435,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     }
   }
 
-  /** The end of the stream: whoever still waits for a message learns it, once. */
+  /** Nobody waits for messages any more, or there are none: the end is news now. */
   #tellEnd(): void {
-    if (this.#endTold) return;
-    this.#endTold = true;
     while (this.#readers.length > 0) this.#readers.first().resolve(CLOSED);
+    this.#rehold();
+    if (this.#closeEmitted) return;
+    this.#closeEmitted = true;
     const reason = this.#transport.ended as CloseReason;
     queueMicrotask(() => this.emit('close', reason, [], reason));
-    this.#rehold();
   }
 
   /** Keeps the process alive exactly while something here is waited for (G8). */

@@ -27,9 +27,17 @@ export class Pump {
   #state: 'idle' | 'due' | 'running' | 'polling' | 'parked' = 'idle';
   #restingSince = 0;
   #pollDue = false;
+  /** What was handed out since this event loop last had a turn, and when that began. */
+  #handed = 0;
+  #handedSince = 0;
+  #tired = false;
 
   readonly #start = (): void => {
     if (this.#state === 'due') void this.#run();
+  };
+  readonly #startRested = (): void => {
+    this.#rested();
+    this.#start();
   };
   readonly #poll = (): void => {
     this.#pollDue = false;
@@ -37,6 +45,7 @@ export class Pump {
     if (this.#somethingToDo()) {
       this.#transport.spin.caught();
       this.#restingSince = 0;
+      this.#rested();
       void this.#run();
     } else if (performance.now() - this.#restingSince < this.#transport.spin.windowMs) this.#pollNextTurn();
     else {
@@ -53,13 +62,31 @@ export class Pump {
   /** Something changed on this side: look soon, but not inside the caller. */
   kick(): void {
     if (this.#state === 'due' || this.#state === 'running') return;
+    if (this.#tired) {
+      this.#startNextTurn();
+      return;
+    }
     this.#state = 'due';
     queueMicrotask(this.#start);
+  }
+
+  /**
+   * Counts something handed out at once: a message, a promise already kept. True when timers, I/O and other ports must
+   * have their turn before the next one (G11); then `kick`.
+   */
+  tire(): boolean {
+    if (this.#handed++ === 0) this.#handedSince = performance.now();
+    else if (this.#handed >= BUDGET_MESSAGES) this.#tired = true;
+    else if (this.#handed % MESSAGES_PER_CLOCK === 0 && performance.now() - this.#handedSince > BUDGET_MS) {
+      this.#tired = true;
+    }
+    return this.#tired;
   }
 
   /** The peer rang: look now. Called from the event loop. */
   woken(): void {
     if (this.#state === 'running' || this.#state === 'due') return;
+    this.#rested();
     void this.#run();
   }
 
@@ -73,21 +100,30 @@ export class Pump {
     this.#state = 'running';
     const host = this.#host;
     const start = performance.now();
-    for (let handled = 0; ; ) {
-      host.settle();
-      if (!host.wantsData() || !host.deliver()) break;
-      if (handled++ === 0) this.#learn(start);
-      if (handled >= BUDGET_MESSAGES || (handled % MESSAGES_PER_CLOCK === 0 && performance.now() - start > BUDGET_MS)) {
-        // Timers, I/O and other ports have their turn (G11).
-        this.#state = 'due';
-        platform.turn(this.#start);
+    for (let first = true; ; first = false) {
+      if (this.#tired) {
+        this.#startNextTurn();
         return;
       }
+      host.settle();
+      if (!host.wantsData() || !host.deliver()) break;
+      if (first) this.#learn(start);
+      this.tire();
       // What the handler left to microtasks runs before the next message, as with a native port.
       await undefined;
     }
     host.settle();
     this.#rest();
+  }
+
+  #rested(): void {
+    this.#handed = 0;
+    this.#tired = false;
+  }
+
+  #startNextTurn(): void {
+    this.#state = 'due';
+    platform.turn(this.#startRested);
   }
 
   #learn(now: number): void {
@@ -117,8 +153,7 @@ export class Pump {
   #park(): void {
     this.#state = 'parked';
     if (this.#transport.ended === undefined && !this.#transport.park(this.#host.wantsData(), this.#host.wantsSpace())) {
-      this.#state = 'due';
-      platform.turn(this.#start);
+      this.#startNextTurn();
     }
   }
 
