@@ -69,9 +69,14 @@ export const soak: boolean = (numberFrom('SOAK') ?? 0) !== 0;
 /** The seed of this process: `SEED`, or a new one. */
 export const seed: number = numberFrom('SEED') ?? Math.floor(Math.random() * 2 ** 48);
 
-/** How many cases a random test runs: `COUNT`, or `usual`, or `nightly` under `SOAK=1`. */
+/**
+ * How many cases a random test runs: `COUNT`, or `usual`, or `nightly` under `SOAK=1`. Tests of under a thousand cases,
+ * whose cases are heavy, never run more than usual because of `COUNT`.
+ */
 export function cases(usual: number, nightly: number): number {
-  return numberFrom('COUNT') ?? (soak ? nightly : usual);
+  const count = numberFrom('COUNT');
+  if (count === undefined) return soak ? nightly : usual;
+  return usual < 1000 ? Math.min(count, usual) : count;
 }
 
 /**
