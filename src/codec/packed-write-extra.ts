@@ -6,6 +6,7 @@ import {
   ERROR_HAS_MESSAGE,
   ERROR_HAS_STACK,
   ERROR_NAMES,
+  EXTRA_BIGINT,
   EXTRA_BITS,
   EXTRA_BOXED,
   EXTRA_BUFFER,
@@ -24,7 +25,8 @@ import {
 import type { ShapeNode } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
-import { type PackedWriter, Step } from './packed-writer.ts';
+import type { PackedWriter } from './packed-writer.ts';
+import { Step } from './value-path.ts';
 
 const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);
@@ -66,6 +68,31 @@ export function writeExtra(
     default:
       return writer.instance(object as Record<string, unknown>, at, place);
   }
+}
+
+/** From here on bigints are written by way of their digits: shifting word by word takes time that grows with the square. */
+const LONG_BIGINT: bigint = 1n << 512n;
+
+export function writeBigint(writer: PackedWriter, value: bigint, at: number): number {
+  const { words, end } = writer;
+  const magnitude = value < 0n ? -value : value;
+  let next = at + 2;
+  if (magnitude < LONG_BIGINT) {
+    for (let rest = magnitude; rest !== 0n; rest >>= 32n) {
+      if (next >= end) throw NO_ROOM_SIGNAL;
+      words[next++] = Number(BigInt.asIntN(32, rest));
+    }
+  } else {
+    const digits = magnitude.toString(16);
+    if (next + digits.length / 8 > end) throw NO_ROOM_SIGNAL;
+    for (let to = digits.length; to > 0; to -= 8) {
+      words[next++] = Number.parseInt(digits.slice(Math.max(0, to - 8), to), 16) | 0;
+    }
+  }
+  if (next > end) throw NO_ROOM_SIGNAL;
+  head(writer, at, EXTRA_BIGINT, value < 0n ? 1 : 0);
+  words[at + 1] = next - at - 2;
+  return next;
 }
 
 function head(writer: PackedWriter, at: number, extra: number, parameter: number): void {
@@ -236,8 +263,8 @@ function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, plac
     return writer.failSelf('a view that its ArrayBuffer no longer reaches'); // only DataView throws
   }
   if (!buffer.resizable) {
-    if (byteOffset === 0 && byteLength === buffer.byteLength && !writer.isMet(buffer)) {
-      writer.meet(buffer);
+    if (byteOffset === 0 && byteLength === buffer.byteLength && !writer.met.has(buffer)) {
+      writer.met.number(buffer);
       head(writer, at, EXTRA_VIEW_WHOLE, number);
       const bytes = view instanceof Uint8Array ? view : new Uint8Array(buffer);
       return writeBytes(writer, bytes, at + 1);

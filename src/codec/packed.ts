@@ -69,7 +69,7 @@ export class PackedEncoder implements Encoder {
       throw error;
     } finally {
       this.#encoding = false;
-      writer.finish();
+      writer.met.clear();
       if (succeeded && learn) this.#unsettled = true;
       else this.#settle(succeeded, false);
     }

@@ -1,0 +1,106 @@
+// Writes arrays: of numbers as they lie in memory, others element by element, with their holes and named properties.
+import { PLAIN_ARRAYS_TRUSTED } from '../limits.ts';
+import { IndexWalk, isArrayIndex } from './index-walk.ts';
+import {
+  ARGUMENT_MAX,
+  EXTRA_ARRAY_PAIRS,
+  TAG_ARRAY,
+  TAG_BITS,
+  TAG_DOUBLE_ARRAY,
+  TAG_EXTRA,
+  TAG_HOLES,
+  TAG_INT32_ARRAY,
+} from './packed-format.ts';
+import type { ShapeNode } from './packed-shapes.ts';
+import { NO_ROOM_SIGNAL } from './packed-signals.ts';
+import { writeText } from './packed-write-text.ts';
+import type { PackedWriter } from './packed-writer.ts';
+
+export function writeArray(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
+  if (writer.exactArrays || place.plainArrays < PLAIN_ARRAYS_TRUSTED || 'index' in value) {
+    const keys = Object.keys(value);
+    if (keys.length > 0 && !isArrayIndex(keys[keys.length - 1]!)) {
+      if (at >= writer.end) throw NO_ROOM_SIGNAL;
+      writer.words[at] = (EXTRA_ARRAY_PAIRS << TAG_BITS) | TAG_EXTRA;
+      const next = writeElements(writer, value, at + 1, place);
+      const names = Object.keys(value).filter((key) => !isArrayIndex(key));
+      place.plainArrays = Number.NEGATIVE_INFINITY;
+      return writer.entries(value, names, next, place);
+    }
+    place.plainArrays++;
+  }
+  return writeElements(writer, value, at, place);
+}
+
+function writeElements(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
+  const length = value.length;
+  if (length > 0 && typeof value[0] === 'number') {
+    const next = writeNumbers(writer, value, at, length);
+    if (next >= 0) return next;
+  }
+  if (at + 2 > writer.end) throw NO_ROOM_SIGNAL;
+  const words = writer.words;
+  let next = at + 1;
+  if (length < ARGUMENT_MAX) {
+    words[at] = (length << TAG_BITS) | TAG_ARRAY;
+  } else {
+    words[at] = (ARGUMENT_MAX << TAG_BITS) | TAG_ARRAY;
+    words[next++] = length | 0;
+  }
+  const depth = writer.depth;
+  let walk: IndexWalk | null = null;
+  for (let i = 0; i < length; i++) {
+    const element = value[i];
+    if (typeof element === 'string') {
+      next = writeText(writer, element, next);
+    } else if (element === undefined && !Object.hasOwn(value, i)) {
+      // Gaps are short or long: short ones are walked, long ones looked up.
+      const near = Math.min(length, i + 64);
+      let to = i + 1;
+      while (to < near && value[to] === undefined && !Object.hasOwn(value, to)) to++;
+      if (to === near && to < length) {
+        walk ??= new IndexWalk(value);
+        to = walk.next(i, length);
+      }
+      const run = Math.min(to - i, ARGUMENT_MAX);
+      if (next >= writer.end) throw NO_ROOM_SIGNAL;
+      words[next++] = (run << TAG_BITS) | TAG_HOLES;
+      i += run - 1;
+    } else {
+      writer.path[depth] = i;
+      next = writer.value(element, next, place);
+    }
+  }
+  return next;
+}
+
+/** An array of nothing but numbers, or -1. */
+function writeNumbers(writer: PackedWriter, value: unknown[], at: number, length: number): number {
+  if (length >= ARGUMENT_MAX) return -1;
+  if (at + 1 + length > writer.end) return -1;
+  const words = writer.words;
+  let next = at + 1;
+  let i = 0;
+  for (; i < length; i++) {
+    const element = value[i];
+    if (typeof element !== 'number') return -1;
+    const integer = element | 0;
+    if (integer !== element || (integer === 0 && 1 / element < 0)) break;
+    words[next + i] = integer;
+  }
+  if (i === length) {
+    words[at] = (length << TAG_BITS) | TAG_INT32_ARRAY;
+    return next + length;
+  }
+  const floats = writer.floats;
+  next = (next + 1) >>> 1;
+  if ((next + length) * 2 > writer.end) return -1;
+  if (next * 2 > at + 1) words[at + 1] = 0;
+  for (i = 0; i < length; i++) {
+    const element = value[i];
+    if (typeof element !== 'number') return -1;
+    floats[next + i] = element;
+  }
+  words[at] = (length << TAG_BITS) | TAG_DOUBLE_ARRAY;
+  return (next + length) * 2;
+}
