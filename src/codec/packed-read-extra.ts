@@ -205,9 +205,9 @@ function readTaught(reader: PackedReader, forgotten: number): string {
   const from = reader.at;
   const text = reader.string();
   // The words it took are at most four bytes more than the text.
-  reader.taught.remember(number, text, (reader.at - from - 1) * 4);
+  reader.texts.taught.remember(number, text, (reader.at - from - 1) * 4);
   if (forgotten > reader.end - reader.at) reader.damaged('a count exceeds what is there');
-  for (let left = forgotten; left > 0; left--) reader.taught.forget(reader.word());
-  reader.taught.trim();
+  for (let left = forgotten; left > 0; left--) reader.texts.taught.forget(reader.word());
+  reader.texts.taught.trim();
   return text;
 }

@@ -146,7 +146,6 @@ export class PackedDecoder implements Decoder {
     }
     reader.begin(memory, (header & HEADER_REFERENCES) !== 0, end - start);
     reader.end = end;
-    const { shapes } = reader;
     try {
       if ((header & HEADER_TRAILER) !== 0) readTrailer(reader, header, start, end);
       reader.at = start + 1;
@@ -156,7 +155,7 @@ export class PackedDecoder implements Decoder {
     } catch (error) {
       if (error instanceof CodecError) {
         // Damage: what the payload taught may be damaged too, and must not turn later payloads into other values.
-        reader.unlearn(shapes);
+        reader.shapes.unlearn();
         throw error;
       }
       // Whole, but not to be had here (a flag of a RegExp, say): later payloads may use what it taught.
@@ -170,10 +169,9 @@ export class PackedDecoder implements Decoder {
 function readTrailer(reader: PackedReader, header: number, start: number, end: number): void {
   const trailer = start + reader.words[end - 1]!;
   if (trailer < start + 2 || trailer > end - 1) reader.damaged('the trailer lies outside the payload');
-  if ((header & HEADER_RESET) !== 0) reader.shapes = reader.shapes.slice(0, 1);
   reader.at = trailer;
   reader.end = end - 1;
-  reader.trailer((header & HEADER_TEACH) !== 0);
+  reader.shapes.read(reader, (header & HEADER_RESET) !== 0, (header & HEADER_TEACH) !== 0);
   if (reader.at !== reader.end) reader.damaged('the trailer is longer than its shapes');
   reader.end = trailer;
 }

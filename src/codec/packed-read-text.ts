@@ -1,0 +1,75 @@
+// Reads texts: short ones from those made before, medium ones cut from a string made for many, large ones by the
+// runtime's own readers.
+import { CACHED_TEXT_MAX, TEXT_WINDOW } from '../limits.ts';
+import { TAG_BITS, TAG_MASK, TAG_TEXT_KNOWN, TAG_TEXT_UTF16 } from './packed-format.ts';
+import type { TaughtTexts } from './packed-known-texts.ts';
+import type { PackedReader } from './packed-reader.ts';
+import { TextCache } from './packed-text-cache.ts';
+
+export class TextReader {
+  /** The large texts that both sides remember. */
+  readonly taught: TaughtTexts;
+  readonly #cache: TextCache = new TextCache();
+  /** Part of the payload as one string, of which medium texts are cut. Starts at byte `#windowStart`. */
+  #window = '';
+  #windowStart = 0;
+
+  constructor(taught: TaughtTexts) {
+    this.taught = taught;
+  }
+
+  /** Lets go of what belongs to the payload. */
+  finish(): void {
+    if (this.#window !== '') this.#window = '';
+  }
+
+  latin1(reader: PackedReader, length: number): string {
+    const { at, end } = reader;
+    const next = at + ((length + 3) >>> 2);
+    if (next > end) reader.damaged('a text is longer than the payload');
+    reader.at = next;
+    if (length <= CACHED_TEXT_MAX) return this.#short(reader.words, at, length);
+    const start = at * 4;
+    // A slice of memory costs 70 to 140 ns, however short; a slice of a string 15.
+    if (length > TEXT_WINDOW / 4) return reader.text.latin1Slice(start, start + length);
+    let from = start - this.#windowStart;
+    if (this.#window === '' || from < 0 || from + length > this.#window.length) {
+      const stop = Math.min(end * 4, start + TEXT_WINDOW);
+      if (stop - start < length + 32) return reader.text.latin1Slice(start, start + length);
+      this.#window = reader.text.latin1Slice(start, stop);
+      this.#windowStart = start;
+      from = 0;
+    }
+    return this.#window.substring(from, from + length);
+  }
+
+  #short(words: Int32Array, at: number, length: number): string {
+    if (length === 0) return '';
+    const count = (length + 3) >>> 2;
+    // Bytes past the end are padding, whatever they are.
+    const last = words[at + count - 1]! & (0xffff_ffff >>> (((4 - (length & 3)) * 8) & 31));
+    switch (count) {
+      case 1:
+        return this.#cache.text(length, last, 0, 0, 0);
+      case 2:
+        return this.#cache.text(length, words[at]!, last, 0, 0);
+      case 3:
+        return this.#cache.text(length, words[at]!, words[at + 1]!, last, 0);
+      default:
+        return this.#cache.text(length, words[at]!, words[at + 1]!, words[at + 2]!, last);
+    }
+  }
+
+  /** `word` is the first of a text in another form; `reader.at` is the next. */
+  other(reader: PackedReader, word: number): string {
+    const tag = word & TAG_MASK;
+    const size = word >>> TAG_BITS;
+    if (tag === TAG_TEXT_KNOWN) return this.taught.get(size) ?? reader.damaged(`text ${size} is not known`);
+    const start = reader.at * 4;
+    const length = tag === TAG_TEXT_UTF16 ? size * 2 : size;
+    if (length > reader.end * 4 - start) reader.damaged('a text is longer than the payload');
+    reader.at += (length + 3) >>> 2;
+    if (tag === TAG_TEXT_UTF16) return reader.text.utf16Slice(start, start + length);
+    return reader.text.utf8Slice(start, start + length);
+  }
+}
