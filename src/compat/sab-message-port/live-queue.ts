@@ -1,6 +1,13 @@
 // A queue with the documented limit: when it is exceeded the oldest messages go, after the callback has seen the
 // queue itself and may have changed it.
 
+/**
+ * What a read returns: JSON, or null (or `[]`) for nothing there. `any`, so that code written for the original, which
+ * has no types, compiles as it is.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Received = any;
+
 export type OverflowCallback = ((queue: unknown[]) => void) | null;
 
 const LIMIT_TEXT = 'queueLimit must be null or a non-negative integer';

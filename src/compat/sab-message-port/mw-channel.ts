@@ -17,7 +17,7 @@ import { watchPeer } from '../peer-watch.ts';
 import { disposedError, End, pipePlaces } from './end.ts';
 import { type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
-import type { OverflowCallback } from './live-queue.ts';
+import type { OverflowCallback, Received } from './live-queue.ts';
 import { NOTHING } from './receiver.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
 
@@ -148,20 +148,20 @@ export class MWChannel {
     }
   }
 
-  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): unknown {
+  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): Received {
     this.#checkRead('read');
     return this.#pipe.read(timeout, blocking, maxMessages);
   }
-  tryRead(maxMessages = 1): unknown {
+  tryRead(maxMessages = 1): Received {
     this.#checkRead('tryRead');
     return this.#pipe.tryRead(maxMessages);
   }
-  tryPeek(): unknown {
+  tryPeek(): Received {
     this.#checkRead('tryPeek');
     return this.#pipe.tryPeek();
   }
   /** Its checks throw at once, as in the original, and do not reject. */
-  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<unknown> {
+  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<Received> {
     this.#checkRead('asyncRead');
     return this.#pipe.asyncRead(timeout, maxMessages);
   }

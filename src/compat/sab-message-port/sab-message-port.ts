@@ -5,7 +5,7 @@ import { watchPeer } from '../peer-watch.ts';
 import { End } from './end.ts';
 import { documentedTransfer, type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
-import type { OverflowCallback } from './live-queue.ts';
+import type { OverflowCallback, Received } from './live-queue.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
 
 const KILOBYTE = 1024;
@@ -91,16 +91,16 @@ export class SABMessagePort {
   set onmessage(handler: MessageHandler) {
     this.#reader.onmessage = handler;
   }
-  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): unknown {
+  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): Received {
     return this.#reader.read(timeout, blocking, maxMessages);
   }
-  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<unknown> {
+  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<Received> {
     return this.#reader.asyncRead(timeout, maxMessages);
   }
-  tryRead(maxMessages = 1): unknown {
+  tryRead(maxMessages = 1): Received {
     return this.#reader.tryRead(maxMessages);
   }
-  tryPeek(): unknown {
+  tryPeek(): Received {
     return this.#reader.tryPeek();
   }
 

@@ -5,7 +5,7 @@ import { Consumer } from '../../ring/consumer.ts';
 import { Producer } from '../../ring/producer.ts';
 import { disposedError, End, emptyAnswer, pipePlaces } from './end.ts';
 import { layOut, type PipeMemory } from './layout.ts';
-import type { OverflowCallback } from './live-queue.ts';
+import type { OverflowCallback, Received } from './live-queue.ts';
 import { NOTHING, Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
 
@@ -16,7 +16,7 @@ const CONTROL_BYTES = 32;
 /** Bytes of the memory that stands in for a section too small to be a pipe. */
 const STAND_IN_BYTES = 1024;
 
-export type MessageEventLike = { data: unknown };
+export type MessageEventLike = { data: Received };
 export type MessageHandler = ((event: MessageEventLike) => unknown) | null;
 
 /** What a port hands its two pipes, so that they share views and one end. */
@@ -105,25 +105,25 @@ export class SABPipe {
   }
 
   /** Blocks until there is a message, `timeout` ms have passed (`null`, or `[]` for `maxMessages` above 1). */
-  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): unknown {
+  read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): Received {
     this.#checkRead('Only reader can read', 'read');
     return blocking ? this.#end.read(limitOf(timeout), maxMessages) : this.#end.tryRead(maxMessages);
   }
 
   /** `read` without blocking. */
-  tryRead(maxMessages = 1): unknown {
+  tryRead(maxMessages = 1): Received {
     return this.read(0, false, maxMessages);
   }
 
   /** The next message, which stays, or null. Never waits. */
-  tryPeek(): unknown {
+  tryPeek(): Received {
     this.#checkRead('Only reader can peek', 'tryPeek');
     const message = this.#receiver!.peek();
     return message === NOTHING ? null : message;
   }
 
   /** `read` as a promise; several may be pending and are served in order. */
-  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<unknown> {
+  asyncRead(timeout: number = Number.POSITIVE_INFINITY, maxMessages = 1): Promise<Received> {
     try {
       this.#checkRead('Only reader can read', 'asyncRead');
       if (maxMessages < 1) return Promise.resolve(emptyAnswer(maxMessages));
