@@ -137,7 +137,7 @@ async function planAll(wishes: Wishes): Promise<PlannedScenario[]> {
     if (isDerived(scenario, wishes)) continue;
     const pace = { ...usual, ...scenario.pace?.(wishes.setting) };
     if (wishes.rounds !== undefined) pace.rounds = wishes.rounds;
-    plans.push({ scenario, rows: await scenario.rows(wishes.setting), pace });
+    plans.push({ scenario, rows: await scenario.rows({ ...wishes.setting, scenario: scenario.name }), pace });
   }
   return plans;
 }

@@ -45,6 +45,8 @@ export interface Setting {
   /** Payload names; empty means the scenario's own choice. */
   readonly payloads: readonly string[];
   readonly options: BenchOptions;
+  /** Name of the scenario whose rows are being planned. */
+  readonly scenario?: string;
 }
 
 export interface BenchOptions {

@@ -44,6 +44,8 @@ export interface ThreadSubject {
   readonly forms: readonly Form[];
   /** How its ends can wait in a round trip; empty when it only goes one way. */
   readonly waits: readonly Wait[];
+  /** Beginnings of the names of the scenarios it belongs into, unless it is asked for by its full name. */
+  readonly onlyIn?: readonly string[];
   /** One post reaches every worker that holds the channel. */
   readonly broadcasts?: boolean;
   /** Any number of channels may lead to the same worker. */

@@ -42,12 +42,16 @@ export const absentees: Map<string, Absent> = new Map<string, Absent>();
 export async function presentThreadSubjects(setting: Setting): Promise<ThreadSubject[]> {
   const present: ThreadSubject[] = [];
   for (const subject of await allThreadSubjects()) {
-    if (!isWanted(setting, subject.name)) continue;
+    if (!isWanted(setting, subject.name) || !belongs(setting, subject)) continue;
     const missing = await subject.absent?.(setting.options);
     if (missing) absentees.set(subject.name, { subject: subject.name, ...missing });
     else present.push(subject);
   }
   return present;
+}
+
+function belongs({ scenario = '', subjects }: Setting, { name, onlyIn }: ThreadSubject): boolean {
+  return !onlyIn || subjects.includes(name) || onlyIn.some((start) => scenario.startsWith(start));
 }
 
 /** Whether `subject` was asked for: by its name, or by the part before the colon. */

@@ -97,7 +97,7 @@ function makeReader(made: Package, buffers: Buffers): End {
 }
 
 function subject(
-  parts: Pick<ThreadSubject, 'name' | 'label' | 'use' | 'absent' | 'standIn'>,
+  parts: Pick<ThreadSubject, 'name' | 'label' | 'use' | 'absent' | 'standIn' | 'onlyIn'>,
   load: Loader,
 ): ThreadSubject {
   return {
@@ -130,6 +130,7 @@ export const subjects: readonly ThreadSubject[] = [
       name: 'nxtedition-shared:compat',
       label: 'millrace/compat/nxtedition-shared',
       use: 'The same code with one import changed: our ring behind the names of @nxtedition/shared.',
+      onlyIn: ['shared-'],
     },
     () => import('../../src/compat/nxtedition-shared.ts') as unknown as Promise<Package>,
   ),

@@ -27,11 +27,15 @@ interface StandIn {
   readonly StandInChannel: Package['MWChannel'];
 }
 
-async function load(options: BenchOptions): Promise<Package> {
+type Loader = (options: BenchOptions) => Promise<Package>;
+
+const original: Loader = async (options) => {
   const found = await loadOriginal<Package | StandIn>(options.sabMessagePort, 'sab-message-port');
   if ('SABMessagePort' in found) return found;
   return { SABMessagePort: found.StandInMessagePort, MWChannel: found.StandInChannel };
-}
+};
+
+const compat: Loader = () => import('../../src/compat/sab-message-port.ts') as unknown as Promise<Package>;
 
 async function sendBatches(port: SabPort, load: Load, count: number, from: number): Promise<void> {
   const { items, mask } = load;
@@ -79,16 +83,23 @@ function wrap(port: SabPort, blocks: boolean): End {
   return end;
 }
 
-function subject(name: string, label: string, use: string, wait: Wait, hybrid: boolean): ThreadSubject {
+type Kind = 'blocking' | 'async' | 'hybrid';
+
+const WAITS: Readonly<Record<Kind, Wait>> = { blocking: 'loop/block', async: 'loop/loop', hybrid: 'loop/block' };
+
+function subject(kind: Kind, parts: Pick<ThreadSubject, 'name' | 'label' | 'use'>, load: Loader): ThreadSubject {
+  const hybrid = kind === 'hybrid';
+  const ours = load === compat;
+  const wait = WAITS[kind];
   return {
-    name,
-    label,
-    use,
+    ...parts,
     forms: hybrid ? [] : ['object', 'string'],
     waits: [wait],
     perChannel: !hybrid,
-    absent: async (options) => missingOriginal(options.sabMessagePort, 'sab-message-port', '--sab-message-port'),
-    standIn: (options) => options.sabMessagePort === undefined,
+    ...(ours && { onlyIn: ['smp-'] }),
+    absent: async (options) =>
+      ours ? undefined : missingOriginal(options.sabMessagePort, 'sab-message-port', '--sab-message-port'),
+    standIn: (options) => !ours && options.sabMessagePort === undefined,
     connect: async ({ options }) => {
       const { SABMessagePort, MWChannel } = await load(options);
       const port = hybrid ? new MWChannel('m') : new SABMessagePort('a');
@@ -99,31 +110,64 @@ function subject(name: string, label: string, use: string, wait: Wait, hybrid: b
     },
     attach: async ({ data, options }) => {
       const { SABMessagePort, MWChannel } = await load(options);
-      return wrap(hybrid ? MWChannel.from(data) : SABMessagePort.from(data), wait !== 'loop/loop');
+      return wrap(hybrid ? MWChannel.from(data) : SABMessagePort.from(data), kind !== 'async');
     },
   };
 }
 
 export const subjects: readonly ThreadSubject[] = [
   subject(
-    'sab-message-port',
-    'sab-message-port, blocking worker',
-    'SABMessagePort with its default 256 KB; the worker sits in read(), streams go out 256 postMessage calls at a time, of which the last is awaited, and come in by read(Infinity, true, 256): the batching that its documentation recommends.',
-    'loop/block',
-    false,
+    'blocking',
+    {
+      name: 'sab-message-port',
+      label: 'sab-message-port, blocking worker',
+      use: 'SABMessagePort with its default 256 KB; the worker sits in read(), streams go out 256 postMessage calls at a time, of which the last is awaited, and come in by read(Infinity, true, 256): the batching that its documentation recommends.',
+    },
+    original,
   ),
   subject(
-    'sab-message-port:async',
-    'sab-message-port, async both sides',
-    'The same with asyncRead in the worker for streams and onmessage on both sides for round trips.',
-    'loop/loop',
-    false,
+    'async',
+    {
+      name: 'sab-message-port:async',
+      label: 'sab-message-port, async both sides',
+      use: 'The same with asyncRead in the worker for streams and onmessage on both sides for round trips.',
+    },
+    original,
   ),
   subject(
-    'sab-message-port:mw',
-    'sab-message-port, MWChannel',
-    'Its hybrid: shared memory towards the worker, which blocks in read(), a native port back.',
-    'loop/block',
-    true,
+    'hybrid',
+    {
+      name: 'sab-message-port:mw',
+      label: 'sab-message-port, MWChannel',
+      use: 'Its hybrid: shared memory towards the worker, which blocks in read(), a native port back.',
+    },
+    original,
+  ),
+  subject(
+    'blocking',
+    {
+      name: 'sab-message-port:compat',
+      label: 'millrace/compat/sab-message-port, blocking worker',
+      use: 'The code of sab-message-port, blocking worker, with one import changed: our channel behind its names.',
+    },
+    compat,
+  ),
+  subject(
+    'async',
+    {
+      name: 'sab-message-port:compat-async',
+      label: 'millrace/compat/sab-message-port, async both sides',
+      use: 'Likewise for async both sides.',
+    },
+    compat,
+  ),
+  subject(
+    'hybrid',
+    {
+      name: 'sab-message-port:compat-mw',
+      label: 'millrace/compat/sab-message-port, MWChannel',
+      use: 'Likewise for MWChannel.',
+    },
+    compat,
   ),
 ];
