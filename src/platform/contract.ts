@@ -85,8 +85,18 @@ export interface Platform {
   reportError(error: unknown): void;
   /** Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed. */
   onThreadEnd(task: (how: ThreadEnd) => void): void;
-  /** Starts a worker thread with `data` waiting for it. */
-  spawn(url: URL, data: unknown, transfer: readonly unknown[], options: object, ended: () => void): SpawnedThread;
+  /**
+   * Starts a worker thread with `data` waiting for it. `ended` is told how the thread ended; `undefined`: it was killed,
+   * or ended in a way that cannot be told from it.
+   * @throws UsageError ERR_OPTION if the caller's workerData leaves no place for `data`
+   */
+  spawn(
+    url: URL,
+    data: unknown,
+    transfer: readonly unknown[],
+    options: object,
+    ended: (how: ThreadEnd | undefined) => void,
+  ): SpawnedThread;
   /** In a thread started by `spawn`: the data. `undefined` in any other thread. */
   readonly spawnData: unknown;
 }

@@ -1,7 +1,9 @@
 // Node, and the shape that bun.ts and deno.ts vary: both runtimes offer node:worker_threads.
 import { Buffer } from 'node:buffer';
+import { errorMonitor } from 'node:events';
 import process from 'node:process';
 import * as workerThreads from 'node:worker_threads';
+import { UsageError } from '../errors.ts';
 import type {
   BlockMemory,
   NativePort,
@@ -81,6 +83,13 @@ class BufferBlockMemory implements BlockMemory {
 /** Under this key `spawn` hides what the new thread is to be given, beside the caller's own workerData. */
 const SPAWN_KEY = 'millrace:spawn';
 
+/** Whether SPAWN_KEY can stand beside what the caller gives: whatever is no plain object would be taken apart. */
+function hasRoom(workerData: unknown): boolean {
+  if (workerData === undefined || workerData === null) return true;
+  const prototype: unknown = typeof workerData === 'object' ? Object.getPrototypeOf(workerData) : undefined;
+  return prototype === Object.prototype || prototype === null;
+}
+
 function spawnData(): unknown {
   const data: unknown = workerThreads.workerData;
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[SPAWN_KEY] : undefined;
@@ -154,20 +163,37 @@ export const nodePlatform: Platform = {
   onThreadEnd(task: (how: ThreadEnd) => void): void {
     let how: ThreadEnd = 'exit';
     process.on('uncaughtExceptionMonitor', () => {
-      how = 'crash';
+      // Somebody who handles it keeps the thread going.
+      if (process.listenerCount('uncaughtException') === 0) how = 'crash';
     });
     // An exception that an uncaughtException listener took is no crash; the exit code of a later end says so.
     process.on('exit', (code) => task(code === 0 ? 'exit' : how));
   },
 
-  spawn(url: URL, data: unknown, transfer: readonly unknown[], options: object, ended: () => void): SpawnedThread {
+  spawn(
+    url: URL,
+    data: unknown,
+    transfer: readonly unknown[],
+    options: object,
+    ended: (how: ThreadEnd | undefined) => void,
+  ): SpawnedThread {
     const given = options as workerThreads.WorkerOptions;
+    if (!hasRoom(given.workerData)) {
+      throw new UsageError('ERR_OPTION', 'Cannot spawn: workerData must be a plain object, the channel travels in it', {
+        option: 'workerData',
+      });
+    }
     const worker = new workerThreads.Worker(url, {
       ...given,
       workerData: { ...(given.workerData as object | undefined), [SPAWN_KEY]: data },
       transferList: [...(given.transferList ?? []), ...transfer] as workerThreads.Transferable[],
     });
-    worker.on('exit', ended);
+    let failed = false;
+    // Listens without taking: an error that nobody handles stays uncaught.
+    worker.on(errorMonitor, () => {
+      failed = true;
+    });
+    worker.on('exit', (code) => ended(failed ? 'crash' : code === 0 ? 'exit' : undefined));
     return { worker };
   },
 };

@@ -37,7 +37,7 @@ function openPort(
   natives: NativePair,
   peerLife: SharedArrayBuffer | null,
   options: Resolved,
-  watchPeer: boolean,
+  watch: { readonly watchPeer: boolean; readonly peerEndTold: boolean },
 ): Opened {
   let transport!: SharedRingTransport;
   const port = new Port((woken) => {
@@ -54,7 +54,7 @@ function openPort(
         outboxLimit: options.outboxBytes,
         spinUs: options.spinMicroseconds,
         asyncPark: options.eventLoopWait,
-        watchPeer,
+        ...watch,
       },
       { woken },
     );
@@ -75,7 +75,7 @@ export function channel<In = unknown, Out = unknown>(
   const resolved = resolveOptions(options);
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const { near, far } = createNatives();
-  const { port } = openPort(region, 0, near, null, resolved, true);
+  const { port } = openPort(region, 0, near, null, resolved, { watchPeer: true, peerEndTold: false });
   return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife) };
 }
 
@@ -92,7 +92,7 @@ export function attach<In = unknown, Out = unknown>(remote: unknown, options?: P
 function attachWatching(remote: unknown, options: PortOptions | undefined, watchPeer: boolean): Port {
   const resolved = resolvePortOptions(options);
   const { region, natives, life } = openHandle(remote);
-  const { port, transport } = openPort(region, 1, natives, life, resolved, watchPeer);
+  const { port, transport } = openPort(region, 1, natives, life, resolved, { watchPeer, peerEndTold: false });
   if (ownLife !== null) transport.announceLife(ownLife);
   return port;
 }
@@ -104,28 +104,49 @@ export interface SpawnOptions extends ChannelOptions {
 
 /**
  * Starts a worker thread with a channel to it; over there, `parentPort()` is the other end.
- * @param url of the module to run
- * @throws UsageError ERR_OPTION
+ * @param url of the module to run, absolute
+ * @throws UsageError ERR_OPTION; what the runtime's Worker throws
  */
 export function spawn<In = unknown, Out = unknown>(
   url: URL | string,
   options: SpawnOptions = {},
 ): { readonly port: Port<In, Out>; readonly worker: unknown } {
-  const { worker: workerOptions = {}, ...channelOptions } = options;
+  const { worker: workerOptions = {}, ...channelOptions } = options ?? {};
   const resolved = resolveOptions(channelOptions);
+  const module = moduleUrl(url);
+  if (typeof workerOptions !== 'object' || workerOptions === null) {
+    throw new UsageError('ERR_OPTION', `Option worker cannot be ${String(workerOptions)}: it takes an object`);
+  }
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const { near, far } = createNatives();
   const life = new SharedArrayBuffer(4);
-  const { port, transport } = openPort(region, 0, near, life, resolved, true);
+  const { port, transport } = openPort(region, 0, near, life, resolved, { watchPeer: true, peerEndTold: true });
   const remote = createHandle(region, far, ownLife);
   const { capacityBytes: _ring, maxMessageBytes: _longest, ...portOptions } = channelOptions;
   const data: SpawnData = { remote, life, options: portOptions };
-  const { worker } = platform.spawn(new URL(url), data, remote.transfer, workerOptions, () => {
-    // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.
-    Atomics.store(new Int32Array(life), 0, 1);
-    transport.peerThreadEnded();
-  });
-  return { port: port as Port<In, Out>, worker };
+  try {
+    const { worker } = platform.spawn(module, data, remote.transfer, workerOptions, (how) => {
+      // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.
+      Atomics.store(new Int32Array(life), 0, 1);
+      transport.peerThreadEnded(how);
+    });
+    return { port: port as Port<In, Out>, worker };
+  } catch (error) {
+    port.close();
+    throw error;
+  }
+}
+
+function moduleUrl(url: URL | string): URL {
+  try {
+    return new URL(url);
+  } catch (cause) {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot spawn ${JSON.stringify(String(url))}: expected an absolute URL, as from new URL('./worker.js', import.meta.url)`,
+      { cause },
+    );
+  }
 }
 
 let parent: Port | undefined;

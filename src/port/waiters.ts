@@ -69,6 +69,8 @@ export class Waiters {
         waiter.resolve(late);
         left();
       }, timeoutMs);
+      // The port holds the process while somebody waits here, unless it was told not to: then this must not (G8).
+      (timer as { unref?(): void }).unref?.();
     }
     return promise;
   }

@@ -39,6 +39,8 @@ export interface SharedRingOptions {
   readonly asyncPark: 'wait-async' | 'doorbell';
   /** Whether a blocked thread must find out by itself that its peer's thread was killed. */
   readonly watchPeer: boolean;
+  /** Whether `peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
+  readonly peerEndTold: boolean;
 }
 
 export class SharedRingTransport implements Transport {
@@ -95,7 +97,9 @@ export class SharedRingTransport implements Transport {
     const rungThere = there + layout.PROBES;
     this.#side = new SideChannel(natives, words, rungHere, rungThere, {
       arrived: () => events.woken(),
-      closed: () => this.#tetherClosed(),
+      closed: () => {
+        if (!options.peerEndTold || this.#peerEnded()) this.#tetherClosed();
+      },
     });
     if (peerLife !== null) this.#side.watchLife(peerLife);
     const doorbell = (): void => this.#side.doorbell();
@@ -306,8 +310,8 @@ export class SharedRingTransport implements Transport {
   }
 
   /** Somebody else saw the peer's thread end. */
-  peerThreadEnded(): void {
-    this.#tetherClosed();
+  peerThreadEnded(how: ThreadEnd | undefined): void {
+    this.#tetherClosed(how);
   }
 
   /** Ends this side and tells the other. */
@@ -334,12 +338,12 @@ export class SharedRingTransport implements Transport {
   }
 
   /** The native port closed, or a watcher saw the thread end: if the peer said nothing, it was killed. */
-  #tetherClosed(): void {
-    this.#peerVanished();
+  #tetherClosed(how?: ThreadEnd): void {
+    this.#peerVanished(how);
     this.#events.woken();
   }
-  #peerVanished(): void {
-    if (!this.#peerEnded()) this.#peerGone('terminated');
+  #peerVanished(how?: ThreadEnd): void {
+    if (!this.#peerEnded()) this.#peerGone(how ?? 'terminated');
   }
 
   #peerGone(reason: CloseReason): void {
