@@ -33,7 +33,7 @@ const HELP = `millrace bench: the tables of the README, measured on this machine
 millrace report: the same as a page, a picture, a comparison (millrace report --help)`;
 
 const PACES: Readonly<Record<Setting['size'], Pace>> = {
-  full: { rounds: 9, roundMs: 150 },
+  full: { rounds: 9, roundMs: 120 },
   quick: { rounds: 5, roundMs: 40 },
   smoke: { rounds: 2, roundMs: 2 },
 };

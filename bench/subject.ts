@@ -46,6 +46,8 @@ export interface ThreadSubject {
   readonly waits: readonly Wait[];
   /** Beginnings of the names of the scenarios it belongs into, unless it is asked for by its full name. */
   readonly onlyIn?: readonly string[];
+  /** Likewise for quick and smoke runs, which have no time for near relatives everywhere. */
+  readonly quickIn?: readonly string[];
   /** One post reaches every worker that holds the channel. */
   readonly broadcasts?: boolean;
   /** Any number of channels may lead to the same worker. */

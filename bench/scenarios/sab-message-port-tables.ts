@@ -30,7 +30,7 @@ export const smpSustained: Scenario = {
   baseline: 'sab-message-port',
   note: 'Rounds of 3 s in a full run, as in the seed; shorter ones in a quick run.',
   pace: (setting) =>
-    sized(setting, { full: { rounds: 5, roundMs: 3000 }, quick: { rounds: 3, roundMs: 150 }, smoke: {} }),
+    sized(setting, { full: { rounds: 3, roundMs: 3000 }, quick: { rounds: 3, roundMs: 100 }, smoke: {} }),
   rows: async (setting) => {
     const contestants = await streamers(setting, specOfValue('obj500'), messagesPerSecond);
     return chosen(setting, [{ label: 'objects of 500 B', params: { value: 'obj500' }, contestants }]);

@@ -26,6 +26,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One channel by name, each side with onmessage; in fan-out one post reaches every worker, which is what it is for.',
     forms: loses ? [] : ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
+    quickIn: ['fan-out', 'round-trip'],
     broadcasts: true,
     perChannel: true,
     connect: () => {

@@ -50,8 +50,9 @@ export async function presentThreadSubjects(setting: Setting): Promise<ThreadSub
   return present;
 }
 
-function belongs({ scenario = '', subjects }: Setting, { name, onlyIn }: ThreadSubject): boolean {
-  return !onlyIn || subjects.includes(name) || onlyIn.some((start) => scenario.startsWith(start));
+function belongs({ scenario = '', subjects, size }: Setting, { name, onlyIn, quickIn }: ThreadSubject): boolean {
+  const places = (size === 'full' ? undefined : quickIn) ?? onlyIn;
+  return !places || subjects.includes(name) || places.some((start) => scenario.startsWith(start));
 }
 
 /** Whether `subject` was asked for: by its name, or by the part before the colon. */

@@ -89,6 +89,7 @@ export const subjects: readonly ThreadSubject[] = [
     forms: ['bytes'],
     waits: [],
     streamWait: 'loop/loop',
+    quickIn: ['stream', 'scaling'],
   }),
   subject(polled, {
     name: 'native-port:polled',

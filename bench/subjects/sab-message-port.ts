@@ -96,6 +96,7 @@ function subject(kind: Kind, parts: Pick<ThreadSubject, 'name' | 'label' | 'use'
     forms: hybrid ? [] : ['object', 'string'],
     waits: [wait],
     perChannel: !hybrid,
+    ...(kind === 'async' && { quickIn: ['smp-', 'round-trip', 'many-ports'] }),
     ...(ours && { onlyIn: ['smp-'] }),
     absent: async (options) =>
       ours ? undefined : missingOriginal(options.sabMessagePort, 'sab-message-port', '--sab-message-port'),

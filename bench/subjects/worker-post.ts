@@ -26,6 +26,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'worker.postMessage and parentPort.on("message"), values as they are, within 4 MiB of unread messages.',
     forms: ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
+    quickIn: ['round-trip'],
     connect: ({ worker }) => ({ end: wrap(worker), data: undefined }),
     attach: () => wrap(parentPort!),
   },
