@@ -93,10 +93,16 @@ export async function main(args: readonly string[]): Promise<number> {
   console.log(`\n${printHead(results)}`);
   if (values.json) {
     mkdirSync(dirname(resolve(values.json)), { recursive: true });
-    writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
+    writeFileSync(values.json, format(results));
     console.log(`written: ${values.json}`);
   }
   return results.scenarios.some(wrong) ? 1 : 0;
+}
+
+/** JSON that can be read and compared line by line: lists of numbers on one line each. */
+function format(results: Results): string {
+  const flat = (list: string): string => list.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']');
+  return `${JSON.stringify(results, null, 1).replace(/\[[-+.\de,\s]+\]/g, flat)}\n`;
 }
 
 function parse(args: string[]): ReturnType<typeof parseArgs<{ args: string[]; options: typeof OPTIONS }>> {
