@@ -14,7 +14,7 @@ const CANARY = 0x5ca1ab1e | 0;
 const CANARY_WORDS = 8;
 const OFFSET_MAX = 512;
 /** Room for the largest value that the suites draw. */
-export const LIMIT: number = 1 << 20;
+export const LIMIT: number = 1 << 24;
 
 // All links take turns on the same memory: what the one before left there is one more thing that must not matter.
 const outgoing: Memory = viewsOf(new SharedArrayBuffer(LIMIT + 2 * OFFSET_MAX));
