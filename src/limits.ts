@@ -112,6 +112,8 @@ export const KNOWN_TEXTS_DEFAULT: number = 16;
 export const KNOWN_TEXT_BYTES_DEFAULT: number = 16 * 1024 * 1024;
 /** Texts a side remembers at the most, by option: the encoder looks through them one by one. */
 export const KNOWN_TEXTS_MAX: number = 256;
+/** Bytes of text a side remembers at the most, by option. */
+export const KNOWN_TEXT_BYTES_MAX: number = 2 ** 30;
 /** Fingerprints of texts met once that wait to be met again, a power of two. */
 export const KNOWN_TEXT_CANDIDATES: number = 64;
 /** Texts with the same fingerprint among the remembered ones. */

@@ -1,6 +1,7 @@
 // What travels to the other thread, and how it is checked on arrival.
 import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
+import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { ATTACHED, LAYOUT_VERSION } from './layout.ts';
 import { openRegion, type Region } from './region.ts';
@@ -21,6 +22,14 @@ export interface RemoteHandle {
   readonly side: unknown;
   /** One word that somebody else sets to 1 when the creating thread has ended, if somebody watches it. */
   readonly life: SharedArrayBuffer | null;
+  /** What both ends remember of large texts. */
+  readonly texts: TextBounds;
+}
+
+/** How many large texts each side remembers a direction, and how many bytes of them. */
+export interface TextBounds {
+  readonly count: number;
+  readonly bytes: number;
 }
 
 /** A handle as its creator holds it: with the list that must be transferred along. Not cloned, hence not enumerable. */
@@ -28,7 +37,12 @@ export interface Remote extends RemoteHandle {
   readonly transfer: readonly Transferable[];
 }
 
-export function createHandle(region: Region, natives: NativePair, life: SharedArrayBuffer | null): Remote {
+export function createHandle(
+  region: Region,
+  natives: NativePair,
+  life: SharedArrayBuffer | null,
+  texts: TextBounds,
+): Remote {
   const { tether, side } = natives;
   const handle: RemoteHandle = {
     type: HANDLE_TYPE,
@@ -37,6 +51,7 @@ export function createHandle(region: Region, natives: NativePair, life: SharedAr
     tether,
     side,
     life,
+    texts,
   };
   return Object.defineProperty(handle, 'transfer', { value: [tether, side], enumerable: false }) as Remote;
 }
@@ -58,6 +73,7 @@ export interface OpenedHandle {
   readonly region: Region;
   readonly natives: NativePair;
   readonly life: SharedArrayBuffer | null;
+  readonly texts: TextBounds;
 }
 
 /**
@@ -85,6 +101,7 @@ export function openHandle(value: unknown): OpenedHandle {
       'Cannot attach: the handle has lost its native ports; pass `remote.transfer` as transfer list when you post `remote`',
     );
   }
+  const texts = textBoundsOf(handle.texts);
   const region = openRegion(handle.memory);
   if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
   // SYNC attach-once: whoever changes 0 to 1 owns side 1; pairs with the same exchange in any other thread.
@@ -92,7 +109,17 @@ export function openHandle(value: unknown): OpenedHandle {
     throw new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
   }
   const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
-  return { region, natives: { tether: handle.tether as NativePort, side: handle.side as NativePort }, life };
+  return { region, natives: { tether: handle.tether as NativePort, side: handle.side as NativePort }, life, texts };
+}
+
+function textBoundsOf(value: unknown): TextBounds {
+  const { count, bytes } = (value ?? {}) as Partial<TextBounds>;
+  if (isBound(count, KNOWN_TEXTS_MAX) && isBound(bytes, KNOWN_TEXT_BYTES_MAX)) return { count, bytes };
+  throw new LayoutError('Cannot attach: the handle does not say how many texts its channel remembers');
+}
+
+function isBound(value: unknown, max: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= max;
 }
 
 function describe(value: unknown): string {

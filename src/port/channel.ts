@@ -9,10 +9,18 @@ import {
   openHandle,
   type Remote,
   type RemoteHandle,
+  type TextBounds,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import { SharedRingTransport } from '../transport/thread/shared-ring.ts';
-import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions, resolvePortOptions } from './options.ts';
+import {
+  type ChannelOptions,
+  type PortOptions,
+  portOptionsOf,
+  type Resolved,
+  resolveOptions,
+  resolvePortOptions,
+} from './options.ts';
 import { Port } from './port.ts';
 
 /** What `spawn` gives the new thread. */
@@ -37,6 +45,7 @@ function openPort(
   natives: NativePair,
   peerLife: SharedArrayBuffer | null,
   options: Resolved,
+  texts: TextBounds,
   watch: { readonly watchPeer: boolean; readonly peerEndTold: boolean },
 ): Opened {
   let transport!: SharedRingTransport;
@@ -49,6 +58,11 @@ function openPort(
       {
         codec: codecOfName(options.codec),
         codecs: CODECS,
+        codecOptions: {
+          knownTexts: texts.count,
+          knownTextBytes: texts.bytes,
+          exactArrays: options.arrayProperties === 'always',
+        },
         overflow: options.overflow,
         highWaterMark: options.highWaterMarkBytes,
         outboxLimit: options.outboxBytes,
@@ -63,6 +77,10 @@ function openPort(
   return { port, transport };
 }
 
+function textsOf(options: Resolved): TextBounds {
+  return { count: options.rememberedTexts, bytes: options.rememberedTextBytes };
+}
+
 /**
  * Makes a channel: a port for this thread, and a `remote` to hand to another one:
  * `worker.postMessage(remote, remote.transfer)`, then `attach(remote)` over there. What is sent before the other side
@@ -75,8 +93,11 @@ export function channel<In = unknown, Out = unknown>(
   const resolved = resolveOptions(options);
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const { near, far } = createNatives();
-  const { port } = openPort(region, 0, near, null, resolved, { watchPeer: true, peerEndTold: false });
-  return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife) };
+  const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), {
+    watchPeer: true,
+    peerEndTold: false,
+  });
+  return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife, textsOf(resolved)) };
 }
 
 /**
@@ -91,8 +112,8 @@ export function attach<In = unknown, Out = unknown>(remote: unknown, options?: P
 
 function attachWatching(remote: unknown, options: PortOptions | undefined, watchPeer: boolean): Port {
   const resolved = resolvePortOptions(options);
-  const { region, natives, life } = openHandle(remote);
-  const { port, transport } = openPort(region, 1, natives, life, resolved, { watchPeer, peerEndTold: false });
+  const { region, natives, life, texts } = openHandle(remote);
+  const { port, transport } = openPort(region, 1, natives, life, resolved, texts, { watchPeer, peerEndTold: false });
   if (ownLife !== null) transport.announceLife(ownLife);
   return port;
 }
@@ -120,10 +141,12 @@ export function spawn<In = unknown, Out = unknown>(
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const { near, far } = createNatives();
   const life = new SharedArrayBuffer(4);
-  const { port, transport } = openPort(region, 0, near, life, resolved, { watchPeer: true, peerEndTold: true });
-  const remote = createHandle(region, far, ownLife);
-  const { capacityBytes: _ring, maxMessageBytes: _longest, ...portOptions } = channelOptions;
-  const data: SpawnData = { remote, life, options: portOptions };
+  const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), {
+    watchPeer: true,
+    peerEndTold: true,
+  });
+  const remote = createHandle(region, far, ownLife, textsOf(resolved));
+  const data: SpawnData = { remote, life, options: portOptionsOf(channelOptions) };
   try {
     const { worker } = platform.spawn(module, data, remote.transfer, workerOptions, (how) => {
       // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.

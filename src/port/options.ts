@@ -16,6 +16,11 @@ export interface PortOptions {
   readonly spinMicroseconds?: number | false;
   /** How values are written by this end; both ends read all of them. Default `packed`. */
   readonly codec?: 'packed' | 'json';
+  /**
+   * Whether this end looks for named properties on every array it sends (`always`), at up to 65 ns an element, or trusts
+   * arrays in a place of a value to have none once 16 arrays there had none (`learned`, the default).
+   */
+  readonly arrayProperties?: 'learned' | 'always';
   /** How this end's event loop sleeps; by default what measured best on this runtime. */
   readonly eventLoopWait?: 'wait-async' | 'doorbell';
 }
@@ -26,6 +31,10 @@ export interface ChannelOptions extends PortOptions {
   readonly capacityBytes?: number;
   /** Bytes of the longest message, encoded; default 256 MiB. */
   readonly maxMessageBytes?: number;
+  /** Large strings that each side remembers a direction, so that a repeated one travels as a number; default 16. */
+  readonly rememberedTexts?: number;
+  /** Bytes of them; default 16 MiB. */
+  readonly rememberedTextBytes?: number;
 }
 
 export type Resolved = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
@@ -52,11 +61,14 @@ const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
   spinMicroseconds: { fallback: limits.SPIN_US_DEFAULT, min: 0, max: limits.SPIN_US_MAX },
   overflow: { fallback: 'wait', names: OVERFLOW_POLICIES },
   codec: { fallback: 'packed', names: ['packed', 'json'] },
+  arrayProperties: { fallback: 'learned', names: ['learned', 'always'] },
+  rememberedTexts: { fallback: limits.KNOWN_TEXTS_DEFAULT, min: 0, max: limits.KNOWN_TEXTS_MAX },
+  rememberedTextBytes: { fallback: limits.KNOWN_TEXT_BYTES_DEFAULT, min: 0, max: limits.KNOWN_TEXT_BYTES_MAX },
   eventLoopWait: { fallback: platform.asyncPark, names: ['wait-async', 'doorbell'] },
 };
 
-/** What is decided when the memory is allocated. */
-const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes'];
+/** What is decided when the channel is made, for both ends. */
+const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes', 'rememberedTexts', 'rememberedTextBytes'];
 
 /**
  * Fills in what is missing.
@@ -67,7 +79,7 @@ export function resolveOptions(options: ChannelOptions = {}): Resolved {
 }
 
 /**
- * The same for one end of a channel that is there already: its memory cannot be chosen any more.
+ * The same for one end of a channel that is there already: what both ends share cannot be chosen any more.
  * @throws UsageError ERR_OPTION
  */
 export function resolvePortOptions(options: PortOptions = {}): Resolved {
@@ -75,6 +87,11 @@ export function resolvePortOptions(options: PortOptions = {}): Resolved {
     options,
     Object.keys(RULES).filter((name) => !CHANNEL_ONLY.includes(name)),
   );
+}
+
+/** Without what is decided when the channel is made. */
+export function portOptionsOf(options: ChannelOptions): PortOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !CHANNEL_ONLY.includes(name)));
 }
 
 function resolve(options: ChannelOptions, known: readonly string[]): Resolved {

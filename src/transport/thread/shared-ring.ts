@@ -7,7 +7,7 @@
 // T3. Whoever is blocked looks for the peer's end too, and every end rings: by itself (close, thread end), or through
 //     the tether, or found in a slice of a blocked wait.
 import { platform } from '#platform';
-import type { Codec } from '../../codec/codec.ts';
+import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { LayoutError } from '../../errors.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { EMPTY, RingInbound } from '../../lane/ring-inbound.ts';
@@ -32,6 +32,8 @@ export interface SharedRingOptions {
   readonly codec: Codec;
   /** Every codec whose payloads this end can read. */
   readonly codecs: readonly Codec[];
+  /** The same at both ends, as far as it concerns both. */
+  readonly codecOptions: CodecOptions;
   readonly overflow: OverflowPolicy;
   readonly highWaterMark: number;
   readonly outboxLimit: number;
@@ -112,14 +114,14 @@ export class SharedRingTransport implements Transport {
       region.views,
       outLane,
       producer,
-      options.codec.createEncoder(),
+      options.codec.createEncoder(options.codecOptions),
       options.codec.kind,
       this.#side,
       region.messageMax,
       this.#outbox,
       options.spinUs > 0,
     );
-    const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder()]));
+    const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
     this.#in = new RingInbound(region.views, inLane, consumer, decoders, this.#side, region.messageMax);
     const sleeps = here + layout.PARKS;
     const sliceMs = options.watchPeer ? LIVENESS_SLICE_MS : Number.POSITIVE_INFINITY;
