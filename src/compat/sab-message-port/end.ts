@@ -278,6 +278,7 @@ export class End {
         reader.reject(disposedError());
       }
       forgetThreadEnd(this);
+      this.#keepAlive.close();
     }
     this.rehold();
   }
