@@ -85,7 +85,7 @@ const count = cases(1_500, 25_000);
 const MESSAGES = 40;
 
 test(`${count} conversations of ${MESSAGES} messages stay in step whatever happens in between`, () => {
-  const tally = { delivered: 0, dropped: 0, noRoom: 0, refused: 0, uncloneable: 0, thrown: 0 };
+  const tally = { delivered: 0, dropped: 0, noRoom: 0, refused: 0, uncloneable: 0, thrown: 0, discarded: 0 };
   const shared = new Uint8Array(new SharedArrayBuffer(8));
   eachCase(0, count, (random) => {
     const link = new Link(random, drawOptions(random));
@@ -128,6 +128,11 @@ test(`${count} conversations of ${MESSAGES} messages stay in step whatever happe
           (error) => error === stop,
         );
         tally.thrown++;
+      } else if (event === 5) {
+        // A payload that taught, looked at and taken back.
+        if (link.encode(value) > 0) tally.discarded++;
+        link.encoder.discard?.();
+        if (random.chance(0.3)) link.encoder.discard?.();
       }
       const length = link.encode(value, { learn: random.chance(0.7) });
       assert.ok(length > 0, `encodeInto returned ${length}`);
@@ -206,6 +211,10 @@ test('a link that has learned all it may learn goes on', () => {
     assert.equal(difference(value, link.trip(value)), undefined);
     if (i % 3 === 0) link.encode({ [`dropped${i}`]: { x: 1 } }, { learn: false });
     if (i % 5 === 0) link.encode({ [`short${i}`]: { y: 1 } }, { limit: 16 });
+    if (i % 2 === 0) {
+      link.encode({ [`taken${i}`]: { back: 1 } });
+      link.encoder.discard?.();
+    }
   }
 });
 
