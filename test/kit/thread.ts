@@ -64,10 +64,14 @@ export class TestThread {
         else if ('failed' in message) reject(new Error(`in the other thread: ${message.failed}`));
         else resolve(message.done);
       });
-      worker.on('error', (error: unknown) => reject(error));
+      // Told at the exit, not before: an error may overtake what the thread had said.
+      let crash: unknown;
+      worker.on('error', (error: unknown) => {
+        crash = error;
+      });
       worker.on('exit', () => {
         end();
-        reject(new Error('the thread ended before its role did'));
+        reject(crash ?? new Error('the thread ended before its role did'));
       });
     });
     this.result.catch(() => {});
