@@ -15,6 +15,7 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'tcp-json': () => import('./sockets.ts'),
   redis: () => import('./redis.ts'),
   nats: () => import('./nats.ts'),
+  zeromq: () => import('./zeromq.ts'),
 };
 
 export async function processSubject(name: string): Promise<ProcessSubject> {
