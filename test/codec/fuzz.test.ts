@@ -82,6 +82,18 @@ test('a decoder that has thrown a thousand times still decodes what its encoder 
   });
 });
 
+test('what a damaged payload taught is forgotten again', () => {
+  const link = new Link(new Random(seed));
+  assert.deepEqual(link.trip({ right: 1 }), { right: 1 });
+  // Another encoder's first payload teaches its shape under the same number; its value is spoilt, its trailer is whole.
+  const other = new Link(new Random(seed));
+  assert.ok(other.encode({ wrong: 1 }) > 0);
+  const payload = other.payload();
+  new DataView(payload.buffer).setInt32(4, -1, true);
+  assert.throws(() => link.decodeBytes(payload), CodecError);
+  assert.deepEqual(link.trip({ right: 2 }), { right: 2 });
+});
+
 /** A payload of `value` in which every word equal to `from` is replaced by `to`. */
 function forged(value: unknown, from: number, to: number): Uint8Array {
   const link = new Link(new Random(seed));
