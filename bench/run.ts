@@ -93,8 +93,17 @@ async function runInterleaved(
       advance(1);
     }
   }
-  for (const lane of lanes) await lane.session?.stop();
+  for (const lane of lanes) await stopQuietly(lane);
   return lanes;
+}
+
+/** What was measured stays measured, however a contestant ends. */
+async function stopQuietly(lane: Lane): Promise<void> {
+  try {
+    await withDeadline(Promise.resolve(lane.session?.stop()), 10_000, 'did not stop');
+  } catch (error) {
+    lane.failure ??= lane.samples.length > 0 ? undefined : String(error);
+  }
 }
 
 /** A contestant that fails is reported in its place; the others go on. */
