@@ -19,7 +19,7 @@ import { printHead, printScenario } from './table.ts';
 const HELP = `millrace bench: the tables of the README, measured on this machine
 
   --scenario a,b        ${scenarios.map((scenario) => scenario.name).join(', ')}
-  --subjects a,b        contenders by name; native-port takes native-port:json and its other variants too
+  --subjects a,b        contenders by name or its beginning: native-port takes native-port:json too, millrace all of ours
   --payload a,b         rows by size (64), value (req118) or label
   --quick               a useful table in under two minutes; without it about half an hour
   --rounds N            rounds per row

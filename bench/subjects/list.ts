@@ -55,9 +55,12 @@ function belongs({ scenario = '', subjects, size }: Setting, { name, onlyIn, qui
   return !places || subjects.includes(name) || places.some((start) => scenario.startsWith(start));
 }
 
-/** Whether `subject` was asked for: by its name, or by the part before the colon. */
+/** Whether `subject` was asked for: by its name, or by the part before a colon or a hyphen. */
 export function isWanted(setting: Setting, subject: string): boolean {
   return (
-    setting.subjects.length === 0 || setting.subjects.some((name) => subject === name || subject.startsWith(`${name}:`))
+    setting.subjects.length === 0 ||
+    setting.subjects.some(
+      (name) => subject === name || subject.startsWith(`${name}:`) || subject.startsWith(`${name}-`),
+    )
   );
 }
