@@ -28,6 +28,9 @@ import type { PackedReader } from './packed-reader.ts';
 const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);
 
+const twoWords: BigUint64Array = new BigUint64Array(1);
+const twoWordsHalves: Int32Array = new Int32Array(twoWords.buffer);
+
 type ViewMaker = new (buffer: ArrayBuffer, byteOffset?: number, length?: number) => ArrayBufferView;
 // Both lists are taken at start: what a page does to its globals later must not decide what we make.
 const VIEW_MAKERS: readonly (ViewMaker | undefined)[] = VIEW_NAMES.map(
@@ -66,17 +69,11 @@ export function readExtra(reader: PackedReader, argument: number): unknown {
       return kept(reader, new RegExp(source, flags));
     }
     case EXTRA_BUFFER:
-      return kept(reader, readBytes(reader));
+      return kept(reader, readBytes(reader).buffer);
     case EXTRA_BUFFER_RESIZABLE:
       return kept(reader, readResizable(reader));
-    case EXTRA_VIEW_WHOLE: {
-      const make = viewMaker(reader, parameter);
-      const viewNumber = reader.number();
-      const buffer = kept(reader, readBytes(reader));
-      const view = new make(buffer);
-      reader.keep(viewNumber, view);
-      return view;
-    }
+    case EXTRA_VIEW_WHOLE:
+      return readWholeView(reader, parameter);
     case EXTRA_VIEW:
       return readView(reader, parameter);
     case EXTRA_ERROR:
@@ -103,6 +100,11 @@ function kept<T extends object>(reader: PackedReader, object: T): T {
 
 function readBigint(reader: PackedReader, sign: number): bigint {
   const count = reader.count(1);
+  if (count <= 2) {
+    twoWordsHalves[0] = count > 0 ? reader.word() : 0;
+    twoWordsHalves[1] = count > 1 ? reader.word() : 0;
+    return sign === 0 ? twoWords[0]! : -twoWords[0]!;
+  }
   // Through hexadecimal text: shifting word by word takes time that grows with the square.
   let digits = '';
   const words: string[] = [];
@@ -121,12 +123,26 @@ function skipBytes(reader: PackedReader, length: number): number {
   return start * 4;
 }
 
-function readBytes(reader: PackedReader): ArrayBuffer {
+function readWholeView(reader: PackedReader, number: number): ArrayBufferView {
+  const make = viewMaker(reader, number);
+  const viewNumber = reader.number();
+  const bufferNumber = reader.number();
+  const bytes = readBytes(reader);
+  // Engines make the ArrayBuffer of a small view only when somebody asks for it, at three times the cost of the view.
+  if (make === (Uint8Array as unknown) && !reader.keeps) return bytes;
+  const { buffer } = bytes;
+  reader.keep(bufferNumber, buffer);
+  const view = new make(buffer);
+  reader.keep(viewNumber, view);
+  return view;
+}
+
+function readBytes(reader: PackedReader): Uint8Array<ArrayBuffer> {
   const length = reader.word();
   const start = skipBytes(reader, length);
   const copy = new Uint8Array(length);
   if (length > 0) reader.blocks.copyOut(copy, start, length);
-  return copy.buffer;
+  return copy;
 }
 
 type ResizableMaker = new (length: number, options: { maxByteLength: number }) => ArrayBuffer;

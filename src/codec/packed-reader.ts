@@ -108,6 +108,10 @@ export class PackedReader {
   number(): number {
     return this.#count++;
   }
+  /** Whether objects are kept at all. */
+  get keeps(): boolean {
+    return this.#keeps;
+  }
   keep(number: number, object: object): void {
     if (this.#keeps) this.#objects[number] = object;
   }

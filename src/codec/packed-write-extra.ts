@@ -1,4 +1,5 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
+import { platform } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../limits.ts';
 import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
 import {
@@ -72,12 +73,23 @@ export function writeExtra(
 
 /** From here on bigints are written by way of their digits: shifting word by word takes time that grows with the square. */
 const LONG_BIGINT: bigint = 1n << 512n;
+/** Up to here a typed array splits them. */
+const SHORT_BIGINT: bigint = 2n ** 64n - 1n;
+const twoWords: BigUint64Array = new BigUint64Array(1);
+const twoWordsHalves: Int32Array = new Int32Array(twoWords.buffer);
 
 export function writeBigint(writer: PackedWriter, value: bigint, at: number): number {
   const { words, end } = writer;
   const magnitude = value < 0n ? -value : value;
   let next = at + 2;
-  if (magnitude < LONG_BIGINT) {
+  if (magnitude <= SHORT_BIGINT) {
+    twoWords[0] = magnitude;
+    const low = twoWordsHalves[0]!;
+    const high = twoWordsHalves[1]!;
+    if (next + (high !== 0 ? 2 : low !== 0 ? 1 : 0) > end) throw NO_ROOM_SIGNAL;
+    if (low !== 0 || high !== 0) words[next++] = low;
+    if (high !== 0) words[next++] = high;
+  } else if (magnitude < LONG_BIGINT) {
     for (let rest = magnitude; rest !== 0n; rest >>= 32n) {
       if (next >= end) throw NO_ROOM_SIGNAL;
       words[next++] = Number(BigInt.asIntN(32, rest));
@@ -263,11 +275,14 @@ function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, plac
     return writer.failSelf('a view that its ArrayBuffer no longer reaches'); // only DataView throws
   }
   if (!buffer.resizable) {
-    if (byteOffset === 0 && byteLength === buffer.byteLength && !writer.met.has(buffer)) {
-      writer.met.number(buffer);
+    const whole = byteOffset === 0 && byteLength === buffer.byteLength && !writer.met.has(buffer);
+    // A small Buffer shares memory with others by accident: sending all of it would send what belongs to somebody else,
+    // and 64 KiB for a few bytes. Its copy gets memory of its own, which hence is no object met before.
+    const pooled = !whole && platform.isPooled(view);
+    if (whole || pooled) {
+      writer.met.number(pooled ? {} : buffer);
       head(writer, at, EXTRA_VIEW_WHOLE, number);
-      const bytes = view instanceof Uint8Array ? view : new Uint8Array(buffer);
-      return writeBytes(writer, bytes, at + 1);
+      return writeBytes(writer, view instanceof Uint8Array ? view : new Uint8Array(buffer), at + 1);
     }
   }
   if (buffer.resizable) {

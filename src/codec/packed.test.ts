@@ -56,7 +56,21 @@ test('numbers arrive as they are', () => {
 });
 
 test('other primitives arrive as they are', () => {
-  for (const value of [null, undefined, true, false, 0n, -1n, 2n ** 64n, -(3n ** 300n), 2n ** 31n, 2n ** 32n])
+  for (const value of [
+    null,
+    undefined,
+    true,
+    false,
+    0n,
+    -1n,
+    2n ** 32n - 1n,
+    2n ** 64n - 1n,
+    -(2n ** 63n),
+    2n ** 64n,
+    -(3n ** 300n),
+    2n ** 31n,
+    2n ** 32n,
+  ])
     equal(value);
 });
 
@@ -227,6 +241,15 @@ test('buffers and views arrive equal and share what they shared', () => {
   const node = carry(Buffer.from('abc'));
   assert.equal(Object.getPrototypeOf(node), Uint8Array.prototype);
   assert.deepEqual([...node], [97, 98, 99]);
+  assert.equal(node.buffer.byteLength, 3, 'small Buffers leave the pool they share behind');
+  const buffers = carry([Buffer.from('abc'), Buffer.from('defg'), { a: 1 }, Buffer.from('')]) as Uint8Array[];
+  assert.deepEqual(
+    buffers.map((buffer) => buffer.length),
+    [3, 4, undefined, 0],
+  );
+  const again = Buffer.from('abc');
+  const twice = carry([again, again, new Date(1), again]) as Uint8Array[];
+  assert.equal(twice[0], twice[3]);
 });
 
 test('errors keep name, message, stack and cause', () => {

@@ -116,6 +116,8 @@ export const platform: Platform = {
     return new Uint8Array(memory);
   },
 
+  isPooled: (): boolean => false,
+
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new MessageChannel();
     return [port1 as unknown as NativePort, port2 as unknown as NativePort];

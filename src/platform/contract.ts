@@ -62,6 +62,8 @@ export interface Platform {
    * shared memory. Infinity where that is never so.
    */
   readonly nativeTextMin: number;
+  /** Whether a view lies in memory that the runtime shares out among small buffers of many owners. */
+  isPooled(view: ArrayBufferView): boolean;
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;

@@ -80,6 +80,9 @@ class BufferBlockMemory implements BlockMemory {
   }
 }
 
+/** Bytes that small Buffers are cut from: 8 or 64 KiB and a little, or no more than asked for where there is no pool. */
+const POOL_BYTES = Buffer.allocUnsafe(1).buffer.byteLength;
+
 /** Under this key `spawn` hides what the new thread is to be given, beside the caller's own workerData. */
 const SPAWN_KEY = 'millrace:spawn';
 
@@ -114,6 +117,11 @@ export const nodePlatform: Platform = {
 
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
     return Buffer.from(memory as ArrayBuffer);
+  },
+
+  isPooled(view: ArrayBufferView): boolean {
+    const { byteLength } = view.buffer;
+    return byteLength === POOL_BYTES && byteLength > 1 && view.byteLength < byteLength >>> 1 && Buffer.isBuffer(view);
   },
 
   messageChannel(): readonly [NativePort, NativePort] {
