@@ -4,7 +4,7 @@ import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
 import { Pump } from '../../port/pump.ts';
-import type { Producer } from '../../ring/producer.ts';
+import type { Bell, Producer } from '../../ring/producer.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
@@ -14,6 +14,7 @@ import { KeepAlive } from '../keep-alive.ts';
 import type { PipeMemory } from './layout.ts';
 import { NOTHING, type Receiver } from './receiver.ts';
 import type { Sender } from './sender.ts';
+import { TickBell } from './tick-bell.ts';
 
 const ACTIVE = 0;
 const DISPOSED = -1;
@@ -75,6 +76,7 @@ export class End {
   readonly #blocking: BlockingWait;
   readonly #keepAlive = new KeepAlive();
   readonly #readable: () => boolean;
+  #dataBell: TickBell | null = null;
   #sender: Sender | null = null;
   #producer: Producer | null = null;
   #receiver: Receiver | null = null;
@@ -122,9 +124,14 @@ export class End {
     endWithThread(this);
   }
 
-  /** The bell of this end's producer, and of its consumer. */
-  bell(interest: 'data' | 'space'): Waker {
-    return new Waker(this.#words, this.#places.peerPark, interest === 'data' ? DATA : SPACE, () => {});
+  /** The bell of this end's producer. */
+  dataBell(): Bell {
+    this.#dataBell ??= new TickBell(new Waker(this.#words, this.#places.peerPark, DATA, () => {}));
+    return this.#dataBell;
+  }
+  /** The bell of this end's consumer. */
+  spaceBell(): Bell {
+    return new Waker(this.#words, this.#places.peerPark, SPACE, () => {});
   }
   serve(sender: Sender | null, producer: Producer | null, receiver: Receiver | null): void {
     this.#sender ??= sender;
@@ -170,7 +177,7 @@ export class End {
     return max === 1 ? receiver.take() : receiver.takeMany(max);
   }
   tryRead(max: number): unknown {
-    this.#sender?.pump();
+    this.#sendOn();
     const found = this.answer(max);
     if (found === NOTHING || (Array.isArray(found) && max !== 1 && found.length === 0)) {
       if (this.over) throw disposedError();
@@ -179,13 +186,19 @@ export class End {
     return found;
   }
 
+  /** What this thread sends goes on although it does not come to the end of its turn. */
+  #sendOn(): void {
+    this.#sender?.pump();
+    this.#dataBell?.ringNow();
+  }
+
   /** Blocks until there is a message. The time limit covers only the wait for a message's first part. */
   read(timeoutMs: number, max: number): unknown {
     const receiver = this.#receiver as Receiver;
     const start = performance.now();
     if (max < 1) return [];
     for (;;) {
-      this.#sender?.pump();
+      this.#sendOn();
       const found = this.answer(max);
       if (max === 1 ? found !== NOTHING : (found as unknown[]).length > 0) return found;
       if (this.over) throw disposedError();
@@ -201,7 +214,10 @@ export class End {
       this.#blocking.wait(DATA, this.#readable, timeoutMs);
     } else {
       // What waits in the queue goes on while this thread is blocked.
-      const look = (): boolean => this.#readable() || (this.#producer!.headMoved && this.#sender!.pump());
+      const look = (): boolean => {
+        if (this.#producer!.headMoved) this.#sendOn();
+        return this.#readable() || this.#sender?.backlog !== true;
+      };
       this.#blocking.wait(ANYTHING, look, timeoutMs);
     }
     this.#pump.rearm();
@@ -308,7 +324,7 @@ export class End {
 
   /** This thread ends by itself: what was written can still be read. */
   endThread(): void {
-    this.#sender?.pump();
+    this.#sendOn();
     // SYNC pipe-ended: after the last publication; pairs with peerEnded.
     for (const word of this.#places.ended) Atomics.store(this.#words, word, 1);
     new Waker(this.#words, this.#places.peerPark, ANYTHING, () => {}).ring();
