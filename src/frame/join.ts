@@ -41,7 +41,9 @@ export class Join {
       start += PARTS_PREFIX_BYTES;
       count -= PARTS_PREFIX_BYTES;
     }
-    if ((tag & KIND_MASK) !== this.#kind || count > this.#total - this.#filled) {
+    // A part that brings nothing on, and more to come after it, could go on for ever.
+    const idle = count === 0 && (tag & MORE) !== 0;
+    if (idle || (tag & KIND_MASK) !== this.#kind || count > this.#total - this.#filled) {
       throw new LayoutError(`Cannot join: a part of ${count} bytes, kind ${tag & KIND_MASK}, does not belong here`);
     }
     source.blocks.copyOut(this.#whole.bytes, start, count, this.#filled);

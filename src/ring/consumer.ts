@@ -85,7 +85,8 @@ export class Consumer {
       const room = this.capacity - index;
       const ready = (this.#tailSeen - this.#cursor) >>> 0;
       if ((kind & KIND_MASK) === KIND_PAD) {
-        if (length !== room || length > ready) throw this.#damaged(length, kind);
+        // A pad fills the end of the data area, never all of it: who follows one pad with the next would hold us here.
+        if (length !== room || length > ready || index === 0) throw this.#damaged(length, kind);
         this.#cursor = (this.#cursor + room) | 0;
         continue;
       }
