@@ -11,7 +11,7 @@ const TAKE_TURNS: readonly string[] = [
   'millrace-ring',
   'millrace-port:block',
   'nxtedition-shared',
-  'nxtedition-shared:compat',
+  'millrace-shared',
 ];
 
 const IN_ONE_THREAD =

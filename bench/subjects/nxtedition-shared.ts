@@ -127,7 +127,7 @@ export const subjects: readonly ThreadSubject[] = [
   ),
   subject(
     {
-      name: 'nxtedition-shared:compat',
+      name: 'millrace-shared',
       label: 'millrace/compat/nxtedition-shared',
       use: 'The same code with one import changed: our ring behind the names of @nxtedition/shared.',
       onlyIn: ['shared-'],

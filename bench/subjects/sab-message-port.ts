@@ -147,7 +147,7 @@ export const subjects: readonly ThreadSubject[] = [
   subject(
     'blocking',
     {
-      name: 'sab-message-port:compat',
+      name: 'millrace-sab',
       label: 'millrace/compat/sab-message-port, blocking worker',
       use: 'The code of sab-message-port, blocking worker, with one import changed: our channel behind its names.',
     },
@@ -156,7 +156,7 @@ export const subjects: readonly ThreadSubject[] = [
   subject(
     'async',
     {
-      name: 'sab-message-port:compat-async',
+      name: 'millrace-sab:async',
       label: 'millrace/compat/sab-message-port, async both sides',
       use: 'Likewise for async both sides.',
     },
@@ -165,7 +165,7 @@ export const subjects: readonly ThreadSubject[] = [
   subject(
     'hybrid',
     {
-      name: 'sab-message-port:compat-mw',
+      name: 'millrace-sab:mw',
       label: 'millrace/compat/sab-message-port, MWChannel',
       use: 'Likewise for MWChannel.',
     },
