@@ -54,8 +54,9 @@ export async function presentThreadSubjects(setting: Setting): Promise<ThreadSub
 }
 
 function belongs({ scenario = '', subjects, size }: Setting, { name, onlyIn, quickIn }: ThreadSubject): boolean {
-  const places = (size === 'full' ? undefined : quickIn) ?? onlyIn;
-  return !places || subjects.includes(name) || places.some((start) => scenario.startsWith(start));
+  const inside = (places: readonly string[] | undefined): boolean =>
+    !places || places.some((start) => scenario.startsWith(start));
+  return subjects.includes(name) || (inside(onlyIn) && (size === 'full' || inside(quickIn)));
 }
 
 /** Whether `subject` was asked for: by its name, or by the part before a colon or a hyphen. */
