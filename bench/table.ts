@@ -53,7 +53,8 @@ export function quantity(value: number, unit: string): string {
     return scaled(value, 1000, units);
   }
   if (unit === 'bytes') return `${scaled(value, 1024, ['', 'Ki', 'Mi', 'Gi'])}B`;
-  return `${short(value)} ${unit}`;
+  // Long units stand in the heading.
+  return unit.includes('/') ? short(value) : `${short(value)} ${unit}`;
 }
 
 function scaled(value: number, base: number, prefixes: readonly string[]): string {
