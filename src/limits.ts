@@ -32,6 +32,8 @@ export const SCRATCH_BYTES_KEPT: number = 8 * 1024 * 1024;
 export const HIGH_WATER_MARK_DEFAULT: number = 256 * 1024;
 /** Bytes the outbox holds at the most before `postMessage` refuses (policy `wait`). */
 export const OUTBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
+/** Bytes that a message in the outbox counts for beside its encoded length: measured 370 for a number on Node 24. */
+export const OUTBOX_ITEM_BYTES: number = 256;
 /** Bytes of complete messages set aside while this thread is blocked in `send`, so that two senders can't lock up. */
 export const INBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 /** Bytes that a message in the inbox counts for beside its encoded length: the object that small values become. */

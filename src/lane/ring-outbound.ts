@@ -5,7 +5,14 @@ import type { Encoder } from '../codec/codec.ts';
 import { REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MARKER_BYTES, MORE, PARTS_PREFIX_BYTES } from '../frame/header.ts';
-import { PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import {
+  OUTBOX_ITEM_BYTES,
+  PACE_BYTES_PER_MS,
+  PACE_MS_MAX,
+  PACE_PATIENCE_MS,
+  SIDE_VALUE_BYTES,
+  SIDE_VALUES_MAX,
+} from '../limits.ts';
 import { DROPS, OUTBOX_PEAK, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
 import type { LaneMemory, Views } from '../memory/region.ts';
 import { Scratch } from '../memory/scratch.ts';
@@ -323,7 +330,7 @@ export class RingOutbound {
 
   #enqueue(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
     const drops = this.#outbox.drops;
-    const weight = held === undefined ? bytes.length : SIDE_VALUE_BYTES;
+    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
     this.#outbox.push({ kind, bytes, home, held, weight, number: this.#accepted, moved: 0 });
     this.#accepted++;
     this.#count(OUTBOX_PEAK, this.#outbox.peak);

@@ -9,6 +9,8 @@ import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX } from '../limits.ts';
 import type { NativePair } from '../memory/handshake.ts';
 import type { NativePort } from '../platform/contract.ts';
 
+/** Bytes from which on a frame that is left behind is moved instead of copied. */
+const MOVED_BYTES_MIN = 64 * 1024;
 const VALUE = 1;
 const SPILL = 2;
 const LIFE = 3;
@@ -136,7 +138,10 @@ export class SideChannel {
 
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void {
-    const transfer = frames.map(([, payload]) => payload.buffer);
+    // Moving is for the large: a transfer list is looked through for doubles, and a million entries take minutes.
+    const transfer = frames
+      .map(([, payload]) => payload.buffer)
+      .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
     this.#left = true;
     this.#side.postMessage([SPILL, frames], transfer);
   }

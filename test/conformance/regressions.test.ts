@@ -187,6 +187,28 @@ test('a getter that posts while its value is being encoded is refused, and neith
     assert.equal((failure as { code?: string }).code, 'ERR_BUSY');
   }));
 
+test('small messages in the outbox count for what they keep in memory', () =>
+  withPair({ outboxBytes: 1_000_000, capacityBytes: 1024 }, ({ near }) => {
+    let count = 0;
+    assert.throws(
+      () => {
+        for (; count < 100_000; count++) near.postMessage(1);
+      },
+      { code: 'ERR_OUTBOX_FULL' },
+    );
+    assert.ok(count < 10_000, `${count} messages`);
+  }));
+
+test('a large outbox is left behind at once when the port closes', () =>
+  withPair({ capacityBytes: 1024 }, ({ near, far }) => {
+    const total = 100_000;
+    for (let i = 0; i < total; i++) near.postMessage(i);
+    near.close();
+    let sum = 0;
+    for (const value of drain(far)) sum += value as number;
+    assert.equal(sum, (total * (total - 1)) / 2);
+  }));
+
 // ---- the side channel ---------------------------------------------------------------------------------------------
 
 test('at most 256 values lie in the side channel, and dropped ones are let go', () =>
