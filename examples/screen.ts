@@ -1,4 +1,6 @@
 // How the examples talk: plain lines everywhere, colours and a moving progress bar on a terminal.
+import { pathToFileURL } from 'node:url';
+
 const live: boolean = process.stdout.isTTY === true;
 
 function paint(code: number, text: string): string {
@@ -45,5 +47,5 @@ export const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed
 
 /** Whether this module is the program itself, and not part of the tour. */
 export function isProgram(moduleUrl: string): boolean {
-  return process.argv[1] !== undefined && new URL(`file://${process.argv[1]}`).pathname === new URL(moduleUrl).pathname;
+  return process.argv[1] !== undefined && pathToFileURL(process.argv[1]).href === moduleUrl;
 }

@@ -10,7 +10,7 @@ export interface PortOptions {
   readonly overflow?: OverflowPolicy;
   /** Bytes in the outbox from which on `writable` is pending; default 256 KiB. */
   readonly highWaterMarkBytes?: number;
-  /** Bytes the outbox holds at the most under `wait`; default 64 MiB. */
+  /** Bytes the outbox holds at the most under `wait`; default 64 MiB. A message counts 256 beside its own. */
   readonly outboxBytes?: number;
   /** Microseconds of looking again before sleeping, while traffic flows; default 50. 0 or false: never. */
   readonly spinMicroseconds?: number | false;
