@@ -57,8 +57,8 @@ async function count(subject: string, spec: LoadSpec, messages: number): Promise
 }
 
 /** Enough for the loops to be compiled in the short run; the difference to the long one has no start-up in it. */
-const SHORT = 4_000;
-const LONG = { perf: 400_000, callgrind: 8_000, none: 0 };
+const SHORT = 30_000;
+const LONG = { perf: 400_000, callgrind: 90_000, none: 0 };
 
 class CountSession implements Session {
   readonly #subject: string;
