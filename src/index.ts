@@ -2,10 +2,10 @@
 export * from './errors.ts';
 export type { OverflowPolicy } from './lane/outbox.ts';
 export { EMPTY } from './lane/ring-inbound.ts';
-export type { Remote, RemoteHandle } from './memory/handshake.ts';
+export type { Remote, RemoteHandle, TransferList } from './memory/handshake.ts';
 export type { CloseReason } from './memory/layout.ts';
-export { attach, channel, parentPort, type SpawnOptions, spawn } from './port/channel.ts';
-export type { PortEvent, PortListener, RawListener } from './port/events.ts';
+export { attach, channel, parentPort, type SpawnedWorker, type SpawnOptions, spawn } from './port/channel.ts';
+export type { PortEvent, PortHandler, PortListener, RawListener } from './port/events.ts';
 export { type Features, features } from './port/features.ts';
 export type { ChannelOptions, PortOptions } from './port/options.ts';
 export { Port, type ReceiveOptions, type SendOptions, type Transfer } from './port/port.ts';

@@ -61,7 +61,7 @@ function isGenuine(kind: Kind, object: object): boolean {
 }
 const regexpSource = getter(RegExp.prototype, 'source');
 
-const KINDS: ReadonlyMap<object, Kind> = new Map<object, Kind>([
+const KINDS: Map<object, Kind> = new Map<object, Kind>([
   [Date.prototype, DATE],
   [Map.prototype, MAP],
   [Set.prototype, SET],
@@ -84,6 +84,11 @@ const KINDS: ReadonlyMap<object, Kind> = new Map<object, Kind>([
   [Object.getPrototypeOf(Object.getPrototypeOf([].values())), UNCLONEABLE],
   [Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})()))), UNCLONEABLE],
 ]);
+
+/** From now on objects that inherit from `prototype` can't be cloned. For classes whose fields would be lost on the way. */
+export function refuseToClone(prototype: object): void {
+  KINDS.set(prototype, UNCLONEABLE);
+}
 
 /** Genuine objects of another realm (a vm context, a frame) share no prototype with ours; their tag is the hint. */
 const TAGS: ReadonlyMap<string, Kind> = new Map<string, Kind>([

@@ -32,9 +32,15 @@ export interface TextBounds {
   readonly bytes: number;
 }
 
+/**
+ * What must be transferred along with a handle: native ports. Typed so that the `postMessage` of Node's Worker, of the
+ * web's and of `window` all take it, whichever of their declarations a program has.
+ */
+export type TransferList = never[];
+
 /** A handle as its creator holds it: with the list that must be transferred along. Not cloned, hence not enumerable. */
 export interface Remote extends RemoteHandle {
-  readonly transfer: readonly Transferable[];
+  readonly transfer: TransferList;
 }
 
 export function createHandle(
@@ -124,7 +130,14 @@ function isBound(value: unknown, max: number): value is number {
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
+  for (const member of ['remote', 'data']) {
+    // What `channel()` returns, a message around it, or the event that brought it.
+    const inner = typeof value === 'object' ? (value as Record<string, unknown>)[member] : undefined;
+    if ((inner as Partial<RemoteHandle> | null | undefined)?.type === HANDLE_TYPE) {
+      return `the object around a handle, which is its \`${member}\``;
+    }
+  }
   return typeof value === 'object'
-    ? `an object of type ${JSON.stringify((value as { type?: unknown }).type)}`
+    ? `an object ${(value as { constructor?: { name?: string } }).constructor?.name ?? ''}`.trim()
     : `a ${typeof value}`;
 }

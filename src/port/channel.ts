@@ -118,6 +118,21 @@ function attachWatching(remote: unknown, options: PortOptions | undefined, watch
   return port;
 }
 
+/** The runtime's own Worker (of `node:worker_threads`, on Bun and Deno too), as far as a caller usually needs it. */
+export interface SpawnedWorker {
+  /** Ends the thread at once, wherever it is; `port.closed` says `terminated`. */
+  terminate(): Promise<unknown>;
+  /** `error` is what the thread threw and nobody caught: without a listener the process crashes of it. */
+  on(event: string, listener: (...values: never[]) => unknown): unknown;
+  /** A thread that runs keeps the process alive, whatever its port does; `unref` lets the process go. */
+  ref(): void;
+  unref(): void;
+}
+
+/** What people look for beside the channel's options. */
+const OPTIONS_OF_WORKERS: readonly string[] =
+  'workerData name env argv execArgv stdin stdout stderr resourceLimits transferList'.split(' ');
+
 /** Options of the channel, and of the runtime's own Worker (`workerData`, `execArgv`, `name`, ...) under `worker`. */
 export interface SpawnOptions extends ChannelOptions {
   readonly worker?: object;
@@ -131,8 +146,15 @@ export interface SpawnOptions extends ChannelOptions {
 export function spawn<In = unknown, Out = unknown>(
   url: URL | string,
   options: SpawnOptions = {},
-): { readonly port: Port<In, Out>; readonly worker: unknown } {
+): { readonly port: Port<In, Out>; readonly worker: SpawnedWorker } {
   const { worker: workerOptions = {}, ...channelOptions } = options ?? {};
+  for (const name of OPTIONS_OF_WORKERS) {
+    if (name in channelOptions) {
+      throw new UsageError('ERR_OPTION', `Unknown option ${name}: the Worker's own go into worker: { ${name}: ... }`, {
+        option: name,
+      });
+    }
+  }
   const resolved = resolveOptions(channelOptions);
   const module = moduleUrl(url);
   if (typeof workerOptions !== 'object' || workerOptions === null) {
@@ -153,7 +175,7 @@ export function spawn<In = unknown, Out = unknown>(
       Atomics.store(new Int32Array(life), 0, 1);
       transport.peerThreadEnded(how);
     });
-    return { port: port as Port<In, Out>, worker };
+    return { port: port as Port<In, Out>, worker: worker as SpawnedWorker };
   } catch (error) {
     port.close();
     throw error;

@@ -2,16 +2,16 @@
 // code reads from a MessageEvent: a real one costs more than the message (docs/decisions/0006).
 
 /** What a `message`, `messageerror` or `close` listener is given. */
-export class PortEvent {
+export class PortEvent<T = unknown> {
   readonly type: string;
   /** The message; the error of a `messageerror`; `undefined` at `close`. */
-  readonly data: unknown;
+  readonly data: T;
   /** Native ports inside the message. */
   readonly ports: readonly unknown[];
   readonly target: unknown;
   /** Why the channel ended, at `close`. */
   readonly reason: string | undefined;
-  constructor(type: string, target: unknown, data: unknown, ports: readonly unknown[], reason?: string) {
+  constructor(type: string, target: unknown, data: T, ports: readonly unknown[], reason?: string) {
     this.type = type;
     this.target = target;
     this.data = data;
@@ -32,8 +32,12 @@ export class PortEvent {
   }
 }
 
-export type PortListener = ((event: PortEvent) => unknown) | { handleEvent(event: PortEvent): unknown };
-export type RawListener = (value: unknown) => unknown;
+/** A function of one parameter, whose type is compared as a method's is: so that a `Port<Answer>` is a `Port`. */
+type Method<T> = { method(value: T): unknown }['method'];
+export type PortListener<T = unknown> = Method<PortEvent<T>> | { handleEvent(event: PortEvent<T>): unknown };
+/** What `onmessage` and its like hold. */
+export type PortHandler<T = unknown> = Method<PortEvent<T>> | null;
+export type RawListener<T = unknown> = Method<T>;
 
 interface Entry {
   /** What the user passed, for removal and against doubles. */

@@ -132,7 +132,14 @@ export function timeoutOf(
     throw new UsageError('ERR_OPTION', `Cannot use ${show(options)} as options: expected an object like { timeoutMs }`);
   }
   const { timeoutMs } = options;
-  if (timeoutMs === undefined) return fallback;
+  if (timeoutMs === undefined) {
+    // Only here, where it costs nothing: `{ timeout: 100 }` would wait for ever.
+    for (const name of Object.keys(options)) {
+      if (name === 'timeoutMs' || name === 'signal') continue;
+      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are timeoutMs, signal`, { option: name });
+    }
+    return fallback;
+  }
   if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs;
   throw new UsageError('ERR_OPTION', `timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {
     option: 'timeoutMs',

@@ -1,39 +1,41 @@
 // What a port does as an event target, in the web's manner and in Node's.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { Listeners, PortEvent, type PortListener, type RawListener } from './events.ts';
+import type { CloseReason } from '../memory/layout.ts';
+import { Listeners, PortEvent, type PortHandler, type PortListener, type RawListener } from './events.ts';
 
 export type EventName = 'message' | 'messageerror' | 'close';
-type Handler = ((event: PortEvent) => unknown) | null;
+/** For event types of the caller's own. Spelled out: Node's types alone have no name for it. */
+type OtherListener = ((event: Event) => void) | { handleEvent(event: Event): void };
 
-export abstract class PortEvents extends EventTarget {
+export abstract class PortEvents<In = unknown> extends EventTarget {
   readonly #listeners: Readonly<Record<EventName, Listeners>> = {
     message: new Listeners(),
     messageerror: new Listeners(),
     close: new Listeners(),
   };
-  readonly #handlers: Record<EventName, Handler> = { message: null, messageerror: null, close: null };
+  readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
   #started = false;
 
-  get onmessage(): Handler {
+  get onmessage(): PortHandler<In> {
     return this.#handlers.message;
   }
-  set onmessage(handler: Handler) {
-    this.#handlers.message = typeof handler === 'function' ? handler : null;
+  set onmessage(handler: PortHandler<In>) {
+    this.#handlers.message = typeof handler === 'function' ? (handler as PortHandler) : null;
     if (this.#handlers.message !== null) this.#started = true;
     this.listenersChanged();
   }
-  get onmessageerror(): Handler {
+  get onmessageerror(): PortHandler {
     return this.#handlers.messageerror;
   }
-  set onmessageerror(handler: Handler) {
+  set onmessageerror(handler: PortHandler) {
     this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
   }
-  get onclose(): Handler {
-    return this.#handlers.close;
+  get onclose(): PortHandler<undefined> {
+    return this.#handlers.close as PortHandler<undefined>;
   }
-  set onclose(handler: Handler) {
-    this.#handlers.close = typeof handler === 'function' ? handler : null;
+  set onclose(handler: PortHandler<undefined>) {
+    this.#handlers.close = typeof handler === 'function' ? (handler as PortHandler) : null;
   }
 
   /** Starts delivery to listeners. Implied by `onmessage =`, `on('message')` and `addEventListener('message')`. */
@@ -43,25 +45,30 @@ export abstract class PortEvents extends EventTarget {
   }
 
   override addEventListener(
+    type: 'message',
+    listener: PortListener<In> | null,
+    options?: AddEventListenerOptions | boolean,
+  ): void;
+  override addEventListener(
     type: EventName,
     listener: PortListener | null,
     options?: AddEventListenerOptions | boolean,
   ): void;
   override addEventListener(
     type: string,
-    listener: EventListenerOrEventListenerObject | null,
+    listener: OtherListener | null,
     options?: AddEventListenerOptions | boolean,
   ): void;
   override addEventListener(
     type: string,
-    listener: PortListener | EventListenerOrEventListenerObject | null,
+    listener: PortListener | OtherListener | null,
     options?: AddEventListenerOptions | boolean,
   ): void {
     if (!isEventName(type)) {
       super.addEventListener(type, listener as EventListener, options);
       return;
     }
-    if (listener === null) return;
+    if (listener === null || listener === undefined) return;
     const { once = false, signal } = typeof options === 'object' ? options : {};
     if (signal?.aborted) return;
     signal?.addEventListener('abort', () => this.removeEventListener(type, listener as PortListener), { once: true });
@@ -69,18 +76,23 @@ export abstract class PortEvents extends EventTarget {
     if (type === 'message') this.start();
   }
   override removeEventListener(
+    type: 'message',
+    listener: PortListener<In> | null,
+    options?: EventListenerOptions | boolean,
+  ): void;
+  override removeEventListener(
     type: EventName,
     listener: PortListener | null,
     options?: EventListenerOptions | boolean,
   ): void;
   override removeEventListener(
     type: string,
-    listener: EventListenerOrEventListenerObject | null,
+    listener: OtherListener | null,
     options?: EventListenerOptions | boolean,
   ): void;
   override removeEventListener(
     type: string,
-    listener: PortListener | EventListenerOrEventListenerObject | null,
+    listener: PortListener | OtherListener | null,
     options?: EventListenerOptions | boolean,
   ): void {
     if (!isEventName(type)) {
@@ -92,13 +104,22 @@ export abstract class PortEvents extends EventTarget {
   }
 
   /** Node's manner: the listener is given the bare value (`message`), the error (`messageerror`) or the reason (`close`). */
-  on(type: EventName, listener: RawListener): this {
+  on(type: 'message', listener: RawListener<In>): this;
+  on(type: 'close', listener: RawListener<CloseReason>): this;
+  on(type: 'messageerror', listener: RawListener): this;
+  on(type: EventName, listener: RawListener<never>): this {
     return this.#addRaw(type, listener, false);
   }
-  once(type: EventName, listener: RawListener): this {
+  once(type: 'message', listener: RawListener<In>): this;
+  once(type: 'close', listener: RawListener<CloseReason>): this;
+  once(type: 'messageerror', listener: RawListener): this;
+  once(type: EventName, listener: RawListener<never>): this {
     return this.#addRaw(type, listener, true);
   }
-  off(type: EventName, listener: RawListener): this {
+  off(type: 'message', listener: RawListener<In>): this;
+  off(type: 'close', listener: RawListener<CloseReason>): this;
+  off(type: 'messageerror', listener: RawListener): this;
+  off(type: EventName, listener: RawListener<never>): this {
     this.#listeners[type]?.remove(listener, true);
     this.listenersChanged();
     return this;
@@ -127,11 +148,14 @@ export abstract class PortEvents extends EventTarget {
     else if (handler === null && type === 'messageerror') platform.reportError(raw);
   }
 
-  #addRaw(type: EventName, listener: RawListener, once: boolean): this {
+  #addRaw(type: EventName, listener: RawListener<never>, once: boolean): this {
     if (!isEventName(type)) {
       throw new UsageError('ERR_OPTION', `No event ${String(type)}; a port has message, messageerror and close`);
     }
-    this.#listeners[type].addRaw(listener, once);
+    if (typeof listener !== 'function') {
+      throw new UsageError('ERR_OPTION', `Cannot call ${String(listener)} at ${type}: a listener must be a function`);
+    }
+    this.#listeners[type].addRaw(listener as RawListener, once);
     if (type === 'message') this.start();
     return this;
   }

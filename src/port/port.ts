@@ -1,4 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // A port: MessagePort's manners over any transport. Owns its transport, its listeners and whoever waits; no queue.
+import { refuseToClone } from '../codec/classify.ts';
 import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
@@ -26,7 +28,7 @@ export type Transfer = readonly unknown[] | { readonly transfer?: readonly unkno
  * A value received is never `EMPTY` or `CLOSED`: these two symbols say "nothing there (yet)" and "the peer is gone and
  * everything it sent was read", so that `null`, `undefined`, `0` and `false` stay messages.
  */
-export class Port<In = unknown, Out = unknown> extends PortEvents {
+export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #transport: Transport;
   readonly #pump: Pump;
   readonly #readers = new Waiters();
@@ -334,6 +336,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     this.close();
   }
 
+  get [Symbol.toStringTag](): string {
+    return 'Port';
+  }
+
   // ---- inside -------------------------------------------------------------------------------------------------
 
   /** Somebody began or ceased to listen. */
@@ -468,6 +474,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents {
     );
   }
 }
+
+// It would arrive as an empty object; a native port throws too.
+refuseToClone(Port.prototype);
 
 const NO_TRANSFER: readonly unknown[] = [];
 

@@ -1,5 +1,6 @@
+import type { Transferable as NodeTransferable, Worker } from 'node:worker_threads';
 import type { DataCloneError } from '../../src/errors.ts';
-import type { attach, CLOSED, channel, EMPTY, Port, parentPort, spawn } from '../../src/index.ts';
+import type { attach, CLOSED, CloseReason, channel, EMPTY, Port, parentPort, spawn } from '../../src/index.ts';
 import type { Assignable, Equal, Expect, Not } from './expect.ts';
 
 type Job = { readonly id: number };
@@ -47,3 +48,23 @@ interface WebPort {
 export type _12 = Expect<Assignable<Port, WebPort>>;
 export type _13 = Expect<Assignable<Port, EventTarget & Disposable & AsyncDisposable & AsyncIterable<unknown>>>;
 export type _14 = Expect<Equal<DataCloneError['path'], string>>;
+
+// Listeners know what arrives, and a port of certain messages stands where any port is asked for.
+export function listens(port: Ours, anyPort: (port: Port) => void): void {
+  port.onmessage = ({ data }) => [data satisfies Answer];
+  port.onclose = ({ reason }) => [reason satisfies string | undefined];
+  port.addEventListener('message', ({ data }) => [data satisfies Answer]);
+  port.on('message', (value) => [value satisfies Answer]);
+  port.once('close', (reason) => [reason satisfies CloseReason]);
+  // @ts-expect-error: answers are no numbers
+  port.on('message', (value: number) => value);
+  anyPort(port);
+}
+
+// The transfer list of a handle goes into every `postMessage` there is, also those that want a mutable array.
+type List = ReturnType<typeof channel>['remote']['transfer'];
+export type _15 = Expect<Assignable<List, Transferable[]>>;
+export type _16 = Expect<Assignable<List, readonly NodeTransferable[]>>;
+
+// The thread that `spawn` starts can be ended without a cast, and is what the runtime's own declarations say.
+export type _17 = Expect<Assignable<Worker, ReturnType<typeof spawn>['worker']>>;
