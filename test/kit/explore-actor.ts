@@ -21,6 +21,11 @@ export interface Kit {
   bytes(offset?: number, length?: number): Uint8Array;
   /** Declares that from here on the actor depends on nothing but `state` and the shared memory. */
   checkpoint(...state: unknown[]): void;
+  /**
+   * Calls `hook` where the shipped code passes by inside its loops: when it reads the clock and before it copies bytes in
+   * bulk. For checkpoints there. `where` is the stack of calls, which such a checkpoint must tell apart.
+   */
+  watch(hook: (where: string) => void): void;
 }
 
 export interface Actor {
@@ -54,6 +59,8 @@ export class Node {
   parent: Node | null;
   readonly via: LogEntry | null;
   stop: Stop | null = null;
+  /** Another node that stands for this one. */
+  joined: Node | null = null;
   readonly children: Map<string | number, Node> = new Map();
   constructor(id: number, parent: Node | null, via: LogEntry | null) {
     this.id = id;
@@ -65,11 +72,13 @@ export class Node {
 export const eventKey = (event: LoopEvent): string => `!${event.slot}:${event.result}`;
 const keyOf = (entry: LogEntry): string | number => (typeof entry === 'object' ? eventKey(entry) : entry);
 
-const SUSPEND = { name: 'an actor was suspended' };
+/** Thrown to suspend an actor. Code that catches everything must let it pass, and can know it by this property. */
+const SUSPEND = { suspension: true };
 const REAL_ATOMICS = globalThis.Atomics;
 const realTimeout = globalThis.setTimeout;
 const realClear = globalThis.clearTimeout;
 const realImmediate = globalThis.setImmediate;
+const realMicrotask = globalThis.queueMicrotask;
 
 /** Lets every pending microtask run. */
 const turn = (): Promise<void> => new Promise((resolve) => realImmediate(resolve));
@@ -83,10 +92,12 @@ export class Automaton {
   readonly nodes: Node[] = [];
   runs = 0;
   readonly #memoryWords: number;
+  readonly #ignored: readonly string[];
   readonly #checkpoints: Map<string, Node> = new Map();
 
-  constructor(actor: Actor, memoryWords: number) {
+  constructor(actor: Actor, memoryWords: number, ignored: readonly string[] = []) {
     this.actor = actor;
+    this.#ignored = ignored;
     this.#memoryWords = memoryWords;
     this.root = this.#node(null, null);
   }
@@ -117,14 +128,23 @@ export class Automaton {
     return child;
   }
 
-  /** Whether the actor goes on from another node with the same state; if so, `node` is replaced by it. @internal */
-  merged(node: Node, state: readonly unknown[]): boolean {
-    const key = dump(state);
-    const known = this.#checkpoints.get(key);
+  /**
+   * The node from which the actor goes on, if it has been in this state before: `node` is replaced by it then.
+   * @internal
+   */
+  join(node: Node, state: readonly unknown[]): Node | undefined {
+    const key = dump(state, this.#ignored);
+    let known = this.#checkpoints.get(key);
+    while (known?.joined) known = known.joined;
     if (known === undefined) this.#checkpoints.set(key, node);
-    if (known === undefined || known === node || node.parent === null) return false;
+    if (known === undefined || known === node || node.parent === null) return undefined;
     node.parent.children.set(keyOf(node.via as LogEntry), known);
-    return true;
+    node.joined = known;
+    return known;
+  }
+
+  get blocks(): boolean {
+    return Object.prototype.toString.call(this.actor.run) !== '[object AsyncFunction]';
   }
 
   get memoryWords(): number {
@@ -150,6 +170,9 @@ class Run {
   #at = 0;
   #nowMs = 0;
   #suspended = false;
+  /** The node that a checkpoint found to be the same as this run's; what comes next must be the same too. */
+  #twin: Node | undefined;
+  #hook: ((where: string) => void) | undefined;
 
   constructor(owner: Automaton, leaf: Node, peek: Peek) {
     this.#owner = owner;
@@ -214,7 +237,15 @@ class Run {
     this.#suspended = true;
     if (this.#at < this.#log.length)
       throw new Error(`${this.#name} is not deterministic: it stopped early (${stop.kind})`, { cause: stop });
-    this.#leaf.stop = stop;
+    this.#stopAt(stop);
+  }
+
+  #stopAt(stop: Stop): void {
+    const there = this.#twin?.stop;
+    if (this.#twin === undefined) this.#leaf.stop = stop;
+    else if (!there || dump(there) !== dump(stop)) {
+      throw new Error(`${this.#name}: a checkpoint took two states for one: ${dump(there)} and ${dump(stop)} follow`);
+    }
   }
 
   #answer(access: Access): Answer | WaitAsyncAnswer {
@@ -236,8 +267,8 @@ class Run {
       this.#at++;
       answer = past.via as LogEntry;
     } else {
-      this.#leaf.stop = { kind: 'access', access, slot };
-      if (!isPlain(access)) {
+      this.#stopAt({ kind: 'access', access, slot });
+      if (!isPlain(access) || this.#twin !== undefined) {
         this.#suspended = true;
         throw SUSPEND;
       }
@@ -268,18 +299,35 @@ class Run {
     for (let slot = 0; ; slot++) if (!this.#pending.has(slot) && !this.#timers.has(slot)) return slot;
   }
 
+  #now(): number {
+    this.#pass();
+    return this.#nowMs;
+  }
+
+  #pass(): void {
+    if (this.#hook === undefined || this.#suspended || this.#at < this.#log.length) return;
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 40;
+    const stack = new Error().stack ?? '';
+    Error.stackTraceLimit = stackTraceLimit;
+    const frames = stack.split('\n').filter((line) => line.includes('.shipped-') || line.includes('.model.js'));
+    this.#hook(frames.join());
+  }
+
   #kit(): Kit {
     const answer = (access: Access): Answer | WaitAsyncAnswer => this.#answer(access);
     const bytes = this.#owner.memoryWords * 4;
     return {
       words: (offset = 0, length = (bytes - offset) >> 2) => wordsView(offset, length, answer),
-      bytes: (offset = 0, length = bytes - offset) => bytesView(offset, length, answer),
+      bytes: (offset = 0, length = bytes - offset) => bytesView(offset, length, answer, () => this.#pass()),
       checkpoint: (...state) => {
         if (this.#suspended) throw SUSPEND;
-        if (this.#at < this.#log.length) return;
-        if (!this.#owner.merged(this.#leaf, [...this.#pending.keys(), '|', ...this.#timers.keys(), state])) return;
-        this.#suspended = true;
-        throw SUSPEND;
+        if (this.#at < this.#log.length || this.#twin !== undefined) return;
+        const waits = [...this.#pending.keys(), '|', ...this.#timers.keys()];
+        this.#twin = this.#owner.join(this.#leaf, [...waits, state]);
+      },
+      watch: (hook) => {
+        this.#hook = hook;
       },
     };
   }
@@ -288,7 +336,7 @@ class Run {
   #install(): () => void {
     const clock = Object.getOwnPropertyDescriptor(globalThis, 'performance') as PropertyDescriptor;
     globalThis.Atomics = modelAtomics(REAL_ATOMICS, (access) => this.#answer(access));
-    Object.defineProperty(globalThis, 'performance', { configurable: true, value: { now: () => this.#nowMs } });
+    Object.defineProperty(globalThis, 'performance', { configurable: true, value: { now: () => this.#now() } });
     const setTimer = (task: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): object => {
       const slot = this.#freeSlot();
       this.#timers.set(slot, () => {
@@ -298,12 +346,15 @@ class Run {
       const timer = { slot, ref: () => timer, unref: () => timer, hasRef: () => true };
       return timer;
     };
+    // A thread that blocks never comes back to its microtasks.
+    if (this.#owner.blocks) globalThis.queueMicrotask = () => undefined;
     globalThis.setTimeout = setTimer as unknown as typeof setTimeout;
     globalThis.clearTimeout = ((timer: { slot: number } | undefined) =>
       timer && this.#timers.delete(timer.slot)) as unknown as typeof clearTimeout;
     return () => {
       globalThis.Atomics = REAL_ATOMICS;
       Object.defineProperty(globalThis, 'performance', clock);
+      globalThis.queueMicrotask = realMicrotask;
       globalThis.setTimeout = realTimeout;
       globalThis.clearTimeout = realClear;
     };
@@ -315,8 +366,8 @@ export function isSuspension(error: unknown): boolean {
   return error === SUSPEND;
 }
 
-/** The value in depth, as text: equal text means equal behaviour of everything that is not a function. */
-export function dump(value: unknown): string {
+/** The value in depth, as text: equal text means equal behaviour of everything that is not a function or `ignored`. */
+export function dump(value: unknown, ignored: readonly string[] = []): string {
   const seen = new Map<object, number>();
   const write = (v: unknown): string => {
     if (typeof v === 'function') return 'f';
@@ -330,9 +381,17 @@ export function dump(value: unknown): string {
     seen.set(v, seen.size);
     if (v instanceof Map || v instanceof Set) return `${v.constructor.name}(${[...v].map(write)})`;
     if (Array.isArray(v)) return `[${v.map(write)}]`;
-    if (ArrayBuffer.isView(v)) return `${v.constructor.name}(${v})`;
-    const keys = Object.keys(v).sort();
+    if (ArrayBuffer.isView(v)) return `${v.constructor.name}(${withoutZerosAtTheEnd(v as Uint8Array)})`;
+    const keys = Object.keys(v)
+      .filter((key) => !ignored.includes(key))
+      .sort();
     return `${v.constructor?.name ?? ''}{${keys.map((key) => `${key}:${write((v as Record<string, unknown>)[key])}`)}}`;
   };
   return write(value);
+}
+
+function withoutZerosAtTheEnd(array: Uint8Array): string {
+  let end = array.length;
+  while (end > 0 && array[end - 1] === 0) end--;
+  return `${array.length}: ${array.subarray(0, end)}`;
 }

@@ -8,6 +8,8 @@
 // each actor's times are replaced by ranks and facts that everybody knows are dropped: histories that differ in nothing
 // a later check could see become one number, and the explored graph stays small.
 
+import { StartOver } from './explore-sharing.ts';
+
 /** The latest access of its sort (actor, writes, atomic) to a word. */
 interface AccessMark {
   readonly actor: number;
@@ -27,9 +29,6 @@ interface Clocks {
 export interface Race {
   readonly race: string;
 }
-
-/** Thrown once when a word turns out to be used both plainly and atomically: start again, now tracking it fully. */
-export class MixedUse extends Error {}
 
 export type ClockStep = 'read' | 'write' | 'load' | 'store' | 'update';
 
@@ -102,7 +101,8 @@ export class RaceDetector {
     (plain ? this.#plain : this.#atomic).add(word);
     if (!this.#mixed.has(word) && this.#plain.has(word) && this.#atomic.has(word)) {
       this.#mixed.add(word);
-      throw new MixedUse();
+      // Its accesses so far were not all remembered.
+      throw new StartOver();
     }
     const old = this.#all[id] as Clocks;
     const known = old.known.map((row) => row.slice());

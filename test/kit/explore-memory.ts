@@ -44,7 +44,7 @@ interface View {
 const views = new WeakMap<object, View>();
 const INDEX = /^\d+$/;
 
-function makeView(view: View, answer: Answerer): object {
+function makeView(view: View, answer: Answerer, bulk?: () => void): object {
   const at = (index: number): Access => {
     const byte = view.firstByte + (view.byteSized ? index : index * 4);
     return view.byteSized
@@ -63,12 +63,14 @@ function makeView(view: View, answer: Answerer): object {
     byteOffset: view.firstByte,
     byteLength: view.byteSized ? view.length : view.length * 4,
     set(source: ArrayLike<number>, offset = 0): void {
+      bulk?.();
       for (let i = 0; i < source.length; i++) set(offset + i, source[i] as number);
     },
     fill(value: number, start = 0, end: number = view.length): void {
       for (let i = start; i < end; i++) set(i, value);
     },
     subarray(start = 0, end: number = view.length): object {
+      bulk?.();
       const firstByte = view.firstByte + (view.byteSized ? start : start * 4);
       return makeView({ firstByte, length: end - start, byteSized: view.byteSized }, answer);
     },
@@ -101,9 +103,9 @@ export function wordsView(firstByte: number, length: number, answer: Answerer): 
   return makeView({ firstByte, length, byteSized: false }, answer) as Int32Array;
 }
 
-/** A view of bytes, starting `firstByte` bytes into the block. */
-export function bytesView(firstByte: number, length: number, answer: Answerer): Uint8Array {
-  return makeView({ firstByte, length, byteSized: true }, answer) as Uint8Array;
+/** A view of bytes, starting `firstByte` bytes into the block. `bulk` is called before `set` and `subarray`. */
+export function bytesView(firstByte: number, length: number, answer: Answerer, bulk?: () => void): Uint8Array {
+  return makeView({ firstByte, length, byteSized: true }, answer, bulk) as Uint8Array;
 }
 
 export function isView(value: object): boolean {
@@ -168,6 +170,11 @@ export function modelAtomics(real: typeof Atomics, answer: Answerer): typeof Ato
 
 export function isPlain(access: Access): boolean {
   return access.kind === 'read' || access.kind === 'write' || access.kind === 'readByte' || access.kind === 'writeByte';
+}
+
+/** Whether the access may change its word. */
+export function isWrite({ kind }: Access): boolean {
+  return !(kind === 'read' || kind === 'readByte' || kind === 'load' || kind === 'wait' || kind === 'waitAsync');
 }
 
 /** What a plain or atomic access leaves in its word (`old` when it only reads). */

@@ -3,7 +3,8 @@
 // Two or three actors (threads) share one block. Explored is every interleaving of their atomic operations, of sleeping
 // and waking, of wait timeouts (which may fire at any time) and of one thread's death at any step, breadth first, so the
 // trace of a failure is a shortest one. Plain accesses run together with the atomic one before them: without a data race
-// that loses nothing, and a race is found and reported (explore-clocks.ts).
+// that loses nothing, and a race is found and reported (explore-clocks.ts). So do atomic accesses to words that nobody
+// else uses (explore-sharing.ts).
 //
 // Found are: data races, exceptions, deadlocks and lost wake-ups (also those that a timeout would hide), endless loops
 // without a way out, broken invariants and wrong final results.
@@ -12,9 +13,10 @@
 import type { Actor, LoopEvent, Node, Stop } from './explore-actor.ts';
 import { Automaton, dump, eventKey, isSuspension } from './explore-actor.ts';
 import type { Race } from './explore-clocks.ts';
-import { MixedUse, RaceDetector } from './explore-clocks.ts';
+import { RaceDetector } from './explore-clocks.ts';
 import type { Access, Answer } from './explore-memory.ts';
-import { answerTo, describeAccess, isPlain, valueAfter } from './explore-memory.ts';
+import { answerTo, describeAccess, isPlain, isWrite, valueAfter } from './explore-memory.ts';
+import { Sharing, StartOver } from './explore-sharing.ts';
 import { Contents, Interned, RowTable } from './explore-state.ts';
 
 export type { Actor, Kit } from './explore-actor.ts';
@@ -42,6 +44,8 @@ export interface Model {
   readonly names?: Readonly<Record<number, string>>;
   /** Words that only count, for people: they stay as they are, so that states do not differ by them. */
   readonly counters?: readonly number[];
+  /** Fields that checkpoints leave out, because no behaviour depends on them here: statistics, scratch memory. */
+  readonly ignoredFields?: readonly string[];
   /** How many actors may be killed in one execution: 0 (default) or 1. */
   readonly kills?: 0 | 1;
   /** How many timeouts and timers may fire in one execution; without a limit, loops need a checkpoint. */
@@ -70,6 +74,8 @@ export interface Exploration {
 
 /** setTimeout and Atomics.wait take no longer time; nobody lives to see it end. */
 const FOR_EVER_MS = 2 ** 31 - 1;
+/** Accesses in a row without a scheduling point; more of them are a loop. */
+const RUN_AHEAD_MAX = 500;
 const KILLED = -1;
 const UNBORN = -2;
 // Columns of a state's row; the actors' nodes follow.
@@ -116,26 +122,30 @@ class Pending {
 }
 
 export async function explore(model: Model): Promise<Exploration> {
-  const automata = model.actors.map((actor) => new Automaton(actor, model.words));
+  const automata = model.actors.map((actor) => new Automaton(actor, model.words, model.ignoredFields));
   const ignore = (error: unknown): void => {
     if (!isSuspension(error)) throw error;
   };
-  globalThis.process.on('unhandledRejection', ignore);
+  // A test runner listens too, and would blame the test.
+  const others = globalThis.process.listeners('unhandledRejection');
+  globalThis.process.removeAllListeners('unhandledRejection').on('unhandledRejection', ignore);
   try {
     const place = (word: number): string => model.names?.[word] ?? `word ${word}`;
     const races = new RaceDetector(
       model.actors.map((actor) => actor.name),
       place,
     );
+    const sharing = new Sharing();
     for (;;) {
       try {
-        return await new Explorer(model, automata, races, place).run();
+        return await new Explorer(model, automata, races, sharing, place).run();
       } catch (error) {
-        if (!(error instanceof MixedUse)) throw error;
+        if (!(error instanceof StartOver)) throw error;
       }
     }
   } finally {
     globalThis.process.off('unhandledRejection', ignore);
+    for (const other of others) globalThis.process.on('unhandledRejection', other);
   }
 }
 
@@ -143,6 +153,7 @@ class Explorer {
   readonly #model: Model;
   readonly #automata: readonly Automaton[];
   readonly #races: RaceDetector;
+  readonly #sharing: Sharing;
   readonly #place: (word: number) => string;
   readonly #memory: Contents;
   readonly #queues: Interned<readonly Waiter[]> = new Interned();
@@ -150,11 +161,20 @@ class Explorer {
   readonly #cameFrom: number[] = [];
   readonly #cameBy: Choice[] = [];
   readonly #choices: Map<number, Choice> = new Map();
+  /** What the actors do before the first scheduling point. */
+  readonly #opening: string[] = [];
 
-  constructor(model: Model, automata: readonly Automaton[], races: RaceDetector, place: (word: number) => string) {
+  constructor(
+    model: Model,
+    automata: readonly Automaton[],
+    races: RaceDetector,
+    sharing: Sharing,
+    place: (word: number) => string,
+  ) {
     this.#model = model;
     this.#automata = automata;
     this.#races = races;
+    this.#sharing = sharing;
     this.#place = place;
     const initial = new Int32Array(model.words);
     model.init?.(initial);
@@ -250,7 +270,9 @@ class Explorer {
       row[NODES + i] = afterKill === undefined && afterEnd === undefined ? automaton.root.id : UNBORN;
     }
     for (let i = 0; i < this.#automata.length; i++) {
-      if (row[NODES + i] !== UNBORN) await this.#patiently(() => this.#runAhead(row, i));
+      if (row[NODES + i] === UNBORN) continue;
+      this.#opening.push(`${this.#automata[i]!.actor.name} starts`);
+      await this.#patiently(() => this.#runAhead(row, i, this.#opening));
     }
     this.#states.add(row);
     this.#cameFrom.push(-1);
@@ -415,6 +437,7 @@ class Explorer {
 
   /** Makes the access: memory and clocks change. */
   #touch(row: Int32Array, actor: number, access: Access, old: number): Answer {
+    this.#sharing.note(actor, access.word, isWrite(access));
     const after = valueAfter(access, old);
     const failedExchange = access.kind === 'compareExchange' && old !== access.a;
     const step = isPlain(access)
@@ -435,7 +458,7 @@ class Explorer {
     return answerTo(access, old);
   }
 
-  #advance(row: Int32Array, actor: number, entry: Answer | LoopEvent, say?: string[]): void {
+  #advance(row: Int32Array, actor: number, entry: Answer | LoopEvent, say?: string[], ahead = 0): void {
     const automaton = this.#automata[actor]!;
     const node = this.#node(row, actor)!;
     let next = node.children.get(typeof entry === 'object' ? eventKey(entry) : entry);
@@ -445,18 +468,19 @@ class Explorer {
       next = found;
     }
     row[NODES + actor] = next.id;
-    this.#runAhead(row, actor, say);
+    this.#runAhead(row, actor, say, ahead);
   }
 
-  /** Makes the plain accesses that follow; looks after an actor that has ended. */
-  #runAhead(row: Int32Array, actor: number, say?: string[]): void {
+  /** Makes the accesses that follow and need no scheduling point; looks after an actor that has ended. */
+  #runAhead(row: Int32Array, actor: number, say?: string[], ahead = 0): void {
     const automaton = this.#automata[actor]!;
     const stop = this.#node(row, actor)!.stop!;
-    if (stop.kind === 'access' && isPlain(stop.access)) {
+    if (stop.kind === 'access') {
+      if (!this.#runsAlong(stop.access, actor, ahead)) return;
       const old = this.#memory.read(row[MEMORY] as number, stop.access.word);
       const answer = this.#touch(row, actor, stop.access, old);
       if (say) say.push(`    ${describeAccess(stop.access, answer, this.#place)}`);
-      this.#advance(row, actor, answer, say);
+      this.#advance(row, actor, answer, say, ahead + 1);
     } else if (stop.kind === 'threw') {
       const { error } = stop;
       throw new Failure(
@@ -468,6 +492,12 @@ class Explorer {
       this.#bear(row, (a) => a.afterEnd === automaton.actor.name, actor, say);
       row[CLOCKS] = this.#races.retire(row[CLOCKS] as number, actor);
     }
+  }
+
+  #runsAlong(access: Access, actor: number, ahead: number): boolean {
+    if (isPlain(access)) return true;
+    if (access.kind === 'wait' || access.kind === 'waitAsync' || access.kind === 'notify') return false;
+    return ahead < RUN_AHEAD_MAX && this.#sharing.isPrivate(actor, access.word, isWrite(access));
   }
 
   #bear(row: Int32Array, born: (actor: Actor) => boolean, after: number, say?: string[]): void {
@@ -524,7 +554,7 @@ class Explorer {
     for (let state = at; state > 0; state = this.#cameFrom[state] as number) {
       path.unshift([this.#cameFrom[state] as number, this.#cameBy[state] as Choice]);
     }
-    const say: string[] = [];
+    const say = this.#opening.slice();
     for (const [state, choice] of path) {
       try {
         await this.#apply(this.#states.row(state).slice(), choice, say);

@@ -5,11 +5,12 @@ import { ringModels } from './ring.model.ts';
 import { loadShipped, type Shipped } from './shipped.ts';
 import { signalModels } from './signal.model.ts';
 import type { NamedModel } from './stage.ts';
+import { threadModels } from './thread.model.ts';
 
 /** Lines of a trace; a longer one comes from an exploration that went astray. */
 const TRACE_LINES_MAX = 150;
 
-export const models: readonly NamedModel[] = [...ringModels, ...signalModels];
+export const models: readonly NamedModel[] = [...ringModels, ...signalModels, ...threadModels];
 
 /** @throws Error with the trace when the model fails, or reaches less than it should */
 export async function checkModel(model: NamedModel, shipped: Shipped): Promise<Exploration> {

@@ -17,6 +17,9 @@ const CONSUMER = 'ring/consumer.js';
 const SIGNAL = 'wait/signal.js';
 const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
+const TRANSPORT = 'transport/thread/shared-ring.js';
+const PUMP = 'port/pump.js';
+const OUTBOUND = 'lane/ring-outbound.js';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -242,6 +245,118 @@ export const mutants: readonly Mutant[] = [
     find: '(state & DOORBELL) !== 0',
     replace: 'false',
     caughtBy: 'park: an event loop behind a doorbell',
+    as: 'stuck',
+  },
+  {
+    name: 'the end is reported without another look at the ring',
+    file: TRANSPORT,
+    find: 'return last !== EMPTY ? last : this.#leftOver();',
+    replace: 'return CLOSED;',
+    caughtBy: 'close: with messages still in the outbox',
+    as: 'final',
+  },
+  {
+    name: 'the end is reported as soon as it is seen',
+    file: TRANSPORT,
+    find: 'const last = this.#in.tryReceive();',
+    replace: 'const last = CLOSED;',
+    caughtBy: 'close: what was sent before is read',
+    as: 'final',
+  },
+  {
+    name: 'a side says that it is closed before it says what it left over',
+    file: TRANSPORT,
+    find: /(Atomics\.store\([^;]+SPILLED, spilled\);)([\s\S]+?)(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)/,
+    replace: '$3 $2 $1',
+    caughtBy: 'close: with messages still in the outbox',
+    as: 'final',
+  },
+  {
+    name: 'a side closes and does not ring',
+    file: TRANSPORT,
+    find: /new Waker\(this\.#words, this\.#there \+ layout\.PARK, ANYTHING, [^;]+;/,
+    replace: '',
+    caughtBy: 'close: what was sent before is read',
+    as: 'stuck',
+  },
+  {
+    name: 'a closing side rings before it says that it is closed',
+    file: TRANSPORT,
+    find: /(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)([\s\S]+?\.ring\(\);)/,
+    replace: '$2 $1',
+    caughtBy: 'close: what was sent before is read',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked receiver does not look for the end',
+    file: TRANSPORT,
+    find: 'this.#looked(this.#inboundReady) || this.#peerEnded()',
+    replace: 'this.#looked(this.#inboundReady)',
+    caughtBy: 'close: what was sent before is read',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked sender does not look for the end',
+    file: TRANSPORT,
+    find: 'done() || this.#peerEnded() ||',
+    replace: 'done() ||',
+    caughtBy: 'close: under a blocked sender',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked sender takes nothing in',
+    file: TRANSPORT,
+    find: '(roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#stash()',
+    replace: '(roomAside = false)',
+    caughtBy: 'parts: both ways at once',
+    as: 'stuck',
+  },
+  {
+    name: 'the part of a message that is in the ring already is left over again',
+    file: OUTBOUND,
+    find: 'moved === 0 && home === undefined ? bytes : bytes.slice(moved)',
+    replace: 'bytes',
+    caughtBy: 'close: in the middle of a large message',
+    as: 'threw',
+  },
+  {
+    name: 'nobody asks whether the other thread is gone',
+    file: TRANSPORT,
+    find: 'if (this.#side.peerGone())',
+    replace: 'if (false)',
+    caughtBy: 'death: under a blocked receiver',
+    as: 'stuck',
+  },
+  {
+    name: 'the end of the tether tells nothing',
+    file: TRANSPORT,
+    find: /closed: \(\) => \{/,
+    replace: 'closed: () => { return;',
+    caughtBy: 'death: under an event loop',
+    as: 'stuck',
+  },
+  {
+    name: 'a pump that found something when it wanted to rest does not run again',
+    file: PUMP,
+    find: /(this\.#host\.wantsSpace\(\)\)\) \{\s+)this\.#startNextTurn\(\);/,
+    replace: '$1;',
+    caughtBy: 'loop: woken by waitAsync',
+    as: 'stuck',
+  },
+  {
+    name: 'an event loop with a full outbox does not look for room',
+    file: TRANSPORT,
+    find: 'return space && this.#out.producer.headMoved;',
+    replace: 'return false;',
+    caughtBy: 'loop: posts more than the ring holds',
+    as: 'stuck',
+  },
+  {
+    name: 'an event loop with a full outbox asks to be rung for data only',
+    file: TRANSPORT,
+    find: '(space ? SPACE : 0)',
+    replace: '0',
+    caughtBy: 'loop: posts more than the ring holds',
     as: 'stuck',
   },
 ];

@@ -1,2 +1,40 @@
-// The platform of a model: no threads, no native ports.
-export const platform: object = {};
+// The platform of a model: no threads and no event loop of its own. Native ports are objects of the model (native.ts).
+import type { BlockMemory, TetherHandlers } from '../../src/platform/contract.ts';
+
+export interface ModelPort {
+  listen(handlers: TetherHandlers): void;
+  take(): { readonly message: unknown } | undefined;
+  gone(): boolean;
+}
+
+/** Block copies over any bytes, those of a model's memory included. */
+export function blocksOf(bytes: Uint8Array): BlockMemory {
+  return {
+    copyIn: (source, offset) => bytes.set(source, offset),
+    copyOut: (target, start, length, at = 0) => target.set(bytes.subarray(start, start + length), at),
+  };
+}
+
+const members: Record<string, unknown> = {
+  name: 'node',
+  canBlock: true,
+  asyncPark: 'wait-async',
+  canTake: true,
+  canProbe: true,
+  blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
+  byteView: (memory: ArrayBuffer) => new Uint8Array(memory),
+  isNativePort: () => false,
+  listen: (port: ModelPort, handlers: TetherHandlers) => port.listen(handlers),
+  takeMessage: (port: ModelPort) => port.take(),
+  probeGone: (port: ModelPort) => port.gone(),
+  hold: () => undefined,
+  turn: (task: () => void) => queueMicrotask(task),
+  reportError(error: unknown) {
+    throw error;
+  },
+};
+
+/** Whatever else the source asks for (fast paths over memory) is an object that nobody calls here. */
+export const platform: object = new Proxy(members, {
+  get: (_, name: string) => (name in members ? members[name] : () => ({})),
+});

@@ -1,8 +1,8 @@
 // Loads the compiled source for a model, as it is shipped or with one bug put in.
 //
-// Two things are different from dist/src, neither changes what the code does: private fields get a plain name (`#tail`
-// becomes `$tail`), so that a checkpoint can see them, and `#platform` leads to platform.ts beside this file, because a
-// model has no threads and no native ports.
+// Some things are different from dist/src: private fields get a plain name (`#tail` becomes `$tail`), so that a
+// checkpoint can see them; `#platform` leads to platform.ts beside this file, because a model has no threads and no
+// native ports; nothing is hooked to the end of the thread; and each `catch` lets pass what suspends an actor.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -13,9 +13,13 @@ type Signal = typeof import('../../src/wait/signal.ts');
 type Block = typeof import('../../src/wait/block.ts');
 type Async = typeof import('../../src/wait/async.ts');
 type Spin = typeof import('../../src/wait/spin.ts');
+type Inbound = typeof import('../../src/lane/ring-inbound.ts');
+type Transport = typeof import('../../src/transport/transport.ts');
+type SharedRing = typeof import('../../src/transport/thread/shared-ring.ts');
+type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
-export type Shipped = Producer & Consumer & Signal & Block & Async & Spin;
+export type Shipped = Producer & Consumer & Signal & Block & Async & Spin & Inbound & Transport & SharedRing & Port;
 
 const MODULES = [
   'ring/producer.js',
@@ -24,7 +28,16 @@ const MODULES = [
   'wait/block.js',
   'wait/async.js',
   'wait/spin.js',
+  'lane/ring-inbound.js',
+  'transport/transport.js',
+  'transport/thread/shared-ring.js',
+  'port/port.js',
 ];
+
+/** The list of a thread's open channels outlives a run; a model ends its channels itself. */
+const REPLACED: Readonly<Record<string, string>> = {
+  'transport/thread/thread-end.js': 'export function endWithThread() {}\nexport function forgetThreadEnd() {}\n',
+};
 
 /** One replacement in one file of dist/src, before the renaming. `find` must occur once; `$1` is its first group. */
 export interface Edit {
@@ -44,7 +57,7 @@ export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped>
     for (const path of readdirSync(source, { recursive: true }) as string[]) {
       const file = path.replaceAll('\\', '/');
       if (!file.endsWith('.js') || file.endsWith('.test.js')) continue;
-      let text = readFileSync(join(source, file), 'utf8');
+      let text = REPLACED[file] ?? readFileSync(join(source, file), 'utf8');
       for (const edit of edits) {
         if (edit.file !== file) continue;
         text = replaceOnce(text, edit);
@@ -53,6 +66,8 @@ export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped>
       const up = '../'.repeat(file.split('/').length);
       text = text.replace(/(["'])#platform\1/g, `'${up}platform.js'`);
       text = text.replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1');
+      text = text.replace(/catch \((\w+)\) \{/g, 'catch ($1) { if ($1?.suspension) throw $1;');
+      text = text.replace(/catch \{/g, 'catch (passing) { if (passing?.suspension) throw passing;');
       mkdirSync(dirname(join(root, file)), { recursive: true });
       writeFileSync(join(root, file), text);
     }
