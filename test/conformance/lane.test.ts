@@ -1,0 +1,61 @@
+// The ring lane under the lane suite, once for each codec that carries all of its values.
+
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import type { Codec, CodecOptions } from '../../src/codec/codec.ts';
+import { Outbox } from '../../src/lane/outbox.ts';
+import { RingInbound } from '../../src/lane/ring-inbound.ts';
+import { RingOutbound } from '../../src/lane/ring-outbound.ts';
+import { SideChannel } from '../../src/lane/side-channel.ts';
+import { createNatives } from '../../src/memory/handshake.ts';
+import * as layout from '../../src/memory/layout.ts';
+import { allocateRegion } from '../../src/memory/region.ts';
+import { Consumer } from '../../src/ring/consumer.ts';
+import { Producer } from '../../src/ring/producer.ts';
+import { type LaneBench, type LaneOptions, laneConformance } from './lane.ts';
+
+const MESSAGE_MAX = 64 * 1024;
+const CODEC_OPTIONS: CodecOptions = {};
+
+function ringLane(
+  codec: Codec,
+  { overflow = 'wait', highWaterMark = 1024, outboxLimit = 2 ** 20 }: LaneOptions,
+): LaneBench {
+  const region = allocateRegion(1024, 1024, MESSAGE_MAX);
+  const [lane] = region.lanes;
+  const { words } = region.views;
+  const { near, far } = createNatives();
+  const nobody = { arrived: () => {}, closed: () => {} };
+  const probes = [layout.SIDE_0 + layout.PROBES, layout.SIDE_1 + layout.PROBES] as const;
+  const sideOut = new SideChannel(near, words, probes[0], probes[1], nobody);
+  const sideIn = new SideChannel(far, words, probes[1], probes[0], nobody);
+  const out = new RingOutbound(
+    region.views,
+    lane,
+    new Producer(lane),
+    codec.createEncoder(CODEC_OPTIONS),
+    codec.kind,
+    sideOut,
+    MESSAGE_MAX,
+    new Outbox(overflow, highWaterMark, outboxLimit),
+    false,
+  );
+  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
+  const inbound = new RingInbound(region.views, lane, new Consumer(lane), decoders, sideIn, MESSAGE_MAX);
+  return {
+    out,
+    in: inbound,
+    spill() {
+      const ring: unknown[] = [];
+      while (inbound.stash()) ring.push(0);
+      if (out.spill() > 0) inbound.takeLeftOver(sideIn.takeSpill() ?? []);
+    },
+    close() {
+      sideOut.close();
+      sideIn.close();
+    },
+  };
+}
+
+for (const name of ['packed', 'json']) {
+  laneConformance(`ring lane, ${name}`, (options = {}) => ringLane(codecOfName(name), options));
+}

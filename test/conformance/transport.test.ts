@@ -1,0 +1,31 @@
+// The shared ring under the transport suite, in each way its event loop may sleep.
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { createNatives } from '../../src/memory/handshake.ts';
+import { allocateRegion } from '../../src/memory/region.ts';
+import { SharedRingTransport } from '../../src/transport/thread/shared-ring.ts';
+import { type TransportEnd, transportConformance } from './transport.ts';
+
+for (const asyncPark of ['wait-async', 'doorbell'] as const) {
+  transportConformance(`shared ring, ${asyncPark}`, () => {
+    const region = allocateRegion(1024, 1024, 64 * 1024);
+    const { near, far } = createNatives();
+    const end = (side: 0 | 1, natives: typeof near): TransportEnd => {
+      let woken = 0;
+      const options = {
+        codec: codecOfName('packed'),
+        codecs: CODECS,
+        codecOptions: {},
+        overflow: 'wait',
+        highWaterMark: 4096,
+        outboxLimit: 2 ** 20,
+        spinUs: 0,
+        asyncPark,
+        watchPeer: true,
+        peerEndTold: false,
+      } as const;
+      const transport = new SharedRingTransport(region, side, natives, null, options, { woken: () => void woken++ });
+      return { transport, woken: () => woken };
+    };
+    return [end(0, near), end(1, far)];
+  });
+}
