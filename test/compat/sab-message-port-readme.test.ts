@@ -487,8 +487,8 @@ test('SABPipe: "byteOffset, sectionSize: must share the same SharedArrayBuffer (
     [3000, 1004],
     [4004, 1000],
     [5004, 236],
-    [5240, 108],
-    [5348, null],
+    [5240, 140],
+    [5380, null],
   ] as const) {
     const writer = new SABPipe('w', sab, offset, size);
     const reader = new SABPipe('r', sab, offset, size);

@@ -27,6 +27,7 @@
 //   11    44     WRITER_PARK     both        0
 //   12    48     WRITER_SLEEPS   writer      0
 //   18    72     DATA            -           1     ring, as above
+import { RING_CAPACITY_MIN } from '../../limits.ts';
 import type { LaneMemory, Views } from '../../memory/region.ts';
 
 /** Bytes of a section from which on cache lines are kept apart. */
@@ -51,8 +52,8 @@ const NARROW = {
   writerSleeps: 12,
   data: 72,
 } as const;
-/** Bytes of the smallest ring that carries anything: two records with eight bytes of payload each. */
-const RING_BYTES_MIN = 32;
+/** Bytes of the smallest ring: its records must take the prefix of a message in parts and something of the message. */
+const RING_BYTES_MIN = RING_CAPACITY_MIN;
 
 /** A pipe's places, as word indices into `views.words`. */
 export interface PipeMemory {

@@ -13,6 +13,9 @@ const BESIDE = '\0';
 /** Bytes of payload of the record that keeps such a value's place: its number, and a zero word. */
 const PLACE_BYTES = 8;
 
+/** Bytes of a part at the least: a first one that held its prefix only would be refused. */
+const PART_BYTES_MIN: number = 2 * PARTS_PREFIX_BYTES;
+
 const utf8 = new TextEncoder();
 const WRITTEN: Promise<void> = Promise.resolve();
 
@@ -170,7 +173,7 @@ export class Sender {
       const prefix = this.#moved < 0 ? PARTS_PREFIX_BYTES : 0;
       const left = bytes.length - this.#moved;
       // Parts of an eighth of the ring keep both sides busy at once.
-      const smallest = Math.min(left, Math.max(PARTS_PREFIX_BYTES, (producer.capacity >>> 3) - HEADER_BYTES));
+      const smallest = Math.min(left, Math.max(PART_BYTES_MIN, (producer.capacity >>> 3) - HEADER_BYTES));
       const room = producer.claimable(smallest);
       if (room < smallest) return false;
       const length = Math.min(room, left, Math.max(smallest, producer.capacity >>> 2));
