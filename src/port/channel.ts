@@ -147,7 +147,9 @@ export function spawn<In = unknown, Out = unknown>(
   url: URL | string,
   options: SpawnOptions = {},
 ): { readonly port: Port<In, Out>; readonly worker: SpawnedWorker } {
-  const { worker: workerOptions = {}, ...channelOptions } = options ?? {};
+  // What is no object is told of by resolveOptions; taken apart here it would pass for an empty one.
+  const { worker: workerOptions = {}, ...channelOptions } = typeof options === 'object' ? (options ?? {}) : {};
+  if (typeof options !== 'object' || options === null) resolveOptions(options);
   for (const name of OPTIONS_OF_WORKERS) {
     if (name in channelOptions) {
       throw new UsageError('ERR_OPTION', `Unknown option ${name}: the Worker's own go into worker: { ${name}: ... }`, {
