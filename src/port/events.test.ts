@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Listeners, PortEvent } from './events.ts';
+
+const event = new PortEvent('message', 'the port', 'data', []);
+const unexpected = (error: unknown): never => {
+  throw error;
+};
+
+test('web listeners are given the event with the port as this, raw ones the bare value, in the order they came', () => {
+  const listeners = new Listeners();
+  const calls: unknown[] = [];
+  listeners.add(function (this: unknown, it) {
+    calls.push(['web', this, it.data]);
+  }, false);
+  listeners.addRaw((value) => calls.push(['raw', value]), false);
+  listeners.add({ handleEvent: (it) => calls.push(['object', it.type]) }, false);
+  listeners.emit(event, 'raw value', unexpected);
+  assert.deepEqual(calls, [
+    ['web', 'the port', 'data'],
+    ['raw', 'raw value'],
+    ['object', 'message'],
+  ]);
+});
+
+test('the same web listener counts once, the same raw one each time; removal takes the latter one by one', () => {
+  const listeners = new Listeners();
+  let calls = 0;
+  const listener = (): void => void calls++;
+  listeners.add(listener, false);
+  listeners.add(listener, false);
+  listeners.addRaw(listener, false);
+  listeners.addRaw(listener, false);
+  assert.equal(listeners.count, 3);
+  listeners.remove(listener, true);
+  listeners.emit(event, 0, unexpected);
+  assert.equal(calls, 2);
+  listeners.remove(listener, false);
+  listeners.remove(listener, true);
+  listeners.remove(listener, true);
+  assert.equal(listeners.count, 0);
+});
+
+test('a once listener is gone before it is called', () => {
+  const listeners = new Listeners();
+  let calls = 0;
+  listeners.addRaw(() => {
+    if (++calls < 5) listeners.emit(event, 0, unexpected);
+  }, true);
+  listeners.emit(event, 0, unexpected);
+  assert.equal(calls, 1);
+});
+
+test('each listener that throws is told of, and the others are called all the same', () => {
+  const listeners = new Listeners();
+  const errors: unknown[] = [];
+  let calls = 0;
+  listeners.add(() => {
+    throw new Error('first');
+  }, false);
+  listeners.addRaw(() => calls++, false);
+  listeners.addRaw(() => {
+    throw new Error('third');
+  }, false);
+  listeners.emit(event, 0, (error) => errors.push((error as Error).message));
+  assert.deepEqual([errors, calls], [['first', 'third'], 1]);
+});
+
+test('who is added while an event goes round hears the next one', () => {
+  const listeners = new Listeners();
+  let calls = 0;
+  listeners.addRaw(() => listeners.addRaw(() => calls++, false), true);
+  listeners.emit(event, 0, unexpected);
+  assert.equal(calls, 0);
+  listeners.emit(event, 0, unexpected);
+  assert.equal(calls, 1);
+});
