@@ -85,6 +85,14 @@ function textsOf(options: Resolved): TextBounds {
  * Makes a channel: a port for this thread, and a `remote` to hand to another one:
  * `worker.postMessage(remote, remote.transfer)`, then `attach(remote)` over there. What is sent before the other side
  * attaches waits in the ring.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * const { port, remote } = channel<string, number>({ capacityBytes: 65536 });
+ * const far = attach<number, string>(remote);   // over there, as it arrived
+ * port.postMessage(1);
+ * console.log(far.receive());                   // 1; blocks until there is a message
+ * far.close();
+ * ```
  * @throws UsageError ERR_OPTION
  */
 export function channel<In = unknown, Out = unknown>(

@@ -134,6 +134,16 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /**
    * Resolves when the peer has taken over everything sent before: from then on its death loses nothing of it to us.
    * Rejects with ClosedError if the channel ends first, or this end was closed.
+   * ```ts
+   * import { attach, channel } from 'millrace';
+   * const { port, remote } = channel();
+   * const far = attach(remote);
+   * port.postMessage('kept');
+   * const flushed = port.flush();
+   * far.tryReceive();               // taking it over settles the promise
+   * await flushed;
+   * port.close();
+   * ```
    */
   flush(): Promise<void> {
     if (this.#shut) return Promise.reject(this.#closedError('flush'));
@@ -173,6 +183,15 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /**
    * The next message; blocks this thread until there is one. `EMPTY` when the time limit passed, `CLOSED` when the
    * peer is gone and everything was read.
+   * ```ts
+   * import { attach, channel, CLOSED, EMPTY } from 'millrace';
+   * const { port, remote } = channel();
+   * const far = attach(remote);
+   * console.log(port.receive({ timeoutMs: 10 }) === EMPTY);   // true
+   * far.postMessage(undefined);
+   * far.close();
+   * console.log(port.receive(), port.receive() === CLOSED);   // undefined true
+   * ```
    * @throws UnsupportedError where this thread may not block; else as tryReceive
    */
   receive(): In | typeof CLOSED;
@@ -269,6 +288,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /**
    * Sets the peer's interrupt word, which a peer that computes can read without touching the queue.
+   * ```ts
+   * import { attach, channel } from 'millrace';
+   * const { port, remote } = channel();
+   * const far = attach(remote);
+   * port.interrupt(7);
+   * console.log(far.interrupted, far.clearInterrupt(), far.interrupted);   // 7 7 0
+   * port.close();
+   * ```
    * @param word a whole number from 1 to 2^31 - 1; a later one replaces an earlier one that was not cleared
    */
   interrupt(word = 1): void {
