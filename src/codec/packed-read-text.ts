@@ -9,7 +9,8 @@ import { TextCache } from './packed-text-cache.ts';
 export class TextReader {
   /** The large texts that both sides remember. */
   readonly taught: TaughtTexts;
-  readonly #cache: TextCache = new TextCache();
+  /** Made with the first short text: a port that never receives one need not carry it. */
+  #cache: TextCache | undefined;
   /** Part of the payload as one string, of which medium texts are cut. Starts at byte `#windowStart`. */
   #window = '';
   #windowStart = 0;
@@ -48,15 +49,17 @@ export class TextReader {
     const count = (length + 3) >>> 2;
     // Bytes past the end are padding, whatever they are.
     const last = words[at + count - 1]! & (0xffff_ffff >>> (((4 - (length & 3)) * 8) & 31));
+    this.#cache ??= new TextCache();
+    const cache = this.#cache;
     switch (count) {
       case 1:
-        return this.#cache.text(length, last, 0, 0, 0);
+        return cache.text(length, last, 0, 0, 0);
       case 2:
-        return this.#cache.text(length, words[at]!, last, 0, 0);
+        return cache.text(length, words[at]!, last, 0, 0);
       case 3:
-        return this.#cache.text(length, words[at]!, words[at + 1]!, last, 0);
+        return cache.text(length, words[at]!, words[at + 1]!, last, 0);
       default:
-        return this.#cache.text(length, words[at]!, words[at + 1]!, words[at + 2]!, last);
+        return cache.text(length, words[at]!, words[at + 1]!, words[at + 2]!, last);
     }
   }
 
