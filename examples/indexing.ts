@@ -1,6 +1,6 @@
 // Step 1. A worker that stands still in receive(), indexes real files as they come, reports how far it is, and is
 // aborted and given another task in the middle, without ever returning to its event loop.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { spawn } from '../src/index.ts';
@@ -8,6 +8,8 @@ import { bar, dim, heading, isProgram, megabytes, say } from './screen.ts';
 import type { EndMessage, FileMessage, Report } from './workers/indexer.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+/** In a clone dist/ repeats what stands in src/; in the installed package it is all there is. */
+const inClone = existsSync(join(root, 'src'));
 const TEXT = new Set(['.ts', '.js', '.mjs', '.cjs', '.mts', '.cts', '.md', '.json']);
 const FILE_BYTES_MAX = 1_000_000;
 
@@ -15,7 +17,7 @@ function textFiles(folder: string, found: string[] = []): string[] {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
-      if (entry.name !== '.git' && entry.name !== 'dist') textFiles(path, found);
+      if (entry.name !== '.git' && !(inClone && entry.name === 'dist')) textFiles(path, found);
     } else if (entry.isFile() && TEXT.has(extname(entry.name)) && statSync(path).size < FILE_BYTES_MAX)
       found.push(path);
   }
@@ -25,8 +27,12 @@ function textFiles(folder: string, found: string[] = []): string[] {
 export async function indexing(): Promise<void> {
   heading('1  A worker that never returns to its event loop');
   const everything = textFiles(root);
-  const ours = everything.filter((path) => !path.includes('node_modules'));
-  say(`${everything.length} text files here and in node_modules; ${ours.length} of them are ours.`);
+  const isOurs = inClone ? /^(?!node_modules)/ : /^dist.src/;
+  const ours = everything.filter((path) => isOurs.test(relative(root, path)));
+  const where = inClone
+    ? 'here and in node_modules; NN of them are ours'
+    : 'in this package; NN of them are its library';
+  say(`${everything.length} text files ${where.replace('NN', String(ours.length))}.`);
   const { port } = spawn<Report, FileMessage | EndMessage>(new URL('./workers/indexer.js', import.meta.url));
 
   let sentBytes = 0;
@@ -59,6 +65,10 @@ export async function indexing(): Promise<void> {
         port.interrupt(2);
         feeding.push(feed(2, ours));
       }
+    } else if (report.task === 1 && report.state === 'done' && wanted === 1) {
+      // So few files, or so fast, that there was nothing to abort.
+      wanted = 2;
+      feeding.push(feed(2, ours));
     } else if (report.state === 'aborted') {
       say('');
       say(
