@@ -341,6 +341,7 @@ test('port.tryRead: "equivalent to port.read(0, false, maxMessages)"', () => {
   assert.deepEqual(b.tryRead(10), []);
   for (const n of [0, 1, 2]) a.postMessage(n);
   assert.deepEqual(b.tryRead(0), []);
+  assert.deepEqual(b.read(undefined, true, 0), [], 'nothing asked for, nothing to wait for');
   assert.equal(b.tryRead(), 0);
   const rest = b.tryRead(10) as number[];
   assert.deepEqual(rest, [2, 1]);
