@@ -359,4 +359,20 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'loop: posts more than the ring holds',
     as: 'stuck',
   },
+  {
+    name: 'a value that went in while its sender was about to sleep goes in again',
+    file: 'port/port.js',
+    find: 'sent ||= this.#transport.pump()',
+    replace: 'sent = this.#transport.pump()',
+    caughtBy: 'close: after the sender was blocked',
+    as: 'final',
+  },
+  {
+    name: 'a part does not say that more will follow',
+    file: OUTBOUND,
+    find: '? kind | MORE : kind',
+    replace: '? kind : kind',
+    caughtBy: 'parts: one large message',
+    as: 'threw',
+  },
 ];

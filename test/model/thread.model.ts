@@ -88,6 +88,14 @@ const codec: Codec = {
 type Port = InstanceType<Shipped['Port']>;
 type Sleep = 'wait-async' | 'doorbell';
 
+interface Manner {
+  /** Lives on its event loop, and sleeps like this. */
+  readonly loop?: Sleep;
+  readonly watchPeer?: boolean;
+  /** Has time limits: what it does inside a call depends on the time that has passed. */
+  readonly limited?: boolean;
+}
+
 /** One end, as `channel` and `attach` make it. */
 class End {
   readonly port: Port;
@@ -98,7 +106,7 @@ class End {
   #transport: InstanceType<Shipped['SharedRingTransport']> | undefined;
   #phase = 'start';
 
-  constructor(shipped: Shipped, kit: Kit, side: 0 | 1, loop?: Sleep, watchPeer = false) {
+  constructor(shipped: Shipped, kit: Kit, side: 0 | 1, { loop, watchPeer = false, limited = false }: Manner) {
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
     const bytes = kit.bytes();
@@ -128,7 +136,7 @@ class End {
       asyncPark: loop ?? 'wait-async',
       watchPeer,
     } as unknown as SharedRingOptions;
-    kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
+    if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((woken) => {
       this.#transport = new shipped.SharedRingTransport(region, side, natives, null, options, { woken });
       return this.#transport;
@@ -153,6 +161,12 @@ class End {
       Atomics.add(this.words, SENT_BY_LEFT, 1);
     }
     return true;
+  }
+
+  /** The thread ends by itself, with the channel open. */
+  endThread(): void {
+    this.mark('end of thread');
+    this.#transport?.endThread('exit');
   }
 
   post(...values: number[]): void {
@@ -196,11 +210,11 @@ class End {
   }
 }
 
-function blocking(shipped: Shipped, side: 0 | 1, act: (end: End) => void, watchPeer = false): Actor {
+function blocking(shipped: Shipped, side: 0 | 1, act: (end: End) => void, manner: Manner = {}): Actor {
   return {
     name: side === 0 ? 'left' : 'right',
     run(kit) {
-      const end = new End(shipped, kit, side, undefined, watchPeer);
+      const end = new End(shipped, kit, side, manner);
       act(end);
       return end.story;
     },
@@ -211,7 +225,7 @@ function onLoop(shipped: Shipped, side: 0 | 1, sleep: Sleep, act: (end: End) => 
   return {
     name: side === 0 ? 'left' : 'right',
     async run(kit) {
-      const end = new End(shipped, kit, side, sleep);
+      const end = new End(shipped, kit, side, { loop: sleep });
       await act(end);
       return end.story;
     },
@@ -255,6 +269,8 @@ const all =
 
 const SMALL = [message(1, 4), message(2, 8)] as const;
 const MANY = [1, 2, 3, 4, 5].map((id) => message(id, 4));
+/** Two of them fill the ring. */
+const WIDE = [1, 2, 3].map((id) => message(id, 24));
 const LARGE = message(7, 40);
 
 export const threadModels: readonly NamedModel[] = [
@@ -309,6 +325,22 @@ export const threadModels: readonly NamedModel[] = [
         all(tells('right', [MANY[0], 'closed']), ({ results }) =>
           (results['left'] as unknown[])[0] === false ? undefined : `left: ${results['left']}`,
         ),
+      ),
+  },
+  {
+    name: 'close: after the sender was blocked',
+    about: 'three messages of which the ring holds two; each arrives once',
+    make: (shipped) =>
+      threads(
+        [
+          blocking(shipped, 0, (end) => {
+            end.send(...WIDE);
+            end.mark('close');
+            end.port.close();
+          }),
+          blocking(shipped, 1, (end) => end.receive()),
+        ],
+        tells('right', [...WIDE, 'closed']),
       ),
   },
   {
@@ -367,7 +399,7 @@ export const threadModels: readonly NamedModel[] = [
             end.mark('close');
             end.port.close();
           }),
-          blocking(shipped, 1, (end) => end.receive(), true),
+          blocking(shipped, 1, (end) => end.receive(), { watchPeer: true }),
         ],
         tells('right', [...SMALL, 'closed']),
         1,
@@ -455,5 +487,160 @@ export const threadModels: readonly NamedModel[] = [
         tells('right', [...values, 'open']),
       );
     },
+  },
+  {
+    name: 'close: by both sides at once',
+    about: 'each sends, closes and reads nothing; nobody waits for anybody',
+    make: (shipped) =>
+      threads(
+        [0, 1].map((side) =>
+          blocking(shipped, side as 0 | 1, (end) => {
+            end.send(SMALL[0]);
+            end.mark('close');
+            end.port.close();
+          }),
+        ),
+        ({ results }) => {
+          const ends = Object.values(results).map(String);
+          return ends.every((end) => end === 'closed') ? undefined : `ended ${ends}`;
+        },
+      ),
+  },
+  {
+    name: 'close: by the end of the thread',
+    about: 'more is posted than the ring holds, then the thread ends by itself',
+    make: (shipped) =>
+      threads(
+        [
+          blocking(shipped, 0, (end) => {
+            end.post(...MANY);
+            end.endThread();
+          }),
+          blocking(shipped, 1, (end) => end.receive()),
+        ],
+        tells('right', [...MANY, 'exit']),
+      ),
+  },
+  {
+    name: 'death: under a blocked sender',
+    about: 'the receiver is killed at any step; the sender finds out between two slices of its sleep',
+    reaches: [/left killed: .*right:\[false,"terminated"\]/, /right:\[true,"open"\]/],
+    make: (shipped) => ({
+      ...threads(
+        [
+          blocking(shipped, 0, (end) => end.receive(2)),
+          blocking(
+            shipped,
+            1,
+            (end) => {
+              end.got.push(end.send(...WIDE));
+            },
+            { watchPeer: true },
+          ),
+        ],
+        ({ results, killed }) => {
+          const told = String(results['right']);
+          const right = ['true,open', ...(killed === 'left' ? ['true,terminated', 'false,terminated'] : [])];
+          return right.includes(told) ? undefined : `the sender tells ${told}`;
+        },
+        1,
+      ),
+      timeoutsAreProgress: true,
+    }),
+  },
+  {
+    name: 'death: in the middle of a large message',
+    about: 'the sender is killed between its parts; the receiver gets all of it or none',
+    reaches: [/left killed: .*right:\["terminated"\]/, /right:\[7028,"closed"\]/],
+    make: (shipped) =>
+      threads(
+        [
+          blocking(shipped, 0, (end) => {
+            end.send(message(7, 28));
+            end.mark('close');
+            end.port.close();
+          }),
+          onLoop(shipped, 1, 'wait-async', (end) => end.receiveAsync()),
+        ],
+        tells('right', [message(7, 28), 'closed']),
+        1,
+      ),
+  },
+  {
+    name: 'time limits: of receive() and send()',
+    about: 'both may run out at any moment; what was not sent in time is not received',
+    reaches: [/right:\["EMPTY"/, /4004,"late"/, /left:\[1004,2004,3004,4004,5004,"open"\]/],
+    make: (shipped) => ({
+      ...threads(
+        [
+          blocking(
+            shipped,
+            0,
+            (end) => {
+              for (const value of MANY) {
+                end.mark(`send ${value}`);
+                end.got.push(end.port.send(value, { timeoutMs: 5 }) ? value : 'late');
+              }
+            },
+            { limited: true },
+          ),
+          blocking(
+            shipped,
+            1,
+            (end) => {
+              for (let i = 0; i < 3; i++) {
+                end.mark(`receive ${i}`);
+                const value = end.port.receive({ timeoutMs: 5 });
+                end.got.push(value === shipped.EMPTY ? 'EMPTY' : value);
+              }
+            },
+            { limited: true },
+          ),
+        ],
+        ({ results }) => {
+          const values = (who: string): unknown[] => (results[who] as unknown[]).filter((it) => typeof it === 'number');
+          const sent = values('left');
+          const right = values('right').every((value, i) => value === sent[i]);
+          return right ? undefined : `sent ${sent}, received ${results['right']}`;
+        },
+      ),
+      timeoutsAreProgress: true,
+    }),
+  },
+  {
+    name: 'loop: blocks and awaits in turn',
+    about: 'one thread receives by its event loop, blocking, and by its event loop again',
+    make: (shipped) =>
+      threads(
+        [
+          blocking(shipped, 0, (end) => {
+            end.send(...MANY.slice(0, 3));
+          }),
+          onLoop(shipped, 1, 'wait-async', async (end) => {
+            await end.receiveAsync(1);
+            end.receive(1);
+            await end.receiveAsync(1);
+          }),
+        ],
+        tells('right', [...MANY.slice(0, 3), 'open']),
+      ),
+  },
+  {
+    name: 'loop: on both sides',
+    about: 'two event loops, a question and an answer',
+    make: (shipped) =>
+      threads(
+        [
+          onLoop(shipped, 0, 'wait-async', async (end) => {
+            end.post(SMALL[0]);
+            await end.receiveAsync(1);
+          }),
+          onLoop(shipped, 1, 'doorbell', async (end) => {
+            await end.receiveAsync(1);
+            end.post(SMALL[1]);
+          }),
+        ],
+        all(tells('left', [SMALL[1], 'open']), tells('right', [SMALL[0], 'open'])),
+      ),
   },
 ];
