@@ -78,6 +78,15 @@ export function laneConformance(name: string, make: (options?: LaneOptions) => L
     assert.equal(drain(bench).at(-1), 'later');
   });
 
+  lane('trySend() with room at hand first moves the outbox along', {}, (bench) => {
+    for (let i = 0; i < 80; i++) bench.out.post(i);
+    const waiting = bench.out.backlog;
+    assert.ok(waiting > 0 && waiting < 40, `${waiting} wait`);
+    const read = drain(bench);
+    assert.equal(bench.out.trySend('later'), true);
+    assert.deepEqual([...read, ...drain(bench)], [...Array(80).keys(), 'later']);
+  });
+
   lane('messages larger than the lane go in parts, between smaller ones', {}, (bench) => {
     const values = ['small', 'x'.repeat(10_000), 'between', 'y'.repeat(50_000), 'last'];
     for (const value of values) bench.out.post(value);

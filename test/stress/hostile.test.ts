@@ -10,14 +10,14 @@ import { startThread } from '../kit/thread.ts';
 import { turn, within } from '../kit/watchdog.ts';
 import { checkPrototypes, honestPayloads, hostileLane, scribble, typed } from './hostile.ts';
 
-const LANE_CASES = cases(96_000, 960_000);
-const PORT_CASES = cases(3_800, 38_000);
-const ROUNDS = cases(200, 2_000);
+const LANE_CASES = cases(98_000, 980_000);
+const PORT_CASES = cases(1_900, 38_000);
+const ROUNDS = cases(100, 2_000);
 
 const payloads = honestPayloads(new Random(seed, -1), 300);
 
-for (let from = 0; from < LANE_CASES; from += 16_000) {
-  const to = Math.min(LANE_CASES, from + 16_000);
+for (let from = 0; from < LANE_CASES; from += 14_000) {
+  const to = Math.min(LANE_CASES, from + 14_000);
   test(`damaged lanes ${from} to ${to - 1}: only typed errors, nothing outside is touched (SEED=${seed})`, () => {
     eachCase(from, to, (random) => hostileLane(random, payloads));
     checkPrototypes();
