@@ -55,6 +55,8 @@ export const SPIN_US_DEFAULT: number = 50;
 export const SPIN_US_MAX: number = 10_000;
 /** Milliseconds a blocked thread sleeps before it asks whether its peer's thread still lives (G4 wants 10). */
 export const LIVENESS_SLICE_MS: number = 5;
+/** The same for a thread that we spawned: only running out of memory can end it unheard, so looking rarely will do. */
+export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 /** Probes a busy peer may leave unread before they come ten times rarer: each is a small message in its queue. */
 export const PROBES_UNREAD_MAX: number = 1000;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */

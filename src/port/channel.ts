@@ -46,7 +46,7 @@ function openPort(
   peerLife: SharedArrayBuffer | null,
   options: Resolved,
   texts: TextBounds,
-  watch: { readonly watchPeer: boolean; readonly peerEndTold: boolean },
+  watch: { readonly livenessSliceMs: number; readonly peerEndTold: boolean },
 ): Opened {
   let transport!: SharedRingTransport;
   const port = new Port((woken) => {
@@ -102,7 +102,7 @@ export function channel<In = unknown, Out = unknown>(
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const { near, far } = createNatives();
   const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), {
-    watchPeer: true,
+    livenessSliceMs: LIVENESS_SLICE_MS,
     peerEndTold: false,
   });
   return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife, textsOf(resolved)) };
@@ -174,7 +174,8 @@ export function spawn<In = unknown, Out = unknown>(
   const { near, far } = createNatives();
   const life = new SharedArrayBuffer(4);
   const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), {
-    watchPeer: true,
+    // While we are blocked nobody can terminate it, and what it does itself it tells; out of memory it goes in silence.
+    livenessSliceMs: LIVENESS_SLICE_SPAWNED_MS,
     peerEndTold: true,
   });
   const remote = createHandle(region, far, ownLife, textsOf(resolved));

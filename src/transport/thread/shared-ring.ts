@@ -13,7 +13,7 @@ import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { EMPTY, RingInbound } from '../../lane/ring-inbound.ts';
 import { RingOutbound } from '../../lane/ring-outbound.ts';
 import { SideChannel } from '../../lane/side-channel.ts';
-import { INBOX_BYTES_DEFAULT, LIVENESS_SLICE_MS } from '../../limits.ts';
+import { INBOX_BYTES_DEFAULT } from '../../limits.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import { CLOSE_CODES, type CloseReason, closeReason } from '../../memory/layout.ts';
@@ -39,8 +39,11 @@ export interface SharedRingOptions {
   readonly outboxLimit: number;
   readonly spinUs: number;
   readonly asyncPark: 'wait-async' | 'doorbell';
-  /** Whether a blocked thread must find out by itself that its peer's thread was killed. */
-  readonly watchPeer: boolean;
+  /**
+   * Milliseconds that a blocked thread sleeps before it finds out by itself whether its peer's thread was killed;
+   * Infinity where that cannot happen to it.
+   */
+  readonly livenessSliceMs: number;
   /** Whether `peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
 }
@@ -124,7 +127,7 @@ export class SharedRingTransport implements Transport {
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
     this.#in = new RingInbound(region.views, inLane, consumer, decoders, this.#side, region.messageMax);
     const sleeps = here + layout.PARKS;
-    const sliceMs = options.watchPeer ? LIVENESS_SLICE_MS : Number.POSITIVE_INFINITY;
+    const sliceMs = options.livenessSliceMs;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
       if (this.#side.peerGone()) this.#peerVanished();
     });
