@@ -42,6 +42,7 @@ export class RaceDetector {
   #byKey: Map<string, number> = new Map();
   #steps: Map<number, number | Race> = new Map();
   #joins: Map<number, number> = new Map();
+  #retired: Map<number, number> = new Map();
   readonly #plain: Set<number> = new Set();
   readonly #atomic: Set<number> = new Set();
   readonly #mixed: Set<number> = new Set();
@@ -58,6 +59,7 @@ export class RaceDetector {
     this.#byKey = new Map();
     this.#steps = new Map();
     this.#joins = new Map();
+    this.#retired = new Map();
     const known = Array.from({ length: this.#actors }, (_, a) =>
       Array.from({ length: this.#actors }, (_, b) => (a === b ? 1 : 0)),
     );
@@ -89,6 +91,13 @@ export class RaceDetector {
 
   /** `actor` has ended and will access nothing more, so it need not know anything. */
   retire(id: number, actor: number): number {
+    const key = id * this.#actors + actor;
+    let next = this.#retired.get(key);
+    if (next === undefined) this.#retired.set(key, (next = this.#retire(id, actor)));
+    return next;
+  }
+
+  #retire(id: number, actor: number): number {
     const clocks = this.#all[id] as Clocks;
     const known = clocks.known.map((row, a) =>
       a === actor ? row.map((time, b) => (b === actor ? time : Number.MAX_SAFE_INTEGER)) : row,
@@ -105,6 +114,7 @@ export class RaceDetector {
       throw new StartOver();
     }
     const old = this.#all[id] as Clocks;
+    if (this.#changesNothing(old, actor, word, kind)) return id;
     const known = old.known.map((row) => row.slice());
     const mine = known[actor] as number[];
     let { released, marks } = old;
@@ -132,6 +142,20 @@ export class RaceDetector {
       mine[actor] = (mine[actor] as number) + 1;
     }
     return this.#intern({ known, released, marks });
+  }
+
+  /** Most accesses teach nothing new: they need no new state. */
+  #changesNothing({ known, released, marks }: Clocks, actor: number, word: number, kind: ClockStep): boolean {
+    const mine = known[actor] as readonly number[];
+    if (kind === 'load' && !this.#mixed.has(word)) {
+      return (released.get(word) ?? []).every((time, a) => time <= (mine[a] as number));
+    }
+    if (kind !== 'read' && kind !== 'write') return false;
+    const writes = kind === 'write';
+    const time = mine[actor] as number;
+    const before = (marks.get(word) ?? []).find((m) => m.actor === actor && m.writes === writes && !m.atomic);
+    // The same access at the same time was checked then, against everything that stands here but others' later marks.
+    return before?.time === time && (marks.get(word) as AccessMark[]).every((m) => m.actor === actor);
   }
 
   #clash(
