@@ -1,7 +1,9 @@
 // Where ports come from: a channel to hand over, its other end, a worker with a channel to it.
+
 import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
 import { UsageError } from '../errors.ts';
+import { LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS } from '../limits.ts';
 import {
   createHandle,
   createNatives,
@@ -115,13 +117,14 @@ export function channel<In = unknown, Out = unknown>(
  *   LayoutError if it comes from another version; ERR_OPTION
  */
 export function attach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
-  return attachWatching(remote, options, true) as Port<In, Out>;
+  return attachWatching(remote, options, LIVENESS_SLICE_MS) as Port<In, Out>;
 }
 
-function attachWatching(remote: unknown, options: PortOptions | undefined, watchPeer: boolean): Port {
+function attachWatching(remote: unknown, options: PortOptions | undefined, livenessSliceMs: number): Port {
   const resolved = resolvePortOptions(options);
   const { region, natives, life, texts } = openHandle(remote);
-  const { port, transport } = openPort(region, 1, natives, life, resolved, texts, { watchPeer, peerEndTold: false });
+  const watch = { livenessSliceMs, peerEndTold: false };
+  const { port, transport } = openPort(region, 1, natives, life, resolved, texts, watch);
   if (ownLife !== null) transport.announceLife(ownLife);
   return port;
 }
@@ -217,6 +220,6 @@ export function parentPort<In = unknown, Out = unknown>(): Port<In, Out> {
     throw new UsageError('ERR_HANDLE', 'Cannot open the parent port: this thread was not started with spawn()');
   }
   // A worker does not outlive its parent, so a blocked one need not look after it.
-  parent ??= attachWatching(data.remote, data.options, false);
+  parent ??= attachWatching(data.remote, data.options, Number.POSITIVE_INFINITY);
   return parent as Port<In, Out>;
 }

@@ -20,7 +20,7 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         outboxLimit: 2 ** 20,
         spinUs: 0,
         asyncPark,
-        watchPeer: true,
+        livenessSliceMs: 5,
         peerEndTold: false,
       } as const;
       const transport = new SharedRingTransport(region, side, natives, null, options, { woken: () => void woken++ });
