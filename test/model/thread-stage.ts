@@ -1,0 +1,275 @@
+// The two ends of a channel in a model: the shipped port over the shipped thread transport, in a block of memory laid out
+// as memory/layout.ts says. Only the native ports (native.ts) and the codec are the model's own.
+import type { Codec } from '../../src/codec/codec.ts';
+import type { NativePair } from '../../src/memory/handshake.ts';
+import * as layout from '../../src/memory/layout.ts';
+import type { Region } from '../../src/memory/region.ts';
+import type { SharedRingOptions } from '../../src/transport/thread/shared-ring.ts';
+import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';
+import { SIDE_WORDS, SideEnd, TetherEnd, tetherGone } from './native.ts';
+import { blocksOf } from './platform.ts';
+import type { Shipped } from './shipped.ts';
+
+/** Bytes a direction: four small records. The largest payload of one record is 24 bytes. */
+const CAPACITY = 64;
+const NATIVE = layout.DATA + (2 * CAPACITY) / 4;
+const SIDES = [layout.SIDE_0, layout.SIDE_1] as const;
+const LANES = [layout.LANE_0, layout.LANE_1] as const;
+const TETHER = [NATIVE, NATIVE + 1] as const;
+const SIDE_PORT = [NATIVE + 2, NATIVE + 2 + SIDE_WORDS] as const;
+/** How many values the left side knows to be sent. */
+const SENT_BY_LEFT = NATIVE + 2 + 2 * SIDE_WORDS;
+const WORDS = SENT_BY_LEFT + 1;
+
+const { SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD, PARKS, PROBES, WAKES } = layout;
+const counters = [
+  ...LANES.flatMap((lane) => [SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD].map((word) => lane + word)),
+  ...SIDES.flatMap((side) => [PARKS, PROBES, WAKES].map((word) => side + word)),
+];
+const ignoredFields = [
+  '$posted',
+  '$lastProbe',
+  '$scratch',
+  '$asideBytes',
+  'home',
+  'words',
+  'floats',
+  '$spin',
+  'spin',
+  '$restingSince',
+  'peak',
+  '$accepted',
+  '$moved',
+];
+
+const names: Record<number, string> = {};
+for (const side of [0, 1] as const) {
+  const { PARK, CLOSED, SPILLED, TAIL, HEAD, SIDE_TAKEN } = layout;
+  const ofSide = { PARK, CLOSED, SPILLED, PARKS, PROBES, WAKES };
+  for (const [name, word] of Object.entries(ofSide)) names[SIDES[side] + word] = `${name} of side ${side}`;
+  const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN };
+  for (const [name, word] of Object.entries(ofLane)) names[LANES[side] + word] = `${name} of lane ${side}`;
+  names[TETHER[side]] = `tether of side ${side}`;
+  for (let i = 0; i < SIDE_WORDS; i++) names[SIDE_PORT[side] + i] = `side port of side ${side}, message ${i}`;
+}
+names[SENT_BY_LEFT] = 'SENT_BY_LEFT';
+
+/** Message `id`, of `length` bytes (a multiple of 4). From `ASIDE` on the codec refuses it: it takes the side port. */
+export function message(id: number, length: number): number {
+  return id * 1000 + length;
+}
+const ASIDE = 1_000_000;
+export function aside(id: number): number {
+  return ASIDE + message(id, 4);
+}
+
+const codec: Codec = {
+  name: 'model',
+  kind: 4,
+  createEncoder: () => ({
+    encodeInto(value, memory, offset, limit) {
+      if ((value as number) >= ASIDE) return -2;
+      const length = (value as number) % 1000;
+      if (length > limit) return -1;
+      for (let at = 0; at < length; at += 4) memory.words[(offset + at) >>> 2] = (value as number) + at;
+      return length;
+    },
+  }),
+  createDecoder: () => ({
+    decode(memory, offset, length) {
+      const value = memory.words[offset >>> 2] as number;
+      if (value % 1000 !== length) throw new Error(`message ${value} came with ${length} bytes`);
+      for (let at = 0; at < length; at += 4) {
+        const found = memory.words[(offset + at) >>> 2];
+        if (found !== value + at) throw new Error(`word ${at} of message ${value} is ${found}`);
+      }
+      return value;
+    },
+  }),
+};
+
+type Port = InstanceType<Shipped['Port']>;
+type Sleep = 'wait-async' | 'doorbell';
+
+interface Manner {
+  /** Lives on its event loop, and sleeps like this. */
+  readonly loop?: Sleep;
+  readonly watchPeer?: boolean;
+  /** Has time limits: what it does inside a call depends on the time that has passed. */
+  readonly limited?: boolean;
+}
+
+/** One end, as `channel` and `attach` make it. */
+export class End {
+  readonly port: Port;
+  readonly got: unknown[] = [];
+  readonly words: Int32Array;
+  readonly #shipped: Shipped;
+  readonly #kit: Kit;
+  #transport: InstanceType<Shipped['SharedRingTransport']> | undefined;
+  #phase = 'start';
+
+  constructor(shipped: Shipped, kit: Kit, side: 0 | 1, { loop, watchPeer = false, limited = false }: Manner) {
+    const other = side === 0 ? 1 : 0;
+    const words = kit.words();
+    const bytes = kit.bytes();
+    this.words = words;
+    this.#shipped = shipped;
+    this.#kit = kit;
+    const data = layout.DATA * 4;
+    const region = {
+      views: { words, bytes, blocks: blocksOf(bytes) },
+      messageMax: 4096,
+      lanes: [
+        { words, bytes, block: layout.LANE_0, data, capacity: CAPACITY },
+        { words, bytes, block: layout.LANE_1, data: data + CAPACITY, capacity: CAPACITY },
+      ],
+    } as unknown as Region;
+    const natives: NativePair = {
+      tether: new TetherEnd(words, TETHER[side], TETHER[other], loop !== undefined, () => this.#inSlice()),
+      side: new SideEnd(words, SIDE_PORT[side], SIDE_PORT[other]),
+    };
+    const options = {
+      codec,
+      codecs: [codec],
+      overflow: 'wait',
+      highWaterMark: 1024,
+      outboxLimit: 4096,
+      spinUs: 0,
+      asyncPark: loop ?? 'wait-async',
+      livenessSliceMs: watchPeer ? 5 : Number.POSITIVE_INFINITY,
+    } as unknown as SharedRingOptions;
+    if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
+    this.port = new shipped.Port((woken) => {
+      this.#transport = new shipped.SharedRingTransport(region, side, natives, null, options, { woken });
+      return this.#transport;
+    });
+  }
+
+  /** A checkpoint between two calls. `phase` tells what comes next. */
+  mark(phase: string): void {
+    this.#phase = phase;
+    this.#kit.checkpoint(phase, this.port, this.got);
+  }
+
+  /** A checkpoint inside a call, between two slices of a sleep. */
+  #inSlice(): void {
+    this.#kit.checkpoint('in a slice of', this.#phase, this.port, this.got);
+  }
+
+  send(...values: number[]): boolean {
+    for (const value of values) {
+      this.mark(`send ${value}`);
+      if (!this.#tellsClosed(() => this.port.send(value))) return false;
+      Atomics.add(this.words, SENT_BY_LEFT, 1);
+    }
+    return true;
+  }
+
+  /** The thread ends by itself, with the channel open. */
+  endThread(): void {
+    this.mark('end of thread');
+    this.#transport?.endThread('exit');
+  }
+
+  post(...values: number[]): void {
+    for (const value of values) {
+      this.mark(`post ${value}`);
+      this.port.postMessage(value);
+    }
+  }
+
+  /** Blocks for `count` values, or for all until the other side has ended. */
+  receive(count: number = Number.POSITIVE_INFINITY): void {
+    for (const end = this.got.length + count; this.got.length < end; ) {
+      this.mark('receive');
+      const value = this.port.receive();
+      if (value === this.#shipped.CLOSED) break;
+      this.got.push(value);
+    }
+  }
+
+  async receiveAsync(count: number = Number.POSITIVE_INFINITY): Promise<void> {
+    for (const end = this.got.length + count; this.got.length < end; ) {
+      this.mark('receiveAsync');
+      const value = await this.port.receiveAsync();
+      if (value === this.#shipped.CLOSED) break;
+      this.got.push(value);
+    }
+  }
+
+  /** What was received, and why the channel ended if it has. */
+  get story(): unknown[] {
+    return [...this.got, this.#transport?.ended ?? 'open'];
+  }
+
+  #tellsClosed(body: () => boolean): boolean {
+    try {
+      return body();
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ERR_CLOSED') throw error;
+      return false;
+    }
+  }
+}
+
+export function blocking(shipped: Shipped, side: 0 | 1, act: (end: End) => void, manner: Manner = {}): Actor {
+  return {
+    name: side === 0 ? 'left' : 'right',
+    run(kit) {
+      const end = new End(shipped, kit, side, manner);
+      act(end);
+      return end.story;
+    },
+  };
+}
+
+export function onLoop(shipped: Shipped, side: 0 | 1, sleep: Sleep, act: (end: End) => Promise<void>): Actor {
+  return {
+    name: side === 0 ? 'left' : 'right',
+    async run(kit) {
+      const end = new End(shipped, kit, side, { loop: sleep });
+      await act(end);
+      return end.story;
+    },
+  };
+}
+
+/** The runtime: it closes the native ports of a thread that was killed. Blocked threads do not hear it. */
+const undertaker: Actor = {
+  name: 'runtime',
+  afterKill: 'left',
+  run: (kit) => tetherGone(kit.words(), TETHER[1]),
+};
+
+export function threads(
+  actors: readonly Actor[],
+  final: (ending: Ending) => string | undefined,
+  kills: 0 | 1 = 0,
+): Model {
+  const killable = kills === 1 ? [{ ...(actors[0] as Actor), killable: true }, ...actors.slice(1), undertaker] : actors;
+  return { words: WORDS, names, counters, ignoredFields, kills, actors: killable, final };
+}
+
+/** The story that `who` must tell; after a death at least what the dead had sent, in order, and the reason. */
+export function tells(who: string, story: readonly unknown[]): (ending: Ending) => string | undefined {
+  return ({ results, killed, look }) => {
+    const told = results[who] as unknown[] | undefined;
+    if (told === undefined) return killed === who ? undefined : `${who} has no result`;
+    if (killed === undefined) return String(told) === String(story) ? undefined : `${who}: ${told}, not ${story}`;
+    const values = told.slice(0, -1);
+    if (!['terminated', 'closed', 'open'].includes(told.at(-1) as string)) return `${who} ended: ${told.at(-1)}`;
+    if (values.length < look(SENT_BY_LEFT)) return `${look(SENT_BY_LEFT)} were sent, ${who} received ${values}`;
+    return values.every((value, i) => value === story[i]) ? undefined : `${who} received ${values} of ${story}`;
+  };
+}
+
+export function all(...checks: ((ending: Ending) => string | undefined)[]): (ending: Ending) => string | undefined {
+  return (ending) => {
+    for (const check of checks) {
+      const wrong = check(ending);
+      if (wrong !== undefined) return wrong;
+    }
+    return undefined;
+  };
+}
