@@ -3,5 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 const scope: { onmessage: ((event: { data: unknown }) => void) | null } = { onmessage: null };
 Object.defineProperty(globalThis, 'self', { value: scope, configurable: true, writable: true });
+// Listening comes first: Deno loses what arrives before anybody does.
+const early: unknown[] = [];
+let deliver = (data: unknown): void => void early.push(data);
+parentPort!.on('message', (data) => deliver(data));
 await import((workerData as { module: string }).module);
-parentPort!.on('message', (data) => scope.onmessage?.({ data }));
+deliver = (data) => scope.onmessage?.({ data });
+early.forEach(deliver);
