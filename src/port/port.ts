@@ -60,7 +60,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   // ---- sending ------------------------------------------------------------------------------------------------
 
   /**
-   * Sends a value. Never blocks: what does not fit the ring waits in the outbox, whose policy has a name.
+   * Sends a value. Never waits for room: what does not fit the ring waits in the outbox, whose policy has a name. A message
+   * longer than the ring it feeds, for 5 ms at the most, to a reader that is taking it in, unless spinning is off.
    * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
    * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER,
    *   ERR_OUTBOX_FULL; ClosedError once either side has ended. Nothing was sent then
