@@ -1,6 +1,9 @@
 // Which objects of a value were met before, so that shared references and cycles stay what they are. Most values have few
 // objects: those are compared one by one, and only large values pay for a Map.
-import { IDENTITY_LOOP_MAX, IDENTITY_SCAN_MAX } from '../limits.ts';
+import * as limits from '../limits.ts';
+
+// Copies: see packed-format.ts.
+const { IDENTITY_LOOP_MAX, IDENTITY_SCAN_MAX } = limits;
 
 export class MetObjects {
   /** By number, until there are too many. */

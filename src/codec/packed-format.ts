@@ -8,6 +8,9 @@
 //   last word    when HEADER_TRAILER is set: the index of the trailer's first word
 //
 //   value        one word `argument << 4 | tag`, then what the tag says
+//
+// The hot files copy what they need of this and of limits.ts into constants of their own: V8 knows those when it compiles
+// a loop, but loads and checks an imported number at each use, which made reading an eighth slower.
 
 export const VERSION = 1;
 export const VERSION_MASK = 0xff;

@@ -1,6 +1,9 @@
 // Reads arrays. The counterpart of packed-write-array.ts.
-import { ARGUMENT_MAX, TAG_BITS, TAG_HOLES, TAG_MASK } from './packed-format.ts';
+import * as format from './packed-format.ts';
 import type { PackedReader } from './packed-reader.ts';
+
+// Copies: see packed-format.ts.
+const { ARGUMENT_MAX, TAG_BITS, TAG_HOLES, TAG_MASK } = format;
 
 export function readArray(reader: PackedReader, argument: number): unknown[] {
   const length = argument === ARGUMENT_MAX ? reader.word() >>> 0 : argument;

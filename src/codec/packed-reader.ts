@@ -1,10 +1,18 @@
 // Reads one value. Every word is read once, into a local, and checked there: the bytes may come from a hostile peer and
 // may change while we look. What is rare is in packed-read-extra.ts.
 import { CodecError } from '../errors.ts';
-import { ELEMENTS_FREE, VALUE_DEPTH_MAX } from '../limits.ts';
+import * as limits from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import type { Memory } from './codec.ts';
-import {
+import * as format from './packed-format.ts';
+import type { TaughtTexts } from './packed-known-texts.ts';
+import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
+import { readExtra } from './packed-read-extra.ts';
+import { TextReader } from './packed-read-text.ts';
+import { TaughtShapes } from './packed-taught-shapes.ts';
+
+// Copies: see packed-format.ts.
+const {
   TAG_ARRAY,
   TAG_BITS,
   TAG_CONSTANT,
@@ -27,12 +35,8 @@ import {
   WORD_NULL,
   WORD_TRUE,
   WORD_UNDEFINED,
-} from './packed-format.ts';
-import type { TaughtTexts } from './packed-known-texts.ts';
-import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
-import { readExtra } from './packed-read-extra.ts';
-import { TextReader } from './packed-read-text.ts';
-import { TaughtShapes } from './packed-taught-shapes.ts';
+} = format;
+const { ELEMENTS_FREE, VALUE_DEPTH_MAX } = limits;
 
 const OBJECT_PROTOTYPE: object = Object.prototype;
 

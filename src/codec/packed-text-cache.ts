@@ -1,6 +1,9 @@
 // Short texts repeat: method names, states, ids within a burst. Making one again costs several times as much as finding
 // the one made before, so a decoder keeps the latest few hundred and compares the words it read with theirs.
-import { CACHED_TEXTS } from '../limits.ts';
+import * as limits from '../limits.ts';
+
+// Copies: see packed-format.ts.
+const { CACHED_TEXTS } = limits;
 
 const fromCharCode: (...codes: number[]) => string = String.fromCharCode;
 

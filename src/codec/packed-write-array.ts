@@ -1,7 +1,14 @@
 // Writes arrays: of numbers as they lie in memory, others element by element, with their holes and named properties.
-import { PLAIN_ARRAYS_TRUSTED } from '../limits.ts';
+import * as limits from '../limits.ts';
 import { IndexWalk, isArrayIndex } from './index-walk.ts';
-import {
+import * as format from './packed-format.ts';
+import type { ShapeNode } from './packed-shapes.ts';
+import { NO_ROOM_SIGNAL } from './packed-signals.ts';
+import { writeText } from './packed-write-text.ts';
+import type { PackedWriter } from './packed-writer.ts';
+
+// Copies: see packed-format.ts.
+const {
   ARGUMENT_MAX,
   EXTRA_ARRAY_PAIRS,
   TAG_ARRAY,
@@ -10,11 +17,8 @@ import {
   TAG_EXTRA,
   TAG_HOLES,
   TAG_INT32_ARRAY,
-} from './packed-format.ts';
-import type { ShapeNode } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL } from './packed-signals.ts';
-import { writeText } from './packed-write-text.ts';
-import type { PackedWriter } from './packed-writer.ts';
+} = format;
+const { PLAIN_ARRAYS_TRUSTED } = limits;
 
 export function writeArray(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
   if (writer.exactArrays || place.plainArrays < PLAIN_ARRAYS_TRUSTED || 'index' in value) {

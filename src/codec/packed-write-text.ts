@@ -1,6 +1,12 @@
 // Writes texts: character by character while that is cheaper than a call, else by the runtime's own writers.
-import { KNOWN_TEXT_MIN } from '../limits.ts';
-import {
+import * as limits from '../limits.ts';
+import * as format from './packed-format.ts';
+import type { KnownTexts } from './packed-known-texts.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import type { PackedWriter } from './packed-writer.ts';
+
+// Copies: see packed-format.ts.
+const {
   ARGUMENT_MAX,
   EXTRA_BITS,
   EXTRA_TEXT_REMEMBER,
@@ -10,10 +16,8 @@ import {
   TAG_TEXT_KNOWN,
   TAG_TEXT_LATIN1,
   TAG_TEXT_UTF16,
-} from './packed-format.ts';
-import type { KnownTexts } from './packed-known-texts.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import type { PackedWriter } from './packed-writer.ts';
+} = format;
+const { KNOWN_TEXT_MIN } = limits;
 
 export function writeText(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;

@@ -4,12 +4,22 @@
 // Every method takes the index of the next free word and returns the one after what it wrote. Lack of room and values
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.
 import { DataCloneError } from '../errors.ts';
-import { VALUE_DEPTH_MAX } from '../limits.ts';
+import * as limits from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
 import { MetObjects } from './met-objects.ts';
-import {
+import * as format from './packed-format.ts';
+import type { KnownTexts } from './packed-known-texts.ts';
+import { type ShapeNode, ShapeTree } from './packed-shapes.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { writeArray } from './packed-write-array.ts';
+import { writeBigint, writeExtra } from './packed-write-extra.ts';
+import { writeText } from './packed-write-text.ts';
+import { pathOf, type Step } from './value-path.ts';
+
+// Copies: see packed-format.ts.
+const {
   ARGUMENT_MAX,
   TAG_BITS,
   TAG_DOUBLE,
@@ -22,14 +32,8 @@ import {
   WORD_NULL,
   WORD_TRUE,
   WORD_UNDEFINED,
-} from './packed-format.ts';
-import type { KnownTexts } from './packed-known-texts.ts';
-import { type ShapeNode, ShapeTree } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeArray } from './packed-write-array.ts';
-import { writeBigint, writeExtra } from './packed-write-extra.ts';
-import { writeText } from './packed-write-text.ts';
-import { pathOf, type Step } from './value-path.ts';
+} = format;
+const { VALUE_DEPTH_MAX } = limits;
 
 const OBJECT_PROTOTYPE: object = Object.prototype;
 const getPrototypeOf: (object: object) => object | null = Object.getPrototypeOf;

@@ -4,7 +4,16 @@ import { CodecError, DataCloneError, UsageError } from '../errors.ts';
 import { KIND_PACKED } from '../frame/header.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
-import {
+import * as format from './packed-format.ts';
+import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
+import { PackedReader } from './packed-reader.ts';
+import { ShapeTree } from './packed-shapes.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { writeText } from './packed-write-text.ts';
+import { PackedWriter } from './packed-writer.ts';
+
+// Copies: see packed-format.ts.
+const {
   HEADER_MASK,
   HEADER_REFERENCES,
   HEADER_RESET,
@@ -13,13 +22,7 @@ import {
   SHAPE_LOCAL,
   VERSION,
   VERSION_MASK,
-} from './packed-format.ts';
-import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
-import { PackedReader } from './packed-reader.ts';
-import { ShapeTree } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeText } from './packed-write-text.ts';
-import { PackedWriter } from './packed-writer.ts';
+} = format;
 
 export class PackedEncoder implements Encoder {
   readonly #writer: PackedWriter;
