@@ -21,7 +21,7 @@ const HELP = `millrace bench: the tables of the README, measured on this machine
   --scenario a,b        ${scenarios.map((scenario) => scenario.name).join(', ')}
   --subjects a,b        contenders by name or its beginning: native-port takes native-port:json too, millrace all of ours
   --payload a,b         rows by size (64), value (req118) or label
-  --quick               a useful table in under two minutes; without it about half an hour
+  --quick               a useful table in under two minutes; without it about twelve
   --rounds N            rounds per row
   --json FILE           also write the results, with all samples
   --runtime a,b         run again under node-20, node-24, bun, deno ... (or paths); FILE gets the name added
@@ -33,9 +33,9 @@ const HELP = `millrace bench: the tables of the README, measured on this machine
 millrace report: the same as a page, a picture, a comparison (millrace report --help)`;
 
 const PACES: Readonly<Record<Setting['size'], Pace>> = {
-  full: { rounds: 9, roundMs: 120 },
-  quick: { rounds: 5, roundMs: 40 },
-  smoke: { rounds: 2, roundMs: 2 },
+  full: { rounds: 8, roundMs: 50, warmMs: 200, startMs: 100 },
+  quick: { rounds: 5, roundMs: 30, warmMs: 100, startMs: 100 },
+  smoke: { rounds: 2, roundMs: 2, warmMs: 4, startMs: 100 },
 };
 
 const OPTIONS = {
@@ -167,7 +167,7 @@ export async function measure(wishes: Wishes, done: (scenario: ScenarioResults) 
   const date = new Date().toISOString();
   const began = performance.now();
   const plans = await planAll(wishes);
-  const noise = new NoiseProbe();
+  const noise = await NoiseProbe.start();
   const progress = new Progress(costOf(plans), wishes.setting.size === 'smoke');
   let stopped = false;
   const onInterrupt = (): void => {
@@ -191,6 +191,7 @@ export async function measure(wishes: Wishes, done: (scenario: ScenarioResults) 
     }
   }
   progress.clear();
+  await noise.stop();
   process.off('SIGINT', onInterrupt);
   return {
     schema: SCHEMA,

@@ -21,6 +21,10 @@ export interface Sample {
 export interface Session {
   /** Runs for about `ms` (a session with a fixed amount of work may ignore it) and reports. */
   round(ms: number): Promise<Sample>;
+  /** Rounds so far were warm-up: forgets what it gathered over rounds. */
+  warmedUp?(): void;
+  /** Each round is a process of its own: there is nothing to warm up. */
+  readonly cold?: boolean;
   stop(): Promise<void> | void;
 }
 
@@ -58,6 +62,10 @@ export interface BenchOptions {
 export interface Pace {
   readonly rounds: number;
   readonly roundMs: number;
+  /** Work before the first round that counts: until everything is compiled, which takes round trips longer. */
+  readonly warmMs: number;
+  /** What starting and stopping a contestant takes, for the plan. */
+  readonly startMs: number;
 }
 
 export interface Scenario {

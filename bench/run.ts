@@ -1,14 +1,16 @@
 // The frame: rounds of all contestants of a row, interleaved, so that a slow minute of the machine hits everybody.
 //
-//     for each scenario, for each row:   start all -> warm-up round each -> N rounds, each: probe, A, B, C ... -> stop all
+//     for each scenario, for each row:   start all, warm up each -> N rounds, each: settle, probe, C, A, B ... -> stop all
 //
-// The order within a round turns by one from round to round: nobody is always the one who comes after the loudest.
+// The order is drawn anew in each round: nobody is always the one who comes after the loudest.
 import type { Contestant, Pace, RowPlan, Sample, Scenario, Session } from './contest.ts';
 import { withDeadline } from './deadline.ts';
 import type { NoiseProbe } from './noise.ts';
 import type { Progress } from './progress.ts';
 import type { Result, Row, ScenarioResults } from './schema.ts';
+import { settle } from './settle.ts';
 import { median, ratios, spread, verdict } from './stats.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface PlannedScenario {
   readonly scenario: Scenario;
@@ -19,16 +21,23 @@ export interface PlannedScenario {
 /** Asked between rounds: true once the user wants to see what there is. */
 export type Stopping = () => boolean;
 
-/** Rounds' worth of time that starting and warming up a contestant takes, for the progress bar. */
-const START_ROUNDS = 3;
+/** Settling and probing before each round of a row, measured. */
+const BETWEEN_MS = 25;
+/** Warm-up goes on until it is steady. */
+const WARM_SHARE = 1.25;
 
-/** Rough cost of a plan in milliseconds, the unit of the progress bar. */
+/** Milliseconds that a plan will take, also the unit of the progress bar. */
 export function costOf(plans: readonly PlannedScenario[]): number {
   let cost = 0;
   for (const { rows, pace } of plans) {
-    for (const row of rows) cost += row.contestants.length * (pace.rounds + START_ROUNDS) * pace.roundMs;
+    const lane = startCost(pace) + pace.rounds * pace.roundMs;
+    for (const row of rows) cost += row.contestants.length * lane + pace.rounds * BETWEEN_MS;
   }
   return cost;
+}
+
+function startCost(pace: Pace): number {
+  return pace.startMs + pace.warmMs * WARM_SHARE;
 }
 
 export async function runScenario(
@@ -42,8 +51,7 @@ export async function runScenario(
   for (const row of plan.rows) {
     if (stopping()) break;
     progress.title(`${scenario.name}: ${row.label}`);
-    const advance = (rounds: number): void => progress.advance(rounds * pace.roundMs);
-    const lanes = await runInterleaved(row.contestants, pace, noise, advance, stopping);
+    const lanes = await runInterleaved(row.contestants, pace, noise, progress, stopping);
     rows.push({ label: row.label, params: row.params, results: judge(scenario, lanes) });
   }
   const { name, title, seed, unit, better, note, baseline } = scenario;
@@ -60,11 +68,14 @@ interface Lane {
 
 const START_DEADLINE_MS = 60_000;
 
+/** What compiler and collector threads may still have to do once everybody is warm. */
+const WARM_SETTLE_MS = 200;
+
 async function runInterleaved(
   contestants: readonly Contestant[],
   pace: Pace,
   noise: NoiseProbe,
-  advance: (rounds: number) => void,
+  progress: Progress,
   stopping: Stopping,
 ): Promise<Lane[]> {
   const lanes: Lane[] = contestants.map((contestant) => ({
@@ -77,24 +88,32 @@ async function runInterleaved(
     if (stopping()) break;
     await guarded(lane, async () => {
       lane.session = await withDeadline(lane.contestant.start(), START_DEADLINE_MS, 'did not start');
-      await lane.session.round(pace.roundMs);
+      await warmUp(lane.session, pace);
     });
-    advance(START_ROUNDS);
+    progress.advance(startCost(pace));
   }
+  await settle(WARM_SETTLE_MS);
   for (let round = 0; round < pace.rounds && !stopping(); round++) {
-    noise.probe();
-    for (let i = 0; i < lanes.length && !stopping(); i++) {
-      const lane = lanes[(i + round) % lanes.length]!;
+    await noise.probe();
+    for (const lane of shuffled(lanes)) {
+      if (stopping()) break;
       if (lane.session && !lane.failure) {
         await guarded(lane, async () => {
           lane.samples.push(await lane.session!.round(pace.roundMs));
         });
       }
-      advance(1);
+      progress.advance(pace.roundMs);
     }
+    progress.advance(BETWEEN_MS);
   }
   for (const lane of lanes) await stopQuietly(lane);
   return lanes;
+}
+
+/** The same lanes in an order drawn by chance. */
+function shuffled(lanes: readonly Lane[]): Lane[] {
+  const drawn = lanes.map((lane) => ({ lane, ticket: Math.random() }));
+  return drawn.sort((a, b) => a.ticket - b.ticket).map(({ lane }) => lane);
 }
 
 /** What was measured stays measured, however a contestant ends. */

@@ -51,14 +51,15 @@ export interface Runtime {
 }
 
 /**
- * A fixed piece of arithmetic, timed between rounds while nothing else of ours runs. On a quiet machine its times are
- * equal; where they are not, somebody else had the cores, and the rounds nearby are worth less.
+ * A fixed piece of arithmetic, timed between rounds while nothing else of ours runs, on two threads at once. On a quiet
+ * machine that takes as long as on one; where it takes longer, somebody else had the cores, and the rounds nearby are
+ * worth less.
  */
 export interface Noise {
   /** Milliseconds of each probe, in order. */
   readonly probesMs: readonly number[];
   readonly medianMs: number;
-  /** 90th percentile over fastest probe: 1 is silence. */
+  /** 90th percentile over what one thread needed alone when the run began: 1 is silence. */
   readonly ratio: number;
   /** True when `ratio` passed `limit`: do not quote this run. */
   readonly bad: boolean;

@@ -4,7 +4,8 @@ import { CpuMeter } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { stream } from './drivers.ts';
 import { expected, type LoadSpec } from './loads.ts';
-import { calibrate, ROUND_DEADLINE_MS, same } from './sessions.ts';
+import { Pacer } from './pacer.ts';
+import { ROUND_DEADLINE_MS, same } from './sessions.ts';
 import { labelOf, type ThreadSubject, type Wait } from './subject.ts';
 import { type ThreadChannel, ThreadHost } from './thread-host.ts';
 
@@ -24,7 +25,7 @@ class FanSession implements Session {
   readonly #channels: readonly ThreadChannel[];
   /** One post reaches everybody. */
   readonly #broadcasts: boolean;
-  #count = 0;
+  readonly #pacer = new Pacer((count) => this.#run(count), CHUNK);
 
   constructor(hosts: readonly ThreadHost[], channels: readonly ThreadChannel[], broadcasts: boolean) {
     this.#hosts = hosts;
@@ -33,12 +34,9 @@ class FanSession implements Session {
   }
 
   async round(ms: number): Promise<Sample> {
-    if (this.#count === 0) {
-      this.#count = Math.ceil((await calibrate(ms, CHUNK, (count) => this.#run(count))) / CHUNK) * CHUNK;
-    }
     const meter = new CpuMeter();
-    const { seconds, checked } = await this.#run(this.#count);
-    const messages = this.#count * this.#channels.length;
+    const { seconds, checked, count } = await this.#pacer.fill(ms);
+    const messages = count * this.#channels.length;
     return { value: messages / seconds, checked, cpuUs: meter.stop(), messages, wallMs: seconds * 1000 };
   }
 

@@ -22,8 +22,7 @@ class LatencySession implements Session {
   readonly #host: ThreadHost;
   readonly #channel: ThreadChannel;
   readonly #rate: number;
-  readonly #allUs: number[] = [];
-  #warm = false;
+  #allUs: number[] = [];
 
   constructor(host: ThreadHost, channel: ThreadChannel, rate: number) {
     this.#host = host;
@@ -40,11 +39,13 @@ class LatencySession implements Session {
     const wallMs = performance.now() - began;
     const cpuUs = meter.stop();
     const checked = same(await done, expected(this.#channel.load, count));
-    if (!this.#warm) this.#warm = true;
-    else for (const time of timesUs) this.#allUs.push(time);
-    const sorted = this.#allUs.length > 0 ? this.#allUs : timesUs;
-    const extra = Object.fromEntries(PERCENTILES.map(([name, q]) => [name, quantile(sorted, q)]));
+    for (const time of timesUs) this.#allUs.push(time);
+    const extra = Object.fromEntries(PERCENTILES.map(([name, q]) => [name, quantile(this.#allUs, q)]));
     return { value: quantile(timesUs, 0.5), checked, cpuUs, messages: count, wallMs, extra, cumulative: true };
+  }
+
+  warmedUp(): void {
+    this.#allUs = [];
   }
 
   /** Answers come in the order of the requests. */

@@ -4,7 +4,8 @@ import { CpuMeter } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { roundTrips } from './drivers.ts';
 import { expected, type LoadSpec } from './loads.ts';
-import { calibrate, ROUND_DEADLINE_MS, same } from './sessions.ts';
+import { Pacer } from './pacer.ts';
+import { ROUND_DEADLINE_MS, same } from './sessions.ts';
 import { labelOf, type ThreadSubject } from './subject.ts';
 import { type ThreadChannel, ThreadHost } from './thread-host.ts';
 
@@ -12,7 +13,7 @@ class PortsSession implements Session {
   readonly #host: ThreadHost;
   readonly #channels: readonly ThreadChannel[];
   readonly #bytesEach: number;
-  #count = 0;
+  readonly #pacer = new Pacer((count) => this.#run(count));
 
   constructor(host: ThreadHost, channels: readonly ThreadChannel[], bytesEach: number) {
     this.#host = host;
@@ -21,10 +22,8 @@ class PortsSession implements Session {
   }
 
   async round(ms: number): Promise<Sample> {
-    this.#count ||= await calibrate(ms, 32, (count) => this.#run(count));
     const meter = new CpuMeter();
-    const { seconds, checked } = await this.#run(this.#count);
-    const messages = this.#count;
+    const { seconds, checked, count: messages } = await this.#pacer.fill(ms);
     const value = (seconds * 1e6) / messages;
     const cpuUs = meter.stop();
     return { value, checked, cpuUs, messages, wallMs: seconds * 1000, perUnitBytes: this.#bytesEach };

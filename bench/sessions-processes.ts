@@ -59,9 +59,6 @@ class Child {
   }
 }
 
-/** Rounds' worth of requests before the first one counts: thousands, until both sides are compiled. */
-const WARM_UP = 3;
-
 class ArticleSession implements Session {
   readonly #hub: Hub;
   readonly #children: readonly Child[];
@@ -73,15 +70,7 @@ class ArticleSession implements Session {
     this.#load = load;
   }
 
-  #warm = false;
-
   async round(ms: number): Promise<Sample> {
-    if (!this.#warm) await this.#run(ms * WARM_UP);
-    this.#warm = true;
-    return this.#run(ms);
-  }
-
-  async #run(ms: number): Promise<Sample> {
     const { streams, payload } = this.#load;
     const meter = new CpuMeter();
     const start = performance.now();

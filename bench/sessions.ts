@@ -4,6 +4,7 @@ import { CpuMeter } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { parkedRoundTrip, roundTrips, stream } from './drivers.ts';
 import { digest, expected, freshCount, freshLoad, type Load, type LoadSpec, type Tally } from './loads.ts';
+import { type Filled, Pacer } from './pacer.ts';
 import { median } from './stats.ts';
 import { labelOf, type ThreadSubject, type Wait } from './subject.ts';
 import { type ThreadChannel, ThreadHost } from './thread-host.ts';
@@ -52,25 +53,29 @@ export async function verify(channel: ThreadChannel): Promise<void> {
   }
 }
 
-/**
- * Repeats `work` with more messages until it takes a good part of `ms`, and returns the count for a round. Also the
- * warm-up: the loops have been compiled when it returns.
- */
-export async function calibrate(ms: number, start: number, work: (count: number) => Promise<unknown>): Promise<number> {
-  let count = start;
-  for (;;) {
-    const began = performance.now();
-    await work(count);
-    const took = Math.max(0.01, performance.now() - began);
-    if (took > ms / 2 || count > 2 ** 24) return Math.max(1, Math.round((count * ms) / took));
-    count = Math.min(Math.ceil((count * ms * 0.7) / took), count * 8);
-  }
+/** What a piece of work gave, and whether both ends agree. */
+interface Run {
+  readonly seconds: number;
+  readonly checked: boolean;
+}
+
+/** Repeats a burst until `ms` are over, what stands between bursts included. Only the bursts are timed. */
+async function bursts(ms: number, burst: number, work: (count: number) => Promise<Run>): Promise<Filled<Run>> {
+  const end = performance.now() + ms;
+  let seconds = 0;
+  let checked = true;
+  let count = 0;
+  do {
+    const run = await work(burst);
+    seconds += run.seconds;
+    checked &&= run.checked;
+    count += burst;
+  } while (performance.now() < end);
+  return { seconds, checked, count };
 }
 
 export interface FlowOptions extends Parts {
   readonly gauge: Gauge;
-  /** A fixed amount of work per round instead of a time. */
-  readonly count?: number | undefined;
   /** A round is many bursts of so many messages, each timed by itself, with the worker idle before it. */
   readonly burst?: number | undefined;
 }
@@ -79,44 +84,30 @@ class FlowSession implements Session {
   readonly #parts: FlowOptions;
   readonly #host: ThreadHost;
   readonly #channel: ThreadChannel;
-  #count = 0;
+  readonly #burst: number | undefined;
+  readonly #pacer = new Pacer((count) => this.#run(count));
+  #verified = false;
   #batch = 0;
 
   constructor(parts: FlowOptions, host: ThreadHost, channel: ThreadChannel) {
     this.#parts = parts;
     this.#host = host;
     this.#channel = channel;
+    this.#burst = parts.spec.fresh ? freshCount(parts.spec) : parts.burst;
   }
 
   async round(ms: number): Promise<Sample> {
-    if (this.#count === 0) {
-      await verify(this.#channel);
-      const { count, spec } = this.#parts;
-      if (spec.fresh) await this.#run(freshCount(spec));
-      this.#count = spec.fresh
-        ? freshCount(spec)
-        : (count ?? (await calibrate(ms, this.#parts.burst ?? 64, (n) => this.#bursts(n))));
-    }
+    if (!this.#verified) await verify(this.#channel);
+    this.#verified = true;
     const meter = new CpuMeter();
-    const { seconds, checked, count } = await this.#bursts(this.#count);
+    const { seconds, checked, count } = this.#burst
+      ? await bursts(ms, this.#burst, (burst) => this.#run(burst))
+      : await this.#pacer.fill(ms);
     const value = this.#parts.gauge(count, seconds, this.#channel.load);
     return { value, checked, cpuUs: meter.stop(), messages: count, wallMs: seconds * 1000 };
   }
 
-  async #bursts(count: number): Promise<{ seconds: number; checked: boolean; count: number }> {
-    const burst = this.#parts.burst ?? count;
-    let seconds = 0;
-    let checked = true;
-    let sent = 0;
-    for (; sent < count; sent += burst) {
-      const run = await this.#run(burst);
-      seconds += run.seconds;
-      checked &&= run.checked;
-    }
-    return { seconds, checked, count: sent };
-  }
-
-  async #run(count: number): Promise<{ seconds: number; checked: boolean }> {
+  async #run(count: number): Promise<Run> {
     const channel = this.#channel;
     const load = this.#parts.spec.fresh ? freshLoad(channel.load, count, ++this.#batch) : channel.load;
     const { done } = await channel.order('receive', count);
@@ -134,7 +125,8 @@ class FlowSession implements Session {
 }
 
 export interface TripOptions extends Parts {
-  readonly count?: number | undefined;
+  /** A round is many bursts of so many round trips, each timed by itself. */
+  readonly burst?: number | undefined;
   /** Pause before each round trip, so that the reader is asleep. */
   readonly pauseMs?: number;
 }
@@ -144,7 +136,7 @@ class TripSession implements Session {
   readonly #host: ThreadHost;
   readonly #channel: ThreadChannel;
   readonly #mainBlocks: boolean;
-  #count = 0;
+  readonly #pacer = new Pacer((count) => this.#run(count));
 
   constructor(parts: TripOptions, host: ThreadHost, channel: ThreadChannel) {
     this.#parts = parts;
@@ -154,19 +146,16 @@ class TripSession implements Session {
   }
 
   async round(ms: number): Promise<Sample> {
-    if (this.#count === 0) {
-      const work = (count: number): Promise<unknown> => this.#run(count);
-      this.#count = this.#parts.count ?? (await calibrate(ms, 32, work));
-      if (this.#parts.pauseMs) this.#count = Math.ceil(ms / this.#parts.pauseMs);
-    }
-    if (this.#parts.pauseMs) return this.#parked(this.#count, this.#parts.pauseMs);
+    const { pauseMs, burst } = this.#parts;
+    if (pauseMs) return this.#parked(Math.ceil(ms / pauseMs), pauseMs);
     const meter = new CpuMeter();
-    const { seconds, checked } = await this.#run(this.#count);
-    const count = this.#count;
+    const { seconds, checked, count } = burst
+      ? await bursts(ms, burst, (trips) => this.#run(trips))
+      : await this.#pacer.fill(ms);
     return { value: (seconds * 1e6) / count, checked, cpuUs: meter.stop(), messages: count, wallMs: seconds * 1000 };
   }
 
-  async #run(count: number): Promise<{ seconds: number; checked: boolean }> {
+  async #run(count: number): Promise<Run> {
     const channel = this.#channel;
     // A contender that thinks in calls has its own answering side.
     const answers = channel.end.ask === undefined || this.#mainBlocks;

@@ -79,7 +79,7 @@ export function printHead(results: Results): string {
   const lines = [
     `${runtime.name} ${runtime.version} (${runtime.engine}), ${machine.cpu}, ${machine.cores} cores, ${machine.os}, ${machine.kernel}`,
     `${results.date}, commit ${results.commit || 'unknown'}, ${results.command}`,
-    `noise: 90th percentile of a fixed piece of arithmetic at ${noise.ratio} of its best${noise.bad ? ` -- ABOVE ${noise.limit}: this machine was busy, do not quote these numbers` : ''}`,
+    `noise: a fixed piece of arithmetic took ${noise.ratio} times its time in silence (90th percentile)${noise.bad ? ` -- ABOVE ${noise.limit}: this machine was busy, do not quote these numbers` : ''}`,
   ];
   if (results.partial) lines.push('interrupted: what was measured is shown');
   for (const { subject, reason, remedy } of results.absent) {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Contestant, Sample, Session, Setting } from '../contest.ts';
 import { withDeadline } from '../deadline.ts';
 import { expected, type LoadSpec, makeLoad } from '../loads.ts';
+import { Pacer } from '../pacer.ts';
 import { type Gauge, messagesPerSecond, microsecondsEach } from '../sessions.ts';
 import { absentees, isWanted } from '../subjects/list.ts';
 import { limitsProgram } from './compile.ts';
@@ -49,10 +50,9 @@ class LimitsProcess {
 
 class LimitSession implements Session {
   readonly #process: LimitsProcess;
-  readonly #order: (count: number) => string;
   readonly #gauge: (count: number, answer: Answer) => number;
   readonly #sum: (count: number) => number;
-  #count = 0;
+  readonly #pacer: Pacer<Answer>;
 
   constructor(
     program: string,
@@ -61,20 +61,14 @@ class LimitSession implements Session {
     sum: (count: number) => number,
   ) {
     this.#process = new LimitsProcess(program);
-    this.#order = order;
+    this.#pacer = new Pacer((count) => this.#process.order(order(count)));
     this.#gauge = gauge;
     this.#sum = sum;
   }
 
   async round(ms: number): Promise<Sample> {
-    for (let count = 256; this.#count === 0; ) {
-      const { seconds } = await this.#process.order(this.#order(count));
-      if (seconds * 1000 > ms / 4 || count > 2 ** 28)
-        this.#count = Math.max(1, Math.round((count * ms) / 1000 / seconds));
-      else count *= 4;
-    }
-    const count = this.#count;
-    const answer = await this.#process.order(this.#order(count));
+    const answer = await this.#pacer.fill(ms);
+    const { count } = answer;
     return {
       value: this.#gauge(count, answer),
       checked: answer.sum === this.#sum(count),

@@ -62,7 +62,7 @@ export function notices({ runs }: Report): Markup[] {
   for (const { name, results } of runs) {
     if (results.noise.bad) {
       found.push(
-        markup`<p class="notice"><b>${name}: do not quote this run.</b> The noise probe was ${results.noise.ratio.toFixed(2)} times slower at its 90th percentile than at its fastest (limit ${results.noise.limit.toFixed(2)}): somebody else had the cores.</p>`,
+        markup`<p class="notice"><b>${name}: do not quote this run.</b> The noise probe was ${results.noise.ratio.toFixed(2)} times slower at its 90th percentile than in silence (limit ${results.noise.limit.toFixed(2)}): somebody else had the cores.</p>`,
       );
     }
     if (results.partial)

@@ -10,11 +10,11 @@ export function specOfValue(value: ValueName): LoadSpec {
 }
 
 /** Everybody who can stream this load. */
-export async function streamers(setting: Setting, spec: LoadSpec, gauge: Gauge, count?: number): Promise<Contestant[]> {
+export async function streamers(setting: Setting, spec: LoadSpec, gauge: Gauge, burst?: number): Promise<Contestant[]> {
   const subjects = await presentThreadSubjects(setting);
   return subjects
     .filter((subject) => subject.forms.includes(spec.form))
-    .map((subject) => flow({ subject, wait: streamWaitOf(subject), spec, options: setting.options, gauge, count }));
+    .map((subject) => flow({ subject, wait: streamWaitOf(subject), spec, options: setting.options, gauge, burst }));
 }
 
 export function streamWaitOf(subject: ThreadSubject): 'loop/loop' | 'loop/block' | 'block/block' {

@@ -1,10 +1,15 @@
-import { type Contestant, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
+import { type Contestant, type Pace, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
 import type { LoadSpec } from '../loads.ts';
 import { limitTrips } from '../native/limits.ts';
 import { trips } from '../sessions.ts';
 import { labelOf, type Wait } from '../subject.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
 import { chosen, specOfValue } from './common.ts';
+
+/** Loops that wait for each other are compiled late. */
+export function tripPace(setting: Setting): Partial<Pace> {
+  return sized(setting, { full: { warmMs: 450 }, quick: { warmMs: 200 }, smoke: {} });
+}
 
 export const WAIT_NAMES: Readonly<Record<Wait, string>> = {
   'loop/loop': 'event loops on both sides',
@@ -18,7 +23,7 @@ const PAUSE_MS = 3;
 export async function trippers(
   setting: Setting,
   spec: LoadSpec,
-  more: { pauseMs?: number; count?: number } = {},
+  more: { pauseMs?: number; burst?: number } = {},
 ): Promise<Contestant[]> {
   const contestants: Contestant[] = [];
   for (const subject of await presentThreadSubjects(setting)) {
@@ -40,6 +45,7 @@ export const roundTrip: Scenario = {
   note:
     'A request of about 118 bytes as JSON goes to the worker and comes back as an object; the next one starts then. "Traffic flowing": no pause in between, so that a short spin or poll finds the answer. ' +
     `"Reader parked": ${PAUSE_MS} ms of silence before each, so that everybody sleeps; timed without the pause. The CPU column says what the speed costs.`,
+  pace: tripPace,
   rows: async (setting) => {
     const spec = specOfValue('req118');
     const rows: RowPlan[] = [

@@ -77,6 +77,6 @@ export const sharedIpc: Scenario = {
   },
   // Two counted runs are one sample, and they repeat to the per mille.
   pace: (setting) =>
-    counting() === 'perf' ? {} : sized(setting, { full: { rounds: 1, roundMs: 5_000 }, quick: {}, smoke: {} }),
+    counting() === 'perf' ? {} : sized(setting, { full: { rounds: 1, roundMs: 10_000 }, quick: {}, smoke: {} }),
   rows,
 };

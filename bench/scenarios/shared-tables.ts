@@ -1,15 +1,20 @@
 // The tables of seed 001: throughput and message rate, buffers and strings, 64 B to 64 KiB.
 import { type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
-import type { Form } from '../loads.ts';
 import { limitBytes } from '../native/limits.ts';
 import { bytesPerSecond, type Gauge, messagesPerSecond } from '../sessions.ts';
 import { chosen, sizeName, streamers } from './common.ts';
 
+const SIZES: readonly number[] = [64, 1024, 4096, 65536];
+
 async function rows(setting: Setting, gauge: Gauge): Promise<RowPlan[]> {
-  const sizes = sized(setting, { full: [64, 256, 1024, 4096, 16384, 65536], quick: [64, 4096], smoke: [1024] });
+  const sizes = sized<Record<'bytes' | 'string', readonly number[]>>(setting, {
+    full: { bytes: SIZES, string: SIZES },
+    quick: { bytes: [64, 4096], string: [64] },
+    smoke: { bytes: [1024], string: [1024] },
+  });
   const found: RowPlan[] = [];
-  for (const form of ['bytes', 'string'] satisfies Form[]) {
-    for (const size of sizes) {
+  for (const form of ['bytes', 'string'] as const) {
+    for (const size of sizes[form]) {
       const spec = { form, size };
       const contestants = await streamers(setting, spec, gauge);
       if (form === 'bytes') contestants.push(...limitBytes(setting, spec, gauge));

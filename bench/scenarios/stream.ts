@@ -5,12 +5,12 @@ import { messagesPerSecond } from '../sessions.ts';
 import { chosen, sizeName, specOfValue, streamers } from './common.ts';
 
 function specs(setting: Setting): { label: string; spec: LoadSpec }[] {
-  const bytes = sized(setting, { full: [64, 1024, 4096, 65536], quick: [64, 65536], smoke: [64] });
+  const bytes = sized(setting, { full: [64, 4096, 65536], quick: [65536], smoke: [64] });
   const lines = sized(setting, { full: [4096, 65536], quick: [] as number[], smoke: [] as number[] });
-  const texts = sized(setting, { full: [64, 4096], quick: [64], smoke: [64] });
+  const texts = sized(setting, { full: [64], quick: [], smoke: [64] });
   const values: ValueName[] = sized<ValueName[]>(setting, {
-    full: ['req118', 'obj500', 'doc10k'],
-    quick: ['req118', 'doc10k'],
+    full: ['req118', 'obj500'],
+    quick: ['req118'],
     smoke: ['req118'],
   });
   return [

@@ -16,7 +16,11 @@ const BUN_SIZES: readonly (readonly [string, number])[] = [
 async function bunRows(setting: Setting): Promise<RowPlan[]> {
   const rows: RowPlan[] = [];
   const subjects = (await presentThreadSubjects(setting)).filter((subject) => subject.forms.includes('string'));
-  for (const [label, size] of setting.size === 'smoke' ? BUN_SIZES.slice(0, 2) : BUN_SIZES) {
+  for (const [label, size] of sized(setting, {
+    full: BUN_SIZES,
+    quick: [BUN_SIZES[0]!, BUN_SIZES[2]!],
+    smoke: BUN_SIZES.slice(0, 2),
+  })) {
     const spec: LoadSpec = { form: 'string', size, distinct: 1 };
     const contestants = subjects.map((subject) =>
       posts({ subject, wait: streamWaitOf(subject), spec, options: setting.options }),
@@ -36,8 +40,7 @@ export const bunStrings: Scenario = {
   note:
     'The same string is sent again and again, as in the seed, in bursts of up to 64; the number is the time of the sending call, "delivered" the time until the worker has read length and both ends, divided by the burst. ' +
     'Each contender runs in a process of its own, whose peak resident memory is given. A contender that hands over in batches is timed until its batch is handed over.',
-  pace: (setting) =>
-    sized(setting, { full: { rounds: 7, roundMs: 150 }, quick: { rounds: 3, roundMs: 40 }, smoke: {} }),
+  pace: (setting) => sized(setting, { full: { roundMs: 80, startMs: 300 }, quick: { startMs: 300 }, smoke: {} }),
   inner: bunRows,
   rows: async (setting) => {
     const rows = await bunRows(setting);
@@ -60,7 +63,7 @@ export const strings: Scenario = {
   baseline: 'native-port',
   note: 'Time per message until the worker has it. "Repeated": 64 different strings in turn, so a contender that remembers strings may. "New": no string is ever sent twice. "In an object": { id, from, text }, object in, object out.',
   rows: async (setting) => {
-    const sizes = sized(setting, { full: [16, 4096, 65536, 1 << 20], quick: [4096], smoke: [256] });
+    const sizes = sized(setting, { full: [4096, 65536, 1 << 20], quick: [4096], smoke: [256] });
     const rows: RowPlan[] = [];
     for (const size of sizes) {
       const specs: [string, LoadSpec][] = [

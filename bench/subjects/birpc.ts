@@ -24,6 +24,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One echo function over a MessagePort without a serializer of its own, as its documentation shows for workers; one awaited call per round trip.',
     forms: [],
     waits: ['loop/loop'],
+    quickIn: ['round-trip'],
     absent: async () => missingRival('birpc', FILE),
     connect: async () => {
       const { port1, port2 } = new MessageChannel();

@@ -24,6 +24,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One exposed echo function called through the proxy, one awaited call per round trip, with the adapter for Node ports that Comlink brings.',
     forms: [],
     waits: ['loop/loop'],
+    quickIn: ['round-trip'],
     absent: async () => missingRival('comlink', FILE),
     connect: async () => {
       const { port1, port2 } = new MessageChannel();

@@ -16,6 +16,7 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'pool.run of a task that returns its argument, one thread, its Atomics wait left on, which is its fast path.',
     forms: [],
     waits: ['loop/loop'],
+    quickIn: ['round-trip'],
     absent: async () => missingRival('piscina', FILE),
     connect: async () => {
       type Package = { Piscina: new (options: object) => Pool };
