@@ -50,6 +50,11 @@ export interface CodecOptions {
    * are trusted to have none once 16 arrays in the same place of a value had none. Default false.
    */
   readonly exactArrays?: boolean;
+  /**
+   * Refuse every value that would come out of JSON other than it went in, or not at all (encoder only), so that the
+   * caller can send it as JSON text: what arrives is then exactly what JSON makes of it. Default false.
+   */
+  readonly jsonOnly?: boolean;
 }
 
 /** A named pair of makers; `kind` is the number (1..63) that stands in the frame header. */

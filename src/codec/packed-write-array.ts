@@ -3,9 +3,9 @@ import * as limits from '../limits.ts';
 import { IndexWalk, isArrayIndex } from './index-walk.ts';
 import * as format from './packed-format.ts';
 import type { ShapeNode } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL } from './packed-signals.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
-import type { PackedWriter } from './packed-writer.ts';
+import { isJsonNumber, type PackedWriter } from './packed-writer.ts';
 
 // Copies: see packed-format.ts.
 const {
@@ -21,6 +21,8 @@ const {
 const { PLAIN_ARRAYS_TRUSTED } = limits;
 
 export function writeArray(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
+  // JSON does not look at named properties either.
+  if (writer.jsonOnly) return writeElements(writer, value, at, place);
   if (writer.exactArrays || place.plainArrays < PLAIN_ARRAYS_TRUSTED || 'index' in value) {
     const keys = Object.keys(value);
     if (keys.length > 0 && !isArrayIndex(keys[keys.length - 1]!)) {
@@ -57,7 +59,7 @@ function writeElements(writer: PackedWriter, value: unknown[], at: number, place
     const element = value[i];
     if (typeof element === 'string') {
       next = writeText(writer, element, next);
-    } else if (element === undefined && !Object.hasOwn(value, i)) {
+    } else if (element === undefined && !writer.jsonOnly && !Object.hasOwn(value, i)) {
       // Gaps are short or long: short ones are walked, long ones looked up.
       const near = Math.min(length, i + 64);
       let to = i + 1;
@@ -103,6 +105,7 @@ function writeNumbers(writer: PackedWriter, value: unknown[], at: number, length
   for (i = 0; i < length; i++) {
     const element = value[i];
     if (typeof element !== 'number') return -1;
+    if (writer.jsonOnly && !isJsonNumber(element)) throw REFUSED_SIGNAL;
     floats[next + i] = element;
   }
   words[at] = (length << TAG_BITS) | TAG_DOUBLE_ARRAY;

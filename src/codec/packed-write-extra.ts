@@ -39,6 +39,7 @@ export function writeExtra(
   at: number,
   place: ShapeNode,
 ): number {
+  if (writer.jsonOnly) throw REFUSED_SIGNAL;
   if (at + 3 > writer.end) throw NO_ROOM_SIGNAL;
   if (ArrayBuffer.isView(object)) return writeView(writer, object, at, place);
   switch (prototype === null ? kindOfRootless(object) : writer.classifier.kindOf(object, prototype)) {

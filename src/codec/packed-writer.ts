@@ -56,6 +56,8 @@ export class PackedWriter {
   hasReferences: boolean = false;
   /** Always look for named properties of arrays, however many arrays in that place had none. */
   readonly exactArrays: boolean;
+  /** Refuse what JSON would change: see CodecOptions. */
+  readonly jsonOnly: boolean;
   /** The large texts that both sides remember, if any. */
   readonly known: KnownTexts | null;
   readonly classifier: Classifier = new Classifier();
@@ -71,8 +73,9 @@ export class PackedWriter {
 
   readonly met: MetObjects = new MetObjects();
 
-  constructor(exactArrays: boolean, known: KnownTexts | null) {
+  constructor(exactArrays: boolean, jsonOnly: boolean, known: KnownTexts | null) {
     this.exactArrays = exactArrays;
+    this.jsonOnly = jsonOnly;
     this.known = known;
   }
 
@@ -107,9 +110,11 @@ export class PackedWriter {
         words[at] = value ? WORD_TRUE : WORD_FALSE;
         return at + 1;
       case 'undefined':
+        if (this.jsonOnly) throw REFUSED_SIGNAL;
         words[at] = WORD_UNDEFINED;
         return at + 1;
       case 'bigint':
+        if (this.jsonOnly) throw REFUSED_SIGNAL;
         return writeBigint(this, value, at);
       case 'function':
         return this.fail(
@@ -135,6 +140,7 @@ export class PackedWriter {
       return at + 2;
     }
     if (at + 3 > this.end) throw NO_ROOM_SIGNAL;
+    if (this.jsonOnly && !isJsonNumber(value)) throw REFUSED_SIGNAL;
     if (integer === value) {
       words[at] = WORD_MINUS_ZERO;
       return at + 1;
@@ -148,9 +154,10 @@ export class PackedWriter {
 
   object(value: object, at: number, place: ShapeNode): number {
     const number = this.met.number(value);
+    if (this.jsonOnly && (value as { toJSON?: unknown }).toJSON !== undefined) throw REFUSED_SIGNAL;
     if (number >= 0) {
       if (at >= this.end) throw NO_ROOM_SIGNAL;
-      if (number > ARGUMENT_MAX) throw REFUSED_SIGNAL;
+      if (number > ARGUMENT_MAX || this.jsonOnly) throw REFUSED_SIGNAL;
       this.hasReferences = true;
       this.words[at] = (number << TAG_BITS) | TAG_REFERENCE;
       return at + 1;
@@ -256,6 +263,7 @@ export class PackedWriter {
 
   /** @throws DataCloneError with the path of the member being written */
   fail(what: string): never {
+    if (this.jsonOnly) throw REFUSED_SIGNAL;
     const path = pathOf(this.path, this.depth);
     throw new DataCloneError(`Cannot clone ${path}: it is ${what}`, path);
   }
@@ -265,4 +273,9 @@ export class PackedWriter {
     this.depth--;
     this.fail(what);
   }
+}
+
+/** Whether JSON gives this number back: it knows neither -0 nor anything that is not finite. */
+export function isJsonNumber(value: number): boolean {
+  return value - value === 0 && (value !== 0 || 1 / value > 0);
 }

@@ -34,7 +34,8 @@ export class PackedEncoder implements Encoder {
 
   constructor(options: CodecOptions = {}) {
     const { count, bytes } = knownTextBounds(options);
-    this.#writer = new PackedWriter(options.exactArrays ?? false, count > 0 ? new KnownTexts(count, bytes) : null);
+    const known = count > 0 ? new KnownTexts(count, bytes) : null;
+    this.#writer = new PackedWriter(options.exactArrays ?? false, options.jsonOnly ?? false, known);
   }
 
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number {

@@ -30,6 +30,7 @@ const places = (memory: PipeMemory): Record<string, number> => ({
   READER_SLEEPS: memory.readerSleeps,
   WRITER_PARK: memory.writerPark,
   WRITER_SLEEPS: memory.writerSleeps,
+  LOG_USED: memory.log.used,
   DATA: memory.lane.data >>> 2,
 });
 
@@ -61,7 +62,9 @@ test('no two places of a section overlap, and the ring ends inside it', () => {
       assert.equal(new Set(all).size, all.length);
       for (const word of all) assert.ok(word * 4 >= offset && word < DATA!);
       assert.equal(memory.lane.data % 8, 0);
-      assert.ok(memory.lane.data + memory.lane.capacity <= offset + size);
+      assert.equal(memory.log.data, memory.lane.data + memory.lane.capacity);
+      assert.equal(memory.log.data % 8, 0);
+      assert.ok(memory.log.capacity >= 0 && memory.log.data + memory.log.capacity <= offset + size);
       assert.ok(Number.isInteger(Math.log2(memory.lane.capacity)));
     }
   }

@@ -8,6 +8,7 @@
 //   0     0      STATUS          both        0     0 active, -1 disposed by either side
 //   1     4      WRITER_ENDED    writer      0     1 once the writer's thread has ended
 //   2     8      READER_ENDED    reader      0     1 once the reader's thread has ended
+//   3     12     LOG_USED        writer      0     bytes in use of the shape log (shape-log.ts)
 //   16    64     LANE            -           1     lane block (memory/layout.ts): TAIL here, HEAD 16 words on
 //   48    192    READER_PARK     both        3     how the reader sleeps (wait/signal.ts)
 //   49    196    READER_SLEEPS   reader      3     times it went to sleep
@@ -15,7 +16,8 @@
 //   65    260    WRITER_SLEEPS   writer      4     times it went to sleep
 //   80    320    DATA            -           5     ring: the largest power of two that fits, from a multiple of 8 on
 //
-// A smaller section has no room for cache lines: HEAD stays 16 words behind TAIL, and everything else stands between.
+// What is left behind the ring, up to 16 KiB of it, is the shape log. A smaller section has none, and no room for cache
+// lines: HEAD stays 16 words behind TAIL, and everything else stands between.
 //
 //   word  byte   name            written by  line  meaning
 //   0     0      STATUS          both        0     as above
@@ -26,15 +28,18 @@
 //   10    40     READER_SLEEPS   reader      0
 //   11    44     WRITER_PARK     both        0
 //   12    48     WRITER_SLEEPS   writer      0
+//   13    52     LOG_USED        writer      0     always 0
 //   18    72     DATA            -           1     ring, as above
 import { RING_CAPACITY_MIN } from '../../limits.ts';
 import type { LaneMemory, Views } from '../../memory/region.ts';
+import type { LogMemory } from './shape-log.ts';
 
 /** Bytes of a section from which on cache lines are kept apart. */
 const WIDE_BYTES = 1024;
 const WIDE = {
   writerEnded: 1,
   readerEnded: 2,
+  logUsed: 3,
   lane: 16,
   readerPark: 48,
   readerSleeps: 49,
@@ -45,6 +50,7 @@ const WIDE = {
 const NARROW = {
   writerEnded: 7,
   readerEnded: 8,
+  logUsed: 13,
   lane: 1,
   readerPark: 9,
   readerSleeps: 10,
@@ -54,6 +60,8 @@ const NARROW = {
 } as const;
 /** Bytes of the smallest ring: its records must take the prefix of a message in parts and something of the message. */
 const RING_BYTES_MIN = RING_CAPACITY_MIN;
+/** Bytes of the shape log at the most: a few hundred kinds of objects. */
+const LOG_BYTES_MAX = 16 * 1024;
 
 /** A pipe's places, as word indices into `views.words`. */
 export interface PipeMemory {
@@ -66,6 +74,7 @@ export interface PipeMemory {
   readonly readerSleeps: number;
   readonly writerPark: number;
   readonly writerSleeps: number;
+  readonly log: LogMemory;
 }
 
 /** Lays a pipe out in `sectionSize` bytes from `byteOffset` (a multiple of 4); `null` if they are too few for one. */
@@ -88,5 +97,10 @@ export function layOut(views: Views, byteOffset: number, sectionSize: number): P
     readerSleeps: base + places.readerSleeps,
     writerPark: base + places.writerPark,
     writerSleeps: base + places.writerSleeps,
+    log: {
+      used: base + places.logUsed,
+      data: data + capacity,
+      capacity: places === WIDE ? Math.min(LOG_BYTES_MAX, (room - capacity) & -8) : 0,
+    },
   };
 }

@@ -1,11 +1,15 @@
-// The reading half of a pipe: records out of the ring, parts joined, JSON parsed, and the local queue.
+// The reading half of a pipe: records out of the ring, parts joined, values unpacked, and the local queue.
+import type { Memory } from '../../codec/codec.ts';
+import { PackedDecoder } from '../../codec/packed.ts';
 import { CodecError } from '../../errors.ts';
-import { KIND_SIDE, MORE } from '../../frame/header.ts';
+import { KIND_PACKED, KIND_SIDE, MORE } from '../../frame/header.ts';
 import { Join } from '../../frame/join.ts';
 import { MESSAGE_BYTES_MAX } from '../../limits.ts';
 import type { Views } from '../../memory/region.ts';
 import { type Consumer, NONE } from '../../ring/consumer.ts';
+import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
+import { ShapeLogReader } from './shape-log.ts';
 
 /** Nothing there. A message may be null, so null cannot say it inside. */
 export const NOTHING: unique symbol = Symbol('nothing');
@@ -16,6 +20,8 @@ export type Beside = (number: number) => unknown;
 export class Receiver {
   readonly #views: Views;
   readonly #consumer: Consumer;
+  readonly #decoder = new PackedDecoder({ knownTexts: 0 });
+  readonly #log: ShapeLogReader;
   readonly #join = new Join(MESSAGE_BYTES_MAX);
   /** Messages taken out of the ring and not read yet, oldest first: peeked at, or counted by a limit. */
   readonly #queue: unknown[] = [];
@@ -24,8 +30,9 @@ export class Receiver {
   /** Where values are found that did not come through the pipe. */
   beside: Beside = () => NOTHING;
 
-  constructor(views: Views, consumer: Consumer, queueLimit: number | null) {
-    this.#views = views;
+  constructor(memory: PipeMemory, consumer: Consumer, queueLimit: number | null) {
+    this.#views = memory.views;
+    this.#log = new ShapeLogReader(memory.views, memory.log, this.#decoder);
     this.#consumer = consumer;
     this.#limit = queueLimit;
   }
@@ -108,7 +115,7 @@ export class Receiver {
         // Room for the next part, at once: the sender of a large message waits for it.
         consumer.release();
         if (!complete) continue;
-        return this.#join.take((_kind, whole, total) => parse(whole.text.utf8Slice(0, total)));
+        return this.#join.take((kind, whole, total) => this.#unpack(kind, whole, 0, total));
       }
       if (tag === KIND_SIDE) {
         const value = this.beside(this.#views.words[offset >>> 2] as number);
@@ -117,12 +124,18 @@ export class Receiver {
         return value;
       }
       try {
-        return parse(this.#views.text.utf8Slice(offset, offset + length));
+        return this.#unpack(tag, this.#views, offset, length);
       } finally {
         consumer.advance();
         if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
       }
     }
+  }
+
+  #unpack(kind: number, memory: Memory, offset: number, length: number): unknown {
+    if (kind !== KIND_PACKED) return parse(memory.text.utf8Slice(offset, offset + length));
+    this.#log.catchUp();
+    return this.#decoder.decode(memory, offset, length);
   }
 }
 

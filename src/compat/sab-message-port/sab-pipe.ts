@@ -85,10 +85,10 @@ export class SABPipe {
     this.#end = shared?.end ?? new End(memory.views.words, pipePlaces(role, memory));
     if (role === 'w') {
       const producer = new Producer(memory.lane, this.#end.dataBell());
-      this.#sender = new Sender(memory.views, producer, queueLimit, () => this.#end.kick());
+      this.#sender = new Sender(memory, producer, queueLimit, () => this.#end.kick());
       this.#end.serve(this.#sender, producer, null);
     } else {
-      this.#receiver = new Receiver(memory.views, new Consumer(memory.lane, this.#end.spaceBell()), queueLimit);
+      this.#receiver = new Receiver(memory, new Consumer(memory.lane, this.#end.spaceBell()), queueLimit);
       this.#end.serve(null, null, this.#receiver);
     }
   }
