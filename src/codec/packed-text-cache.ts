@@ -4,6 +4,7 @@ import * as limits from '../limits.ts';
 
 // Copies: see packed-format.ts.
 const { CACHED_TEXTS } = limits;
+const SLOT_SHIFT: number = Math.clz32(CACHED_TEXTS) + 1;
 
 const fromCharCode: (...codes: number[]) => string = String.fromCharCode;
 
@@ -14,10 +15,11 @@ export class TextCache {
   readonly #words: Int32Array = new Int32Array(CACHED_TEXTS * 5);
 
   text(length: number, a: number, b: number, c: number, d: number): string {
-    let hash = Math.imul(a ^ (b << 5) ^ (b >>> 27), 0x9e3779b1) ^ Math.imul(c ^ (d << 7) ^ (d >>> 25), 0x85ebca6b);
-    hash = (hash ^ (hash >>> 15) ^ length) & (CACHED_TEXTS - 1);
+    // Of the product its top: the last characters are the high bits of their words, and reach no lower one.
+    const mixed = (a ^ (b << 4) ^ (b >>> 28)) + (c ^ (d << 9) ^ (d >>> 23));
+    const slot = Math.imul(mixed, 0x846ca68b) >>> SLOT_SHIFT;
     const words = this.#words;
-    const at = hash * 5;
+    const at = slot * 5;
     if (
       words[at + 1] === a &&
       words[at] === length &&
@@ -25,7 +27,7 @@ export class TextCache {
       words[at + 3] === c &&
       words[at + 4] === d
     ) {
-      return this.#texts[hash]!;
+      return this.#texts[slot]!;
     }
     const text = make(length, a, b, c, d);
     words[at] = length;
@@ -33,7 +35,7 @@ export class TextCache {
     words[at + 2] = b;
     words[at + 3] = c;
     words[at + 4] = d;
-    this.#texts[hash] = text;
+    this.#texts[slot] = text;
     return text;
   }
 }
