@@ -34,7 +34,12 @@ export const KIND_SIDE = 5;
 /** Filler up to the end of the data area; LENGTH counts the header too. Never delivered. */
 export const KIND_PAD = 0xff;
 
+// A constant that a module keeps to itself becomes part of V8's code; an exported or imported one is loaded and checked
+// at every use. So hot loops use copies.
+const UP: number = HEADER_BYTES + RECORD_ALIGN - 1;
+const ALIGNED: number = -RECORD_ALIGN;
+
 /** Bytes that a record with `length` bytes of payload takes in a ring. */
 export function recordBytes(length: number): number {
-  return (length + HEADER_BYTES + RECORD_ALIGN - 1) & -RECORD_ALIGN;
+  return (length + UP) & ALIGNED;
 }

@@ -67,6 +67,25 @@ test('a record whose handler throws counts as taken, and the rest stays readable
   );
 });
 
+test('a handler may take records itself, one by one or all of them; drain() goes on behind what it took', () => {
+  const { lane, producer, consumer } = filled(6);
+  const seen: string[] = [];
+  const taken = consumer.drain((bytes, offset, length, kind) => {
+    const record = bytes[offset];
+    if (record === 0) seen.push(`next ${bytes[consumer.tryNext()]}`);
+    if (record === 3) {
+      consumer.drain((inner, at) => seen.push(`inner ${inner[at]}`), 1);
+      // More arrives while the handler runs.
+      lane.bytes[producer.tryClaim(8)] = 6;
+      producer.commit(8, 70);
+    }
+    seen.push(`${record} ${length} ${kind}`);
+  });
+  assert.equal(taken, 5);
+  assert.deepEqual(seen, ['next 1', '0 8 64', '2 8 66', 'inner 4', '3 8 67', '5 8 69', '6 8 70']);
+  assert.equal(headOf(lane), 7 * 16);
+});
+
 test('peek() stays where it is; advance() and tryNext() move on; only release() gives room back', () => {
   const { lane, consumer } = filled(3);
   const first = consumer.peek();

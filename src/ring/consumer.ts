@@ -5,12 +5,18 @@ import { LayoutError } from '../errors.ts';
 import { HEADER_BYTES, KIND_MASK, KIND_PAD, recordBytes } from '../frame/header.ts';
 import { HEAD, TAIL } from '../memory/layout.ts';
 import type { LaneMemory } from '../memory/region.ts';
+import { distance } from './positions.ts';
 import type { Bell } from './producer.ts';
+
+const HEADER: number = HEADER_BYTES;
+const MASK: number = KIND_MASK;
+const PAD: number = KIND_PAD;
+const STOPPED: unique symbol = Symbol('stop');
 
 /** Nothing to take. An offset is never negative. */
 export const NONE = -1;
 /** A `drain` handler returns it to stop after the record at hand. */
-export const STOP: unique symbol = Symbol('stop');
+export const STOP: typeof STOPPED = STOPPED;
 
 /** Is given one record: `length` payload bytes at `offset` of `bytes`, valid until it returns. */
 export type RecordHandler = (bytes: Uint8Array, offset: number, length: number, kind: number) => unknown;
@@ -18,24 +24,29 @@ export type RecordHandler = (bytes: Uint8Array, offset: number, length: number, 
 const SILENT: Bell = { ring(): void {} };
 
 export class Consumer {
-  readonly words: Int32Array;
-  readonly bytes: Uint8Array;
-  readonly capacity: number;
+  // Every number has a value from the start, and the views are not declared to the engine: a field that holds
+  // `undefined` even for a moment is checked by V8 at each use.
+  declare readonly words: Int32Array;
+  declare readonly bytes: Uint8Array;
+  readonly capacity: number = 0;
   /** Payload bytes of the record that `tryNext` or `peek` found last. */
   length = 0;
   /** Kind and flags of that record. */
   kind = 0;
-  readonly #data: number;
-  readonly #mask: number;
-  readonly #tailWord: number;
-  readonly #headWord: number;
+  readonly #data: number = 0;
+  readonly #mask: number = 0;
+  readonly #quarter: number = 0;
+  readonly #tailWord: number = 0;
+  readonly #headWord: number = 0;
   readonly #bell: Bell;
   /** Position of the next record to take. */
-  #cursor: number;
+  #cursor = 0;
   /** What HEAD holds: everything before it was given back to the producer. */
-  #released: number;
+  #released = 0;
   /** TAIL as last seen; the real one is at or past it. */
-  #tailSeen: number;
+  #tailSeen = 0;
+  /** Records may be taken up to here: the end of the data area or `#tailSeen`, whichever comes first. */
+  #end = 0;
 
   /**
    * Takes the consumer's role on a lane. One per lane, in one thread.
@@ -47,12 +58,14 @@ export class Consumer {
     this.capacity = lane.capacity;
     this.#data = lane.data;
     this.#mask = lane.capacity - 1;
+    this.#quarter = lane.capacity / 4;
     this.#tailWord = lane.block + TAIL;
     this.#headWord = lane.block + HEAD;
     this.#bell = bell;
     this.#cursor = Atomics.load(lane.words, this.#headWord);
     this.#released = this.#cursor;
     this.#tailSeen = this.#cursor;
+    this.#end = this.#cursor;
     if ((this.#cursor & 7) !== 0) {
       throw new LayoutError(`Cannot consume: HEAD ${this.#cursor} is not a multiple of 8`);
     }
@@ -65,7 +78,7 @@ export class Consumer {
    */
   tryNext(): number {
     const offset = this.peek();
-    if (offset !== NONE) this.#cursor = (this.#cursor + recordBytes(this.length)) | 0;
+    if (offset >= 0) this.#cursor = (this.#cursor + recordBytes(this.length)) | 0;
     return offset;
   }
 
@@ -76,27 +89,24 @@ export class Consumer {
 
   /** Like `tryNext`, but stays: the same record is found again. Skips pads. */
   peek(): number {
-    for (;;) {
-      if (this.#cursor === this.#tailSeen && !this.#refresh()) return NONE;
-      const index = this.#cursor & this.#mask;
-      const at = (this.#data + index) >>> 2;
-      const length = this.words[at] as number;
-      const kind = this.words[at + 1] as number;
-      const room = this.capacity - index;
-      const ready = (this.#tailSeen - this.#cursor) >>> 0;
-      if ((kind & KIND_MASK) === KIND_PAD) {
-        // A pad fills the end of the data area, never all of it: who follows one pad with the next would hold us here.
-        if (length !== room || length > ready || index === 0) throw this.#damaged(length, kind);
-        this.#cursor = (this.#cursor + room) | 0;
-        continue;
-      }
-      if (length < 0 || length > this.capacity - HEADER_BYTES) throw this.#damaged(length, kind);
-      const size = recordBytes(length);
-      if (size > ready || size > room) throw this.#damaged(length, kind);
-      this.length = length;
-      this.kind = kind;
-      return this.#data + index + HEADER_BYTES;
+    const cursor = this.#cursor;
+    if (cursor === this.#end && !this.#moveEnd()) return NONE;
+    const index = cursor & this.#mask;
+    const at = (this.#data + index) >>> 2;
+    const length = this.words[at] as number;
+    const kind = this.words[at + 1] as number;
+    const stretch = distance(cursor, this.#end);
+    if ((kind & MASK) === PAD) {
+      // A pad fills the end of the data area, never all of it: who follows one pad with the next would hold us here.
+      if (length !== this.capacity - index || length > stretch || index === 0) throw this.#damaged(length, kind);
+      this.#cursor = (cursor + length) | 0;
+      return this.peek();
     }
+    // The stretch is a multiple of 8, so the padding fits where the payload does. A negative length is a huge one here.
+    if (length >>> 0 > stretch - HEADER) throw this.#damaged(length, kind);
+    this.length = length;
+    this.kind = kind;
+    return this.#data + index + HEADER;
   }
 
   /**
@@ -111,10 +121,10 @@ export class Consumer {
     try {
       while (count < limit) {
         const offset = this.tryNext();
-        if (offset === NONE) break;
+        if (offset < 0) break;
         count++;
-        if (handler(this.bytes, offset, this.length, this.kind) === STOP) break;
-        if (this.held * 4 >= this.capacity) this.release();
+        if (handler(this.bytes, offset, this.length, this.kind) === STOPPED) break;
+        if (distance(this.#released, this.#cursor) >= this.#quarter) this.release();
       }
     } finally {
       this.release();
@@ -138,7 +148,7 @@ export class Consumer {
 
   /** Bytes taken but not yet given back. */
   get held(): number {
-    return (this.#cursor - this.#released) >>> 0;
+    return distance(this.#released, this.#cursor);
   }
 
   /** Whether anything was published that was not taken. Looks anew. */
@@ -146,11 +156,19 @@ export class Consumer {
     return this.#cursor !== this.#tailSeen || this.#refresh();
   }
 
+  /** Moves `#end` on from the cursor; false when there is nothing to take. */
+  #moveEnd(): boolean {
+    if (!this.ready) return false;
+    const room = this.capacity - (this.#cursor & this.#mask);
+    this.#end = (this.#cursor + Math.min(room, distance(this.#cursor, this.#tailSeen))) | 0;
+    return true;
+  }
+
   #refresh(): boolean {
     // SYNC record-visible: after this load the plain reads of the records before it see what was written; pairs with
     // Producer.publish.
     const tail = Atomics.load(this.words, this.#tailWord);
-    const ready = (tail - this.#cursor) >>> 0;
+    const ready = distance(this.#cursor, tail);
     if (ready > this.capacity || (tail & 7) !== 0) {
       throw new LayoutError(`Cannot consume: TAIL ${tail} and HEAD ${this.#cursor} lie ${ready} bytes apart`, {
         position: tail,

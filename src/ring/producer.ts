@@ -13,6 +13,7 @@ import { LayoutError, UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_BYTES, KIND_PAD, recordBytes } from '../frame/header.ts';
 import { HEAD, TAIL } from '../memory/layout.ts';
 import type { LaneMemory } from '../memory/region.ts';
+import { distance } from './positions.ts';
 
 /** `tryClaim` found no room. */
 export const FULL = -1;
@@ -22,25 +23,31 @@ export interface Bell {
   ring(): void;
 }
 
+// Constants and fields as V8 compiles them best: frame/header.ts and consumer.ts say how.
+const HEADER: number = HEADER_BYTES;
+const BYTES: number = KIND_BYTES;
+
 const SILENT: Bell = { ring(): void {} };
 
 export class Producer {
-  readonly words: Int32Array;
-  readonly bytes: Uint8Array;
-  readonly capacity: number;
+  declare readonly words: Int32Array;
+  declare readonly bytes: Uint8Array;
+  readonly capacity: number = 0;
   /** Bytes of payload that one record takes at the most: half the ring, less the header (I5). */
-  readonly maxPayload: number;
-  readonly #data: number;
-  readonly #mask: number;
-  readonly #tailWord: number;
-  readonly #headWord: number;
+  readonly maxPayload: number = 0;
+  readonly #data: number = 0;
+  readonly #mask: number = 0;
+  readonly #tailWord: number = 0;
+  readonly #headWord: number = 0;
   readonly #bell: Bell;
   /** Position after the last committed record. */
-  #tail: number;
+  #tail = 0;
   /** What TAIL holds: the part of `#tail` that the consumer may see. */
-  #published: number;
+  #published = 0;
   /** HEAD as last seen; the real one is at or past it. */
-  #headSeen: number;
+  #headSeen = 0;
+  /** Up to here everything is free for certain, in one piece. */
+  #end = 0;
   /** Payload bytes of the open claim, or -1. */
   #claimed = -1;
   /** Unpublished bytes from which on a commit publishes by itself; 0: every commit does. */
@@ -54,7 +61,7 @@ export class Producer {
     this.words = lane.words;
     this.bytes = lane.bytes;
     this.capacity = lane.capacity;
-    this.maxPayload = Math.floor(lane.capacity / 2) - HEADER_BYTES;
+    this.maxPayload = Math.floor(lane.capacity / 2) - HEADER;
     this.#data = lane.data;
     this.#mask = lane.capacity - 1;
     this.#tailWord = lane.block + TAIL;
@@ -62,6 +69,7 @@ export class Producer {
     this.#bell = bell;
     this.#tail = Atomics.load(lane.words, this.#tailWord);
     this.#published = this.#tail;
+    this.#end = this.#tail;
     this.#headSeen = Atomics.load(lane.words, this.#headWord);
     if ((this.#tail & 7) !== 0) throw new LayoutError(`Cannot produce: TAIL ${this.#tail} is not a multiple of 8`);
   }
@@ -80,21 +88,9 @@ export class Producer {
     if (this.#claimed !== -1) throw claimOpen();
     if (!(length >= 0 && length <= this.maxPayload)) throw tooLarge(length, this.maxPayload);
     const need = recordBytes(length);
-    const index = this.#tail & this.#mask;
-    const room = this.capacity - index;
-    const total = need > room ? room + need : need;
-    if (this.capacity - ((this.#tail - this.#headSeen) >>> 0) < total && !this.#refresh(total)) {
-      // A consumer that sees nothing of a full ring would never make room in it.
-      this.publish();
-      return FULL;
-    }
+    if (need > distance(this.#tail, this.#end) && !this.#makeRoom(need)) return FULL;
     this.#claimed = length;
-    if (need <= room) return this.#data + index + HEADER_BYTES;
-    const pad = (this.#data + index) >>> 2;
-    this.words[pad] = room;
-    this.words[pad + 1] = KIND_PAD;
-    this.#tail = (this.#tail + room) | 0;
-    return this.#data + HEADER_BYTES;
+    return this.#data + (this.#tail & this.#mask) + HEADER;
   }
 
   /**
@@ -118,15 +114,16 @@ export class Producer {
    * @param kind what the payload is (frame/header.ts), flags included
    * @throws UsageError ERR_CLAIM without an open claim, ERR_TOO_LARGE past it (the claim stays open)
    */
-  commit(length: number = this.#claimed, kind: number = KIND_BYTES): void {
-    if (this.#claimed === -1) throw noClaim();
-    if (!(length >= 0 && length <= this.#claimed)) throw tooLarge(length, this.#claimed);
+  commit(length: number = this.#claimed, kind: number = BYTES): void {
+    if (!(length >= 0 && length <= this.#claimed)) {
+      throw this.#claimed === -1 ? noClaim() : tooLarge(length, this.#claimed);
+    }
     const header = (this.#data + (this.#tail & this.#mask)) >>> 2;
     this.words[header] = length;
-    this.words[header + 1] = kind;
+    this.words[header + 1] = kind | 0;
     this.#tail = (this.#tail + recordBytes(length)) | 0;
     this.#claimed = -1;
-    if ((this.#tail - this.#published) >>> 0 >= this.#gatherBytes) this.publish();
+    if (distance(this.#published, this.#tail) >= this.#gatherBytes) this.publish();
   }
 
   /** Gives the open claim up. At most a pad stays behind, which the consumer never sees as a record. */
@@ -157,7 +154,7 @@ export class Producer {
   gather(bytes: number): number {
     const before = this.#gatherBytes;
     this.#gatherBytes = bytes;
-    if ((this.#tail - this.#published) >>> 0 >= bytes) this.publish();
+    if (distance(this.#published, this.#tail) >= bytes) this.publish();
     return before;
   }
 
@@ -196,14 +193,39 @@ export class Producer {
 
   #stretch(wanted: number): number {
     const index = this.#tail & this.#mask;
-    const free = this.capacity - ((this.#tail - this.#headSeen) >>> 0);
+    const free = this.#free;
     const room = this.capacity - index;
-    if (free <= room) return free - HEADER_BYTES;
-    const before = room - HEADER_BYTES;
-    const behind = free - room - HEADER_BYTES;
+    if (free <= room) return free - HEADER;
+    const before = room - HEADER;
+    const behind = free - room - HEADER;
     // tryClaim takes the stretch before the end whenever the length fits there, so a stretch behind the pad is on
     // offer only if it is longer.
     return before >= wanted || behind <= before ? before : behind;
+  }
+
+  /** Moves `#end` on, and the tail past a pad where that is needed, so that `need` bytes lie between the two. */
+  #makeRoom(need: number): boolean {
+    const index = this.#tail & this.#mask;
+    const room = this.capacity - index;
+    const total = need > room ? room + need : need;
+    if (this.#free < total && !this.#refresh(total)) {
+      // A consumer that sees nothing of a full ring would never make room in it.
+      this.publish();
+      return false;
+    }
+    if (need > room) {
+      const pad = (this.#data + index) >>> 2;
+      this.words[pad] = room;
+      this.words[pad + 1] = KIND_PAD;
+      this.#tail = (this.#tail + room) | 0;
+    }
+    this.#end = (this.#tail + Math.min(this.#free, this.capacity - (this.#tail & this.#mask))) | 0;
+    return true;
+  }
+
+  /** Bytes that were free when we last looked. */
+  get #free(): number {
+    return this.capacity - distance(this.#headSeen, this.#tail);
   }
 
   /** Reads HEAD anew; whether `total` bytes fit now. */
@@ -211,7 +233,7 @@ export class Producer {
     // SYNC room-visible: after this load the consumer's reads of the released bytes are over (I2); pairs with
     // Consumer.release.
     const head = Atomics.load(this.words, this.#headWord);
-    const used = (this.#tail - head) >>> 0;
+    const used = distance(head, this.#tail);
     if (used > this.capacity || (head & 7) !== 0) {
       throw new LayoutError(`Cannot produce: HEAD ${head} and TAIL ${this.#tail} lie ${used} bytes apart`, {
         position: head,

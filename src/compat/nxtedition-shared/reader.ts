@@ -2,7 +2,7 @@
 import { platform } from '#platform';
 import { ClosedError, UnsupportedError } from '../../errors.ts';
 import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
-import { Consumer, NONE } from '../../ring/index.ts';
+import { Consumer } from '../../ring/index.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
@@ -92,7 +92,7 @@ class RingReader implements LiveReader {
     try {
       while (count < BATCH_RECORDS && bytes < BATCH_BYTES) {
         const offset = consumer.tryNext();
-        if (offset === NONE) break;
+        if (offset < 0) break;
         const length = consumer.length;
         region.offset = offset;
         region.byteOffset = offset;
