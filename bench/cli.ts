@@ -4,6 +4,8 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Pace, Scenario, Setting } from './contest.ts';
+import { HELP } from './help.ts';
+import { typedCommand } from './home.ts';
 import { commit, machineFacts, runtimeFacts } from './machine.ts';
 import { NoiseProbe } from './noise.ts';
 import { Progress } from './progress.ts';
@@ -16,21 +18,7 @@ import { absentees } from './subjects/list.ts';
 import { versions } from './subjects/rival.ts';
 import { printHead, printScenario } from './table.ts';
 
-const HELP = `millrace bench: the tables of the README, measured on this machine
-
-  --scenario a,b        ${scenarios.map((scenario) => scenario.name).join(', ')}
-  --subjects a,b        contenders by name or its beginning: native-port takes native-port:json too, millrace all of ours
-  --payload a,b         rows by size (64), value (req118) or label
-  --quick               a useful table in under two minutes; without it about twelve
-  --rounds N            rounds per row
-  --json FILE           also write the results, with all samples
-  --runtime a,b         run again under node-20, node-24, bun, deno ... (or paths); FILE gets the name added
-  --sab-message-port PATH, --nxtedition-shared PATH
-                        main file of the original package; without it a stand-in of its documented design takes part
-  --list                scenarios and rows, nothing measured
-  --help
-
-millrace report: the same as a page, a picture, a comparison (millrace report --help)`;
+const STOPS = ['SIGINT', 'SIGTERM'] as const;
 
 const PACES: Readonly<Record<Setting['size'], Pace>> = {
   full: { rounds: 8, roundMs: 50, warmMs: 200, startMs: 100 },
@@ -82,7 +70,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const runtimes = list(values.runtime);
-  if (runtimes.length > 0) return spawnAll(runtimes, rest, values.json);
+  if (runtimes.length > 0) return spawnAll(runtimes, rest, values.json, typedCommand(rest));
   const wishes = resolveWishes(values, rest);
   if (typeof wishes === 'string') {
     console.error(wishes);
@@ -133,7 +121,7 @@ function resolveWishes(values: ReturnType<typeof parse>['values'], args: readonl
     },
   };
   const asked = names.length === 0 ? scenarios : scenarios.filter((scenario) => names.includes(scenario.name));
-  return { scenarios: asked, setting, rounds, command: ['npm run bench --', ...args].join(' ') };
+  return { scenarios: asked, setting, rounds, command: typedCommand(args) };
 }
 
 async function planAll(wishes: Wishes): Promise<PlannedScenario[]> {
@@ -153,28 +141,30 @@ function isDerived(scenario: Scenario, wishes: Wishes): boolean {
 }
 
 async function printPlan(wishes: Wishes): Promise<number> {
-  for (const { scenario, rows } of await planAll(wishes)) {
+  const plans = await planAll(wishes);
+  for (const { scenario, rows } of plans) {
     console.log(`${scenario.name}: ${scenario.title}`);
     for (const row of rows) console.log(`  ${row.label}: ${row.contestants.map((one) => one.subject).join(', ')}`);
   }
   for (const { subject, reason, remedy } of absentees.values())
     console.log(`absent: ${subject}: ${reason}; ${remedy ?? ''}`);
+  console.log(`planned: ${Math.round(costOf(plans) / 1000)} s`);
   return 0;
 }
 
-/** Measures everything wished for; `done` sees each scenario as soon as it is there. Ctrl-C keeps what was measured. */
+/** Measures everything wished for; `done` sees each scenario as soon as it is there. SIGINT and SIGTERM keep what was measured. */
 export async function measure(wishes: Wishes, done: (scenario: ScenarioResults) => void): Promise<Results> {
   const date = new Date().toISOString();
   const began = performance.now();
-  const plans = await planAll(wishes);
-  const noise = await NoiseProbe.start();
-  const progress = new Progress(costOf(plans), wishes.setting.size === 'smoke');
   let stopped = false;
   const onInterrupt = (): void => {
     if (stopped) process.exit(130);
     stopped = true;
   };
-  process.on('SIGINT', onInterrupt);
+  for (const signal of STOPS) process.on(signal, onInterrupt);
+  const plans = await planAll(wishes);
+  const noise = await NoiseProbe.start();
+  const progress = new Progress(costOf(plans), wishes.setting.size === 'smoke');
   const found: ScenarioResults[] = [];
   const show = (scenario: ScenarioResults): void => {
     if (scenario.rows.length === 0) return;
@@ -192,7 +182,7 @@ export async function measure(wishes: Wishes, done: (scenario: ScenarioResults) 
   }
   progress.clear();
   await noise.stop();
-  process.off('SIGINT', onInterrupt);
+  for (const signal of STOPS) process.off(signal, onInterrupt);
   return {
     schema: SCHEMA,
     date,
@@ -213,7 +203,12 @@ function wrong(scenario: ScenarioResults): boolean {
   return scenario.rows.some((row) => row.results.some((result) => result.samples.length > 0 && !result.checked));
 }
 
-async function spawnAll(names: readonly string[], args: readonly string[], json: string | undefined): Promise<number> {
+async function spawnAll(
+  names: readonly string[],
+  args: readonly string[],
+  json: string | undefined,
+  command: string,
+): Promise<number> {
   let worst = 0;
   for (const runtime of runtimesNamed(names)) {
     const kept = args.filter(
@@ -224,7 +219,7 @@ async function spawnAll(names: readonly string[], args: readonly string[], json:
       console.error(`absent: ${runtime.name}: ${runtime.reason}`);
       continue;
     }
-    const code = await spawnRuntime(runtime, ['bench', ...kept, ...(file ? ['--json', file] : [])]);
+    const code = await spawnRuntime(runtime, ['bench', ...kept, ...(file ? ['--json', file] : [])], command);
     worst = Math.max(worst, code);
   }
   return worst;

@@ -1,6 +1,6 @@
 // Facts that must travel with every number: machine, runtime, commit.
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Machine, Runtime } from './schema.ts';
@@ -38,6 +38,8 @@ export function runtimeFacts(packages: Readonly<Record<string, string>>): Runtim
 }
 
 export function commit(): string {
+  // The package lies in somebody else's repository, if in any.
+  if (!existsSync(`${root}.git`)) return '';
   try {
     const git = (...args: string[]): string =>
       execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();

@@ -86,7 +86,7 @@ async function runInterleaved(
   }));
   for (const lane of lanes) {
     if (stopping()) break;
-    await guarded(lane, async () => {
+    await guarded(lane, stopping, async () => {
       lane.session = await withDeadline(lane.contestant.start(), START_DEADLINE_MS, 'did not start');
       await warmUp(lane.session, pace);
     });
@@ -98,7 +98,7 @@ async function runInterleaved(
     for (const lane of shuffled(lanes)) {
       if (stopping()) break;
       if (lane.session && !lane.failure) {
-        await guarded(lane, async () => {
+        await guarded(lane, stopping, async () => {
           lane.samples.push(await lane.session!.round(pace.roundMs));
         });
       }
@@ -126,10 +126,12 @@ async function stopQuietly(lane: Lane): Promise<void> {
 }
 
 /** A contestant that fails is reported in its place; the others go on. */
-async function guarded(lane: Lane, body: () => Promise<void>): Promise<void> {
+async function guarded(lane: Lane, stopping: Stopping, body: () => Promise<void>): Promise<void> {
   try {
     await body();
   } catch (error) {
+    // Ctrl-C reaches the processes of contenders as well: that they end is no failure of theirs.
+    if (stopping()) return;
     lane.failure = error instanceof Error ? error.message : String(error);
   }
 }

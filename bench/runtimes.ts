@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMMAND_VARIABLE, isClone } from './home.ts';
 import { root } from './machine.ts';
 
 export interface OtherRuntime {
@@ -20,7 +21,9 @@ export function runtimesNamed(names: readonly string[]): OtherRuntime[] {
       return {
         name: name!,
         command: undefined,
-        reason: `not found; \`npm run runtimes\` installs the runtimes of the tests`,
+        reason: isClone
+          ? 'not found; `npm run runtimes` installs the runtimes of the tests'
+          : 'not found: give its path',
       };
     return { name: name!, command: /deno/.test(basename(path)) ? [path, 'run', '-A'] : [path] };
   });
@@ -42,7 +45,8 @@ function locate(given: string): string | undefined {
   return places.find(existsSync);
 }
 
-export function spawnRuntime(runtime: OtherRuntime, args: readonly string[]): Promise<number> {
+/** @param command what the user typed, for the results of the child */
+export function spawnRuntime(runtime: OtherRuntime, args: readonly string[], command: string): Promise<number> {
   const [executable, ...leading] = runtime.command!;
   const cli = fileURLToPath(new URL('./cli.js', import.meta.url));
   console.log(`\n# ${runtime.name}`);
@@ -50,10 +54,15 @@ export function spawnRuntime(runtime: OtherRuntime, args: readonly string[]): Pr
     // The child has its own Ctrl-C handler in the same terminal; this process must outlive it.
     const ignore = (): void => {};
     process.on('SIGINT', ignore);
-    const child = spawn(executable!, [...leading, cli, ...args], { stdio: 'inherit', cwd: process.cwd() });
+    const env = { ...process.env, [COMMAND_VARIABLE]: command };
+    const child = spawn(executable!, [...leading, cli, ...args], { stdio: 'inherit', cwd: process.cwd(), env });
+    // A SIGTERM is sent to one process, not to all of a terminal.
+    const pass = (): void => void process.kill(child.pid!, 'SIGTERM');
+    process.on('SIGTERM', pass);
     child.on('error', reject);
     child.on('exit', (code) => {
       process.off('SIGINT', ignore);
+      process.off('SIGTERM', pass);
       resolve(code ?? 1);
     });
   });

@@ -24,6 +24,9 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'millrace-shared': () => import('./nxtedition-shared.ts'),
 };
 
+/** Names for `--subjects` that take a whole family. */
+export const threadFamilies: readonly string[] = Object.keys(FAMILIES);
+
 /** The contender with this full name. */
 export async function threadSubject(name: string): Promise<ThreadSubject> {
   const family = await FAMILIES[name.split(':')[0]!]?.();

@@ -18,6 +18,9 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   zeromq: () => import('./zeromq.ts'),
 };
 
+/** Names for `--subjects` that take a whole family. */
+export const processFamilies: readonly string[] = Object.keys(FAMILIES);
+
 export async function processSubject(name: string): Promise<ProcessSubject> {
   const family = await FAMILIES[name.split(':')[0]!]?.();
   const found = family?.subjects.find((subject) => subject.name === name);

@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
+import { isClone } from '../home.ts';
 import type { Note, ProcessSubject } from '../process-subject.ts';
 import type { Missing } from '../subject.ts';
 import { loadRival, missingRival, rivalUrl } from './rival.ts';
@@ -40,7 +41,7 @@ async function missing(): Promise<Missing | undefined> {
   } catch (error) {
     return {
       reason: `its addon does not load: ${(error as Error).message.split('\n')[0]}`,
-      remedy: 'npm rebuild --prefix bench zeromq',
+      remedy: isClone ? 'npm rebuild --prefix bench zeromq' : 'npm rebuild zeromq',
     };
   }
 }
