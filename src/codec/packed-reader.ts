@@ -10,6 +10,7 @@ import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
 import { readExtra } from './packed-read-extra.ts';
 import { TextReader } from './packed-read-text.ts';
 import { TaughtShapes } from './packed-taught-shapes.ts';
+import { PlainObject, setCarefully } from './plain-object.ts';
 
 // Copies: see packed-format.ts.
 const {
@@ -208,7 +209,7 @@ export class PackedReader {
     this.enter();
     const { keys } = shape;
     const count = keys.length;
-    const object: Record<string, unknown> = {};
+    const object = new PlainObject();
     const id = this.#count++;
     if (this.#keeps) this.#objects[id] = object;
     if (shape.careful) {
@@ -236,8 +237,4 @@ export class PackedReader {
     if (typeof value !== 'string') this.damaged('a text was expected');
     return value as string;
   }
-}
-
-export function setCarefully(object: object, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
