@@ -2,15 +2,21 @@
 import { SHAPES_MAX } from '../limits.ts';
 import { SHAPE_LOCAL } from './packed-format.ts';
 import type { PackedReader } from './packed-reader.ts';
+import { PlainObject, setCarefully } from './plain-object.ts';
 
 /** The keys of an object in order. */
 export interface Shape {
   readonly keys: readonly string[];
   /** Whether assigning could find something else than a new property: `__proto__`, or a setter someone made. */
   readonly careful: boolean;
+  /** Kept for V8's sake, see `exampleOf`. */
+  readonly example: object | null;
 }
 
-const NO_KEYS: Shape = { keys: [], careful: false };
+const NO_KEYS: Shape = { keys: [], careful: false, example: null };
+
+/** Keys that V8 lets an object get by assignment before it makes a slow table of it, at least. */
+const ASSIGNED_KEYS_MAX = 12;
 
 export class TaughtShapes {
   /** By number; holes where a definition never arrived. */
@@ -70,5 +76,15 @@ function readShape(reader: PackedReader): Shape {
     careful ||= key in Object.prototype;
     keys.push(key);
   }
-  return { keys, careful };
+  return { keys, careful, example: keys.length > ASSIGNED_KEYS_MAX ? exampleOf(keys) : null };
+}
+
+/**
+ * An object with many keys, none of which was assigned. V8 turns an object that is assigned its 18th key or so into a
+ * hash table, of which every use is slow, unless it saw the same keys defined before and the object is still there.
+ */
+function exampleOf(keys: readonly string[]): object {
+  const example = new PlainObject();
+  for (const key of keys) setCarefully(example, key, undefined);
+  return example;
 }
