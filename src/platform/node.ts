@@ -53,14 +53,25 @@ export class BufferTextMemory implements TextMemory {
   }
 }
 
-/** Bytes from which on a copy into shared memory goes through the other view. */
-const SIGNED_COPY_MIN = 512;
+const bufferCopy = Buffer.prototype.copy as (this: Uint8Array, target: ArrayBufferView, at: number) => number;
+
+/** Whether Buffer.copy takes a target that is no Uint8Array. Node 20's refuses. */
+function copiesToAnyView(): boolean {
+  try {
+    return bufferCopy.call(new Uint8Array(1), new Int8Array(1), 0) === 1;
+  } catch {
+    return false;
+  }
+}
+
+/** Bytes from which on a copy into shared memory goes through Buffer.copy, where that can be had. */
+const BUFFER_COPY_MIN: number = copiesToAnyView() ? 1024 : Number.POSITIVE_INFINITY;
 
 /**
- * V8 copies into shared memory word by word when source and target have the same type, and Node 24's does it twice as
- * slowly as when they differ: 64 KiB in 5.3 against 2.8 us (Node 20, 26, Bun, Deno: no difference). Below half a KiB
- * the same type is quicker. Out of shared memory Buffer.copy is a plain memcpy on Node 24 and 26 (1.2 against 5.4 us)
- * and as good as any other way on Node 20 and Bun.
+ * TypedArray.set copies into shared memory word by word. Buffer.copy calls it too, but into a view of another type than
+ * the source's, and out of shared memory, it is a plain memcpy: in, set against copy, 1 KiB 103 and 52 ns on Node 24,
+ * 60 and 66 on 22, 39 and 44 on 26; 64 KiB 5.5 and 2.4 us, 5.5 and 2.9, 2.7 and 2.2; below 1 KiB set is quicker. Out,
+ * 64 KiB 5.4 and 1.2 us on Node 24. Both are as good as any other way on Node 20 and Bun.
  */
 class BufferBlockMemory implements BlockMemory {
   readonly #buffer: Buffer;
@@ -72,8 +83,8 @@ class BufferBlockMemory implements BlockMemory {
     this.#signed = new Int8Array(memory);
   }
   copyIn(source: Uint8Array, offset: number): void {
-    if (source.length < SIGNED_COPY_MIN) this.#bytes.set(source, offset);
-    else this.#signed.set(source, offset);
+    if (source.length < BUFFER_COPY_MIN) this.#bytes.set(source, offset);
+    else bufferCopy.call(source, this.#signed, offset);
   }
   copyOut(target: Uint8Array, start: number, length: number, at = 0): void {
     this.#buffer.copy(target, at, start, start + length);
