@@ -44,7 +44,7 @@ test('a message whose parts are on their way is never dropped', () => {
   for (const policy of ['drop-oldest', 'latest'] as const) {
     const outbox = new Outbox(policy, 100, 1000);
     outbox.push(entry(0));
-    (outbox.first as OutboxEntry).moved = 10;
+    (outbox.next as OutboxEntry).moved = 10;
     for (let i = 1; i < 5; i++) outbox.push(entry(i));
     assert.deepEqual(
       outbox.takeAll().map(({ number }) => number),
@@ -60,10 +60,10 @@ test('bytes and peak follow what waits; a mark of 0 means that nothing may wait'
   outbox.push(entry(0, 40));
   outbox.push(entry(1, 60));
   assert.deepEqual([outbox.bytes, outbox.peak, outbox.length, outbox.aboveMark], [100, 100, 2, true]);
-  outbox.shift();
+  outbox.done();
   assert.deepEqual([outbox.bytes, outbox.peak, outbox.length], [60, 100, 1]);
-  outbox.shift();
-  outbox.shift();
+  outbox.done();
+  outbox.done();
   assert.deepEqual([outbox.bytes, outbox.length, outbox.aboveMark], [0, 0, false]);
 });
 

@@ -90,11 +90,13 @@ export class Outbox {
     if (this.policy === 'drop-oldest') this.#dropUntil(() => this.#bytes <= this.highWaterMark);
   }
 
-  get first(): OutboxEntry | undefined {
+  /** The oldest one, which is to move next. */
+  get next(): OutboxEntry | undefined {
     return this.#entries.first;
   }
 
-  shift(): void {
+  /** `next` has moved, all of it. */
+  done(): void {
     const entry = this.#entries.shift();
     if (entry !== undefined) this.#bytes -= entry.weight;
   }

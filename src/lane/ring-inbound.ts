@@ -136,7 +136,7 @@ export class RingInbound {
         // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
         // the value's arrival makes us look again.
         if (found === undefined && !platform.canTake) return EMPTY;
-        // SYNC side-taken: one value fewer on its way; pairs with RingOutbound.#sendSideways.
+        // SYNC side-taken: one value fewer on its way; pairs with SideSender.full.
         Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
         this.#leave();
         this.#lastBytes = SIDE_VALUE_BYTES;

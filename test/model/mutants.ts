@@ -377,7 +377,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a part does not say that more will follow',
-    file: OUTBOUND,
+    file: 'lane/parts.js',
     find: '? kind | MORE : kind',
     replace: '? kind : kind',
     caughtBy: 'parts: one large message',
