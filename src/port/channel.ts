@@ -187,7 +187,7 @@ export function spawn<In = unknown, Out = unknown>(
     const { worker } = platform.spawn(module, data, remote.transfer, workerOptions, (how) => {
       // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.
       Atomics.store(new Int32Array(life), 0, 1);
-      transport.peerThreadEnded(how);
+      transport.life.peerThreadEnded(how);
     });
     return { port: port as Port<In, Out>, worker: worker as SpawnedWorker };
   } catch (error) {

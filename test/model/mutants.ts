@@ -18,6 +18,7 @@ const SIGNAL = 'wait/signal.js';
 const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
 const TRANSPORT = 'transport/thread/shared-ring.js';
+const LIFE = 'transport/thread/life.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/ring-outbound.js';
 
@@ -273,7 +274,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side says that it is closed before it says what it left over',
-    file: TRANSPORT,
+    file: LIFE,
     find: /(Atomics\.store\([^;]+SPILLED, spilled\);)([\s\S]+?)(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)/,
     replace: '$3 $2 $1',
     caughtBy: 'close: with messages still in the outbox',
@@ -281,7 +282,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side closes and does not ring',
-    file: TRANSPORT,
+    file: LIFE,
     find: /new Waker\(this\.#words, this\.#there \+ layout\.PARK, ANYTHING, [^;]+;/,
     replace: '',
     caughtBy: 'close: what was sent before is read',
@@ -289,7 +290,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closing side rings before it says that it is closed',
-    file: TRANSPORT,
+    file: LIFE,
     find: /(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)([\s\S]+?\.ring\(\);)/,
     replace: '$2 $1',
     caughtBy: 'close: what was sent before is read',
@@ -298,7 +299,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked receiver does not look for the end',
     file: TRANSPORT,
-    find: 'this.#looked(this.#inboundReady) || this.#peerEnded()',
+    find: 'this.#looked(this.#inboundReady) || this.life.over',
     replace: 'this.#looked(this.#inboundReady)',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
@@ -306,7 +307,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked sender does not look for the end',
     file: TRANSPORT,
-    find: 'done() || this.#peerEnded() ||',
+    find: 'done() || this.life.over ||',
     replace: 'done() ||',
     caughtBy: 'close: under a blocked sender',
     as: 'stuck',
@@ -314,7 +315,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked sender takes nothing in',
     file: TRANSPORT,
-    find: '(roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#stash()',
+    find: '(roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash())',
     replace: '(roomAside = false)',
     caughtBy: 'parts: both ways at once',
     as: 'stuck',

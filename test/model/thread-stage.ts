@@ -169,7 +169,7 @@ export class End {
   /** The thread ends by itself, with the channel open. */
   endThread(): void {
     this.mark('end of thread');
-    this.#transport?.endThread('exit');
+    this.#transport?.life.endThread('exit');
   }
 
   post(...values: number[]): void {

@@ -15,10 +15,9 @@ import { RingOutbound } from '../../lane/ring-outbound.ts';
 import { SideChannel } from '../../lane/side-channel.ts';
 import { INBOX_BYTES_DEFAULT } from '../../limits.ts';
 import type { NativePair } from '../../memory/handshake.ts';
+import type { CloseReason } from '../../memory/layout.ts';
 import * as layout from '../../memory/layout.ts';
-import { CLOSE_CODES, type CloseReason, closeReason } from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
-import type { ThreadEnd } from '../../platform/contract.ts';
 import { Consumer } from '../../ring/consumer.ts';
 import { Producer } from '../../ring/producer.ts';
 import { AsyncWait, DoorbellWait, type EventLoopWait } from '../../wait/async.ts';
@@ -26,7 +25,9 @@ import { BlockingWait } from '../../wait/block.ts';
 import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
-import { endWithThread, forgetThreadEnd } from './thread-end.ts';
+import { Life } from './life.ts';
+import { statsOf } from './stats.ts';
+import { endWithThread } from './thread-end.ts';
 
 export interface SharedRingOptions {
   readonly codec: Codec;
@@ -44,7 +45,7 @@ export interface SharedRingOptions {
    * Infinity where that cannot happen to it.
    */
   readonly livenessSliceMs: number;
-  /** Whether `peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
+  /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
 }
 
@@ -52,30 +53,25 @@ export class SharedRingTransport implements Transport {
   readonly canBlock: boolean = platform.canBlock;
   /** Shared by blocked waits and the event loop: what one learns of the traffic holds for the other. */
   readonly spin: Spin;
+  readonly life: Life;
+  readonly stats: () => Stats;
   readonly #words: Int32Array;
-  readonly #region: Region;
   /** Word indexes of this side's and the other side's block. */
   readonly #here: number;
   readonly #there: number;
   readonly #out: RingOutbound;
-  readonly #outbox: Outbox;
   readonly #in: RingInbound;
   readonly #side: SideChannel;
   readonly #blocking: BlockingWait;
   readonly #loop: EventLoopWait;
-  readonly #events: TransportEvents;
-  readonly #outLane: number;
-  readonly #inLane: number;
-  #ended: CloseReason | undefined;
   /** The region cannot be trusted any more: nothing in it is looked at again. */
   #damaged = false;
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
   #damageFound: unknown;
   #leftOverTaken = false;
-  #spilled = 0;
 
   readonly #inboundReady = (): boolean => this.#in.ready;
-  readonly #readable = (): boolean => this.#damaged || this.#looked(this.#inboundReady) || this.#peerEnded();
+  readonly #readable = (): boolean => this.#damaged || this.#looked(this.#inboundReady) || this.life.over;
 
   constructor(
     region: Region,
@@ -90,20 +86,21 @@ export class SharedRingTransport implements Transport {
     const there = side === 0 ? layout.SIDE_1 : layout.SIDE_0;
     const outLane = region.lanes[side];
     const inLane = region.lanes[side === 0 ? 1 : 0];
-    this.#region = region;
     this.#words = words;
     this.#here = here;
     this.#there = there;
-    this.#events = events;
-    this.#outLane = outLane.block;
-    this.#inLane = inLane.block;
     this.spin = new Spin(options.spinUs);
+    this.life = new Life(words, here, there, {
+      lastWords: (reason) => this.#lastWords(reason),
+      doorbell: () => this.#side.doorbell(),
+      woken: () => events.woken(),
+    });
     const rungHere = here + layout.PROBES;
     const rungThere = there + layout.PROBES;
     this.#side = new SideChannel(natives, words, rungHere, rungThere, {
       arrived: () => events.woken(),
       closed: () => {
-        if (!options.peerEndTold || this.#peerEnded()) this.#tetherClosed();
+        if (!options.peerEndTold || this.life.over) this.life.peerThreadEnded();
       },
     });
     if (peerLife !== null) this.#side.watchLife(peerLife);
@@ -112,7 +109,7 @@ export class SharedRingTransport implements Transport {
     const wakes = here + layout.WAKES;
     const producer = new Producer(outLane, new Waker(words, park, DATA, doorbell, wakes));
     const consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell, wakes));
-    this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
+    const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     this.#out = new RingOutbound(
       region.views,
       outLane,
@@ -121,7 +118,7 @@ export class SharedRingTransport implements Transport {
       options.codec.kind,
       this.#side,
       region.messageMax,
-      this.#outbox,
+      outbox,
       options.spinUs > 0,
     );
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
@@ -129,28 +126,24 @@ export class SharedRingTransport implements Transport {
     const sleeps = here + layout.PARKS;
     const sliceMs = options.livenessSliceMs;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
-      if (this.#side.peerGone()) this.#peerVanished();
+      if (this.#side.peerGone()) this.life.peerVanished();
     });
     this.#loop =
       options.asyncPark === 'wait-async'
         ? new AsyncWait(words, here + layout.PARK, sleeps, () => events.woken())
         : new DoorbellWait(words, here + layout.PARK, sleeps);
-    endWithThread(this);
+    this.stats = () => statsOf(region, side, outbox);
+    endWithThread(this.life);
   }
 
   get ended(): CloseReason | undefined {
-    this.#peerEnded();
-    return this.#ended;
+    return this.life.ended;
   }
   get ports(): readonly unknown[] {
     return this.#in.ports;
   }
   get writable(): boolean {
-    try {
-      return this.#out.writable;
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    return this.#judging(() => this.#out.writable);
   }
   get backlog(): number {
     return this.#out.backlog;
@@ -164,18 +157,10 @@ export class SharedRingTransport implements Transport {
   }
 
   trySend(value: unknown, transfer?: readonly unknown[]): boolean {
-    try {
-      return this.#out.trySend(value, transfer);
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    return this.#judging(() => this.#out.trySend(value, transfer));
   }
   post(value: unknown, transfer?: readonly unknown[]): void {
-    try {
-      this.#out.post(value, transfer);
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    this.#judging(() => this.#out.post(value, transfer));
   }
   cork<R>(body: () => R): R {
     return this.#out.producer.cork(body);
@@ -188,18 +173,7 @@ export class SharedRingTransport implements Transport {
       if (error !== undefined) throw error;
       return CLOSED;
     }
-    try {
-      const value = this.#in.tryReceive();
-      if (value !== EMPTY) return value;
-      // Somebody who only polls has no other moment for what waits in the outbox.
-      if (this.#out.backlog > 0) this.#out.pump();
-      if (!this.#peerEnded()) return EMPTY;
-      // The end was seen after the ring was found empty: what came in between is there now (T1).
-      const last = this.#in.tryReceive();
-      return last !== EMPTY ? last : this.#leftOver();
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    return this.#judging(() => this.#receive());
   }
 
   mark(): Mark {
@@ -213,18 +187,11 @@ export class SharedRingTransport implements Transport {
       if (((this.#out.moved - mark.accepted) | 0) < 0) return false;
       mark.position = this.#out.producer.position;
     }
-    try {
-      return this.#out.producer.releasedUpTo(mark.position);
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    const { position } = mark;
+    return this.#judging(() => this.#out.producer.releasedUpTo(position));
   }
   pump(): boolean {
-    try {
-      return this.#out.pump();
-    } catch (error) {
-      throw this.#judged(error);
-    }
+    return this.#judging(() => this.#out.pump());
   }
 
   waitReadable(timeoutMs: number): boolean {
@@ -245,19 +212,19 @@ export class SharedRingTransport implements Transport {
     for (;;) {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
-      while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#stash());
-      const look = (): boolean => done() || this.#peerEnded() || (roomAside && this.#looked(() => this.#in.stashable));
+      while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash()));
+      const look = (): boolean => done() || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
       const left = timeoutMs - (performance.now() - start);
       const changed = this.#blocking.wait(roomAside ? ANYTHING : SPACE, look, left);
       if (done()) return true;
-      if (!changed || this.#peerEnded()) return false;
+      if (!changed || this.life.over) return false;
     }
   }
 
   park(data: boolean, space: boolean): boolean {
     const interest = (data ? DATA : 0) | (space ? SPACE : 0);
     return this.#loop.park(interest, () => {
-      if (data ? this.#readable() : this.#peerEnded()) return true;
+      if (data ? this.#readable() : this.life.over) return true;
       return space && this.#out.producer.headMoved;
     });
   }
@@ -285,88 +252,34 @@ export class SharedRingTransport implements Transport {
     this.#side.announceLife(life);
   }
 
-  stats(): Stats {
-    const { lanes } = this.#region;
-    const read = (index: number): number => Atomics.load(this.#words, index) >>> 0;
-    return {
-      sent: read(this.#outLane + layout.SENT),
-      received: read(this.#inLane + layout.RECEIVED),
-      sentBytes: read(this.#outLane + layout.TAIL),
-      receivedBytes: read(this.#inLane + layout.HEAD),
-      dropped: this.#outbox.drops,
-      undecodable: read(this.#inLane + layout.BAD),
-      stalls: read(this.#outLane + layout.STALLS),
-      outboxBytes: this.#outbox.bytes,
-      outboxBytesPeak: this.#outbox.peak,
-      parks: read(this.#here + layout.PARKS),
-      wakes: read(this.#here + layout.WAKES),
-      capacityBytes: lanes[0].capacity,
-    };
-  }
-
   close(reason: CloseReason): void {
-    if (this.#ended === undefined) this.#end(reason);
+    this.life.end(reason);
     this.#side.close();
   }
 
-  /** This thread ends by itself: say so, and leave what has not gone out yet. */
-  endThread(how: ThreadEnd): void {
-    if (this.#ended === undefined) this.#end(how);
-  }
-
-  /** Somebody else saw the peer's thread end. */
-  peerThreadEnded(how: ThreadEnd | undefined): void {
-    this.#tetherClosed(how);
-  }
-
-  /** Ends this side and tells the other. */
-  #end(reason: CloseReason): void {
-    this.#ended = reason;
-    forgetThreadEnd(this);
+  /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
+  #lastWords(reason: CloseReason): number {
     const spilled = reason === 'lost' ? 0 : this.#out.spill();
     // What cork holds back was sent, too.
     this.#out.producer.publish();
-    Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
-    // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with #peerEnded.
-    Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-    const wakes = this.#here + layout.WAKES;
-    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#side.doorbell(), wakes).ring();
+    return spilled;
   }
 
-  #peerEnded(): boolean {
-    if (this.#ended !== undefined) return true;
-    // SYNC closed: what the peer sent before it ended is visible after this load (T1); pairs with #end.
-    const code = Atomics.load(this.#words, this.#there + layout.CLOSED);
-    if (code === 0) return false;
-    this.#peerGone(closeReason(code));
-    return true;
-  }
-
-  /** The native port closed, or a watcher saw the thread end: if the peer said nothing, it was killed. */
-  #tetherClosed(how?: ThreadEnd): void {
-    this.#peerVanished(how);
-    this.#events.woken();
-  }
-  #peerVanished(how?: ThreadEnd): void {
-    if (!this.#peerEnded()) this.#peerGone(how ?? 'terminated');
-  }
-
-  #peerGone(reason: CloseReason): void {
-    this.#ended = reason;
-    this.#spilled = Atomics.load(this.#words, this.#there + layout.SPILLED);
-    forgetThreadEnd(this);
-    this.#tellLater();
-  }
-
-  /** The end was met in the middle of some call: whoever waits elsewhere learns it as soon as that has returned. */
-  #tellLater(): void {
-    queueMicrotask(() => this.#events.woken());
+  #receive(): unknown {
+    const value = this.#in.tryReceive();
+    if (value !== EMPTY) return value;
+    // Somebody who only polls has no other moment for what waits in the outbox.
+    if (this.#out.backlog > 0) this.#out.pump();
+    if (!this.life.over) return EMPTY;
+    // The end was seen after the ring was found empty: what came in between is there now (T1).
+    const last = this.#in.tryReceive();
+    return last !== EMPTY ? last : this.#leftOver();
   }
 
   /** What the peer left beside the ring when it ended, then `CLOSED`. */
   #leftOver(): unknown {
     if (!this.#leftOverTaken) {
-      const frames = this.#spilled > 0 ? this.#side.takeSpill() : [];
+      const frames = this.life.spilled > 0 ? this.#side.takeSpill() : [];
       if (frames === undefined && !platform.canTake) return EMPTY;
       this.#leftOverTaken = true;
       this.#in.takeLeftOver(frames ?? []);
@@ -385,22 +298,21 @@ export class SharedRingTransport implements Transport {
     }
   }
 
-  #stash(): boolean {
+  /** Damaged memory ends the channel, whatever was being done; every other error is its caller's alone. */
+  #judging<R>(body: () => R): R {
     try {
-      return this.#in.stash();
+      return body();
     } catch (error) {
       throw this.#judged(error);
     }
   }
-
-  /** Damaged memory ends the channel, whatever was being done; every other error is its caller's alone. */
   #judged(error: unknown): unknown {
     if (error instanceof LayoutError) {
       this.#damaged = true;
-      if (this.#ended === undefined) this.#end('lost');
+      this.life.end('lost');
       // Nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look.
       this.#side.close();
-      this.#tellLater();
+      this.life.tellLater();
     }
     return error;
   }
