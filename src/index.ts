@@ -8,5 +8,6 @@ export { attach, channel, parentPort, type SpawnedWorker, type SpawnOptions, spa
 export type { PortEvent, PortHandler, PortListener, RawListener } from './port/events.ts';
 export { type Features, features } from './port/features.ts';
 export type { ChannelOptions, PortOptions } from './port/options.ts';
-export { Port, type ReceiveOptions, type SendOptions, type Transfer } from './port/port.ts';
+export { Port, type ReceiveOptions, type SendOptions } from './port/port.ts';
+export type { Transfer } from './port/transfer.ts';
 export { CLOSED, type Stats } from './transport/transport.ts';

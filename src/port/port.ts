@@ -4,10 +4,13 @@ import { refuseToClone } from '../codec/classify.ts';
 import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
-import { CLOSED, type Mark, type Stats, type Transport } from '../transport/transport.ts';
+import { CLOSED, type Stats, type Transport } from '../transport/transport.ts';
+import { receiveBlocking, sendBlocking } from './blocking.ts';
 import { timeoutOf } from './options.ts';
 import { PortEvents } from './port-events.ts';
+import { Progress } from './progress.ts';
 import { Pump } from './pump.ts';
+import { type Transfer, transferList } from './transfer.ts';
 import { type Settleable, settleable, Waiters } from './waiters.ts';
 
 export interface ReceiveOptions {
@@ -19,7 +22,6 @@ export interface SendOptions {
   /** Milliseconds until the message has found room; Infinity by default. */
   readonly timeoutMs?: number;
 }
-export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] };
 
 /**
  * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
@@ -32,9 +34,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #transport: Transport;
   readonly #pump: Pump;
   readonly #readers = new Waiters();
+  readonly #progress: Progress;
   readonly #closed: Settleable<CloseReason> = settleable();
-  #writable: Settleable<void> | undefined;
-  #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
   #referenced = true;
   #held = false;
   /** `close()` was called on this end. */
@@ -49,6 +50,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   constructor(open: (woken: () => void) => Transport) {
     super();
     this.#transport = open(() => this.#woken());
+    this.#progress = new Progress(this.#transport);
     this.#pump = new Pump(this.#transport, {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.#wantsSpace,
@@ -91,21 +93,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     let sent = this.#transport.trySend(value);
     if (sent && this.#transport.backlog === 0) return true;
     if (!sent) this.#checkMayBlock('send');
-    const start = performance.now();
     try {
-      if (!sent) {
-        // Tried anew only when there is room for it, because each try encodes the value.
-        this.#transport.waitProgress(() => {
-          // Asked again after it came true: a value that went in must not go in twice.
-          sent ||= this.#transport.pump() && this.#transport.writable && this.#transport.trySend(value);
-          return sent;
-        }, timeoutMs);
-      }
-      if (sent && this.#transport.canBlock) {
-        // A message in parts is on its way; what does not go in within the limit follows by itself.
-        const left = timeoutMs - (performance.now() - start);
-        this.#transport.waitProgress(() => this.#transport.pump(), left);
-      }
+      sent = sendBlocking(this.#transport, value, sent, timeoutMs);
     } finally {
       this.#pump.rearm();
       if (this.#transport.backlog > 0) this.#kick();
@@ -127,9 +116,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     } catch (error) {
       return Promise.reject(error);
     }
-    this.#writable ??= settleable();
+    const room = this.#progress.room();
     this.#kick();
-    return this.#writable.promise;
+    return room;
   }
 
   /**
@@ -155,10 +144,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       return Promise.reject(error);
     }
     if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('flush'));
-    const done = settleable<void>();
-    this.#flushes.push({ mark, done });
+    const taken = this.#progress.taken(mark);
     this.#kick();
-    return done.promise;
+    return taken;
   }
 
   /**
@@ -206,12 +194,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (timeoutMs === 0) return EMPTY;
     this.#checkMayBlock('receive');
     try {
-      const end = performance.now() + timeoutMs;
-      for (let left = timeoutMs; this.#transport.waitReadable(left); left = end - performance.now()) {
-        const value = this.#transport.tryReceive();
-        if (value !== EMPTY) return value as In;
-      }
-      return EMPTY;
+      return receiveBlocking(this.#transport, timeoutMs) as In | typeof EMPTY | typeof CLOSED;
     } finally {
       this.#pump.rearm();
     }
@@ -379,10 +362,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return !this.#shut && !this.#drained && (this.#readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
-    return (
-      this.#transport.ended === undefined &&
-      (this.#transport.backlog > 0 || this.#writable !== undefined || this.#flushes.length > 0)
-    );
+    return this.#transport.ended === undefined && (this.#transport.backlog > 0 || this.#progress.awaited);
   }
 
   #woken(): void {
@@ -432,37 +412,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       return;
     }
     this.#closed.resolve(ended);
-    this.#writable?.reject(this.#closedError('send'));
-    this.#writable = undefined;
-    for (const { mark, done } of this.#flushes.splice(0)) {
-      if (this.#takenInTime(mark)) done.resolve();
-      else done.reject(this.#closedError('flush'));
-    }
+    this.#progress.end(this.#shut, (action) => this.#closedError(action));
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
   }
 
-  /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */
-  #takenInTime(mark: Mark): boolean {
-    try {
-      return !this.#shut && this.#transport.takenUpTo(mark);
-    } catch {
-      return false;
-    }
-  }
-
   #settleProgress(): void {
     try {
-      this.#transport.pump();
-      if (this.#writable !== undefined && this.#transport.writable) {
-        this.#writable.resolve();
-        this.#writable = undefined;
-      }
-      this.#flushes = this.#flushes.filter(({ mark, done }) => {
-        if (!this.#transport.takenUpTo(mark)) return true;
-        done.resolve();
-        return false;
-      });
+      this.#progress.settle();
     } catch (error) {
       // Damaged memory: the transport has ended by this.
       this.emit('messageerror', error, []);
@@ -505,21 +462,3 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
 // It would arrive as an empty object; a native port throws too.
 refuseToClone(Port.prototype);
-
-const NO_TRANSFER: readonly unknown[] = [];
-
-function transferList(transfer: Transfer | undefined): readonly unknown[] {
-  if (transfer === undefined || transfer === null) return NO_TRANSFER;
-  const list = Array.isArray(transfer)
-    ? transfer
-    : ((transfer as { transfer?: readonly unknown[] }).transfer ?? NO_TRANSFER);
-  if (typeof transfer !== 'object' || !Array.isArray(list)) {
-    throw new UsageError('ERR_TRANSFER', 'Cannot transfer: the transfer list must be an array');
-  }
-  for (const item of list) {
-    if (item instanceof Port) {
-      throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port: send a `remote` of a new channel instead');
-    }
-  }
-  return list;
-}

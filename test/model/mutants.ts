@@ -370,9 +370,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a value that went in while its sender was about to sleep goes in again',
-    file: 'port/port.js',
-    find: 'sent ||= this.#transport.pump()',
-    replace: 'sent = this.#transport.pump()',
+    file: 'port/blocking.js',
+    find: 'taken ||= transport.pump()',
+    replace: 'taken = transport.pump()',
     caughtBy: 'close: after the sender was blocked',
     as: 'final',
   },

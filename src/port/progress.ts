@@ -1,0 +1,71 @@
+// Promises about what was sent: that there is room for more, that the peer has taken it over.
+import type { ClosedError } from '../errors.ts';
+import type { Mark, Transport } from '../transport/transport.ts';
+import { type Settleable, settleable } from './waiters.ts';
+
+export class Progress {
+  readonly #transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>;
+  #writable: Settleable<void> | undefined;
+  #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
+
+  constructor(transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>) {
+    this.#transport = transport;
+  }
+
+  /** Whether any of these promises is pending. */
+  get awaited(): boolean {
+    return this.#writable !== undefined || this.#flushes.length > 0;
+  }
+
+  /** Resolves when there is room. The same promise for all who ask until then. */
+  room(): Promise<void> {
+    this.#writable ??= settleable();
+    return this.#writable.promise;
+  }
+
+  /** Resolves when the peer has taken over everything up to `mark`. */
+  taken(mark: Mark): Promise<void> {
+    const done = settleable<void>();
+    this.#flushes.push({ mark, done });
+    return done.promise;
+  }
+
+  /**
+   * Moves the outbox along and keeps the promises that have come true.
+   * @throws LayoutError if the memory is damaged; the transport has ended then
+   */
+  settle(): void {
+    this.#transport.pump();
+    if (this.#writable !== undefined && this.#transport.writable) {
+      this.#writable.resolve();
+      this.#writable = undefined;
+    }
+    this.#flushes = this.#flushes.filter(({ mark, done }) => {
+      if (!this.#transport.takenUpTo(mark)) return true;
+      done.resolve();
+      return false;
+    });
+  }
+
+  /**
+   * The channel is over: nothing is pending any more.
+   * @param shut whether this end was closed by its user, who gave up what was under way
+   */
+  end(shut: boolean, refusal: (action: string) => ClosedError): void {
+    this.#writable?.reject(refusal('send'));
+    this.#writable = undefined;
+    for (const { mark, done } of this.#flushes.splice(0)) {
+      if (!shut && this.#takenInTime(mark)) done.resolve();
+      else done.reject(refusal('flush'));
+    }
+  }
+
+  /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */
+  #takenInTime(mark: Mark): boolean {
+    try {
+      return this.#transport.takenUpTo(mark);
+    } catch {
+      return false;
+    }
+  }
+}
