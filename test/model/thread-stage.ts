@@ -89,9 +89,9 @@ const codec: Codec = {
 };
 
 type Port = InstanceType<Shipped['Port']>;
-type Sleep = 'wait-async' | 'doorbell';
+export type Sleep = 'wait-async' | 'doorbell';
 
-interface Manner {
+export interface Manner {
   /** Lives on its event loop, and sleeps like this. */
   readonly loop?: Sleep;
   readonly watchPeer?: boolean;
@@ -164,6 +164,11 @@ export class End {
       Atomics.add(this.words, SENT_BY_LEFT, 1);
     }
     return true;
+  }
+
+  close(): void {
+    this.mark('close');
+    this.port.close();
   }
 
   /** The thread ends by itself, with the channel open. */
@@ -242,13 +247,9 @@ const undertaker: Actor = {
   run: (kit) => tetherGone(kit.words(), TETHER[1]),
 };
 
-export function threads(
-  actors: readonly Actor[],
-  final: (ending: Ending) => string | undefined,
-  kills: 0 | 1 = 0,
-): Model {
+export function threads(actors: readonly Actor[], final: (ending: Ending) => string | undefined, kills?: 1): Model {
   const killable = kills === 1 ? [{ ...(actors[0] as Actor), killable: true }, ...actors.slice(1), undertaker] : actors;
-  return { words: WORDS, names, counters, ignoredFields, kills, actors: killable, final };
+  return { words: WORDS, names, counters, ignoredFields, kills: kills ?? 0, actors: killable, final };
 }
 
 /** The story that `who` must tell; after a death at least what the dead had sent, in order, and the reason. */
