@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
-import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 import type { PortWorld } from './port.ts';
 
 /** Messages that must not be taken for "nothing there". */
@@ -59,22 +59,26 @@ export function portReceiving({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
-  test(`${name}: a blocked receive() sees a parked peer's message after a long silence`, async () => {
-    const { port, thread } = far((stage) => {
-      const port = stage.port();
-      stage.gates.open(0);
-      const values: unknown[] = [];
-      for (const value of port.blocking()) values.push(value);
-      return values;
+  test(`${name}: a blocked receive() that has gone to sleep is woken by each message`, async () => {
+    const { port, thread } = far(
+      (stage) => {
+        const port = stage.port();
+        const values: unknown[] = [];
+        for (const value of port.blocking()) values.push(value);
+        return { values, parks: port.stats().parks };
+      },
+      { spinMicroseconds: 0 },
+    );
+    // Only a reader that sleeps is rung, so a count of rings says that it slept.
+    let sent = 0;
+    await until('five messages have met a sleeping reader', () => {
+      port.postMessage(sent++);
+      return port.stats().wakes >= 5;
     });
-    thread.gates.pass(0);
-    // The reader is given the time to stop spinning and to park; the outcome is the same when it has not.
-    for (let i = 0; i < 5; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      port.postMessage(i);
-    }
     port.close();
-    assert.deepEqual(await thread.done(), [0, 1, 2, 3, 4]);
+    const { values, parks } = (await thread.done()) as { values: unknown[]; parks: number };
+    assert.deepEqual(values, [...Array(sent).keys()]);
+    assert.ok(parks >= 5, `it slept ${parks} times`);
   });
 
   test(`${name}: receiveAsync() serves those who wait in the order in which they came`, async () => {
