@@ -1,6 +1,7 @@
 // What RPC libraries do to the MessagePort they are given, call by call as recorded from Comlink 4.4.2, birpc 4.2.0 and
 // capnweb 0.12.0, done to a Port. The libraries are no dependencies; docs/guides/rpc.md shows them at work.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { attach, channel, type Port, type PortEvent } from '../../src/index.ts';
@@ -132,10 +133,25 @@ test('capnweb: start() comes before the listener, messages are strings, and null
   both[Symbol.dispose]();
 });
 
+/** The endpoint that docs/guides/rpc.md tells people to write. */
+function endpointOfTheGuide(): (port: Port) => Pick<Port, 'postMessage'> {
+  const guide = readFileSync(new URL('../../../docs/guides/rpc.md', import.meta.url), 'utf8');
+  const [, code] = /^```js\n\/\/ endpoint\.js\nexport ([\s\S]*?)^```$/m.exec(guide) ?? [];
+  assert.ok(code, 'the guide has no endpoint.js');
+  return new Function(`${code}return endpoint;`)();
+}
+
 test('Comlink: posting on a port that has ended throws ERR_CLOSED, which the endpoint of the guide keeps quiet', () => {
   const both = pair();
+  const endpoint = endpointOfTheGuide();
+  const [here, there] = [endpoint(both.here), endpoint(both.there)];
+  here.postMessage('before the end');
+  assert.equal(both.there.tryReceive(), 'before the end');
+  assert.throws(() => here.postMessage(() => {}), { name: 'DataCloneError' }, 'every other error gets through');
   both.here.close();
-  assert.throws(() => both.here.postMessage({ type: 'RELEASE' }), { code: 'ERR_CLOSED' });
-  assert.throws(() => both.there.postMessage({ type: 'RELEASE' }), { code: 'ERR_CLOSED' });
+  assert.throws(() => both.here.postMessage({ type: 'RELEASE' }), { code: 'ERR_CLOSED', reason: 'closed' });
+  assert.throws(() => both.there.postMessage({ type: 'RELEASE' }), { code: 'ERR_CLOSED', reason: 'closed' });
+  here.postMessage({ type: 'RELEASE' });
+  there.postMessage({ type: 'RELEASE' });
   both[Symbol.dispose]();
 });
