@@ -127,6 +127,10 @@ export const platform: Platform = {
     return value instanceof MessagePort;
   },
 
+  isWorker(value: unknown): boolean {
+    return typeof Worker === 'function' && value instanceof Worker;
+  },
+
   listen(port: NativePort, handlers: TetherHandlers): void {
     const native = port as unknown as MessagePort;
     native.addEventListener('message', (event) => handlers.message(event.data));

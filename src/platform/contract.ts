@@ -67,6 +67,8 @@ export interface Platform {
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;
+  /** Whether `value` is the runtime's own handle of another thread. */
+  isWorker(value: unknown): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */
   listen(port: NativePort, handlers: TetherHandlers): void;
   /** Whether `takeMessage` sees a message as soon as the other side has posted it. */

@@ -144,6 +144,10 @@ export const nodePlatform: Platform = {
     return value instanceof workerThreads.MessagePort;
   },
 
+  isWorker(value: unknown): boolean {
+    return value instanceof workerThreads.Worker;
+  },
+
   listen(port: NativePort, handlers: TetherHandlers): void {
     const native = port as unknown as Port;
     native.on('message', handlers.message);

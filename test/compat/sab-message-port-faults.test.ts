@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
+import { features } from '../../src/index.ts';
 import { runProgram } from '../runtimes/program.ts';
 import type { Task } from './sab-message-port-worker.ts';
 
@@ -150,6 +151,27 @@ test('a reader that is blocked when the other thread ends is woken', () => {
   }, disposed);
   assert.equal(count, 10);
 });
+
+const siblings = [
+  { door: 'SABMessagePort', reader: 'that made the port', makes: true },
+  { door: 'SABMessagePort', reader: 'that was handed the port', makes: false },
+  { door: 'MWChannel', reader: 'that was handed the channel', makes: false },
+];
+for (const { door, reader, makes } of siblings) {
+  test(`${door}: a reader ${reader} is woken when the other thread is killed while it is blocked`, async () => {
+    const { port1, port2 } = new MessageChannel();
+    const blocked = start('sibling');
+    const killed = start('sibling');
+    blocked.postMessage({ sibling: port1, door, makes, reads: true }, [port1]);
+    killed.postMessage({ sibling: port2, door, makes: !makes, reads: false }, [port2]);
+    assert.equal(await message(blocked), 'up');
+    const second = message(blocked);
+    await killed.terminate();
+    // Elsewhere nobody can tell, as the guide says; the reader would sleep on.
+    if (features().probesPeers) assert.equal(await second, 'SABPipe disposed');
+    await blocked.terminate();
+  });
+}
 
 test('onmessage is given what was there when the other side closed', async () => {
   const worker = start('close-after-post');

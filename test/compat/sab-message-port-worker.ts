@@ -11,6 +11,7 @@ export type Task =
   | 'read-then-report'
   | 'sync-loop'
   | 'wait-forever'
+  | 'sibling'
   | 'exit-after-post'
   | 'close-after-post'
   | 'big-reply'
@@ -103,6 +104,27 @@ if (task === 'echo-blocking') {
     } catch (error) {
       parent.postMessage((error as Error).message);
     }
+  });
+} else if (task === 'sibling') {
+  init(({ sibling, door, makes, reads }) => {
+    const use = (end: { read(): unknown; postMessage(message: unknown): unknown }): void => {
+      if (!reads) {
+        parent.on('message', () => {}); // lives until it is killed
+        return void end.postMessage('up');
+      }
+      parent.postMessage(end.read());
+      try {
+        end.read();
+      } catch (error) {
+        parent.postMessage((error as Error).message);
+      }
+    };
+    const Door = door === 'MWChannel' ? MWChannel : SABMessagePort;
+    if (makes) {
+      const end = door === 'MWChannel' ? new MWChannel('m') : new SABMessagePort();
+      end.postInit(sibling);
+      use(end);
+    } else sibling.once('message', (message: never) => use(Door.from(message)));
   });
 } else if (task === 'exit-after-post' || task === 'close-after-post') {
   init((message) => {

@@ -2,7 +2,7 @@
 // share one end, because a thread can sleep on one word only.
 import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
-import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
+import { LIVENESS_SLICE_SPAWNED_MS, SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
 import { Pump } from '../../port/pump.ts';
 import type { Bell, Producer } from '../../ring/producer.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
@@ -12,6 +12,7 @@ import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { KeepAlive } from '../keep-alive.ts';
 import type { PipeMemory } from './layout.ts';
+import type { Lifeline } from './lifeline.ts';
 import { NOTHING, type Receiver } from './receiver.ts';
 import type { Sender } from './sender.ts';
 import { TickBell } from './tick-bell.ts';
@@ -73,7 +74,8 @@ export class End {
   readonly #words: Int32Array;
   readonly #places: EndPlaces;
   readonly #pump: Pump;
-  readonly #blocking: BlockingWait;
+  readonly #spin = new Spin(SPIN_US_DEFAULT);
+  #blocking: BlockingWait;
   readonly #keepAlive = new KeepAlive();
   readonly #readable: () => boolean;
   #dataBell: TickBell | null = null;
@@ -89,9 +91,9 @@ export class End {
   constructor(words: Int32Array, places: EndPlaces) {
     this.#words = words;
     this.#places = places;
-    const spin = new Spin(SPIN_US_DEFAULT);
+    const spin = this.#spin;
     this.#readable = () => this.#receiver!.ready || this.over;
-    this.#blocking = new BlockingWait(words, places.park, places.sleeps, spin, Number.POSITIVE_INFINITY, () => {});
+    this.#blocking = this.#blockingWait(Number.POSITIVE_INFINITY, () => {});
     const parking = new AsyncWait(words, places.park, places.sleeps, () => this.#pump.woken());
     const self = this;
     this.#pump = new Pump(
@@ -122,6 +124,17 @@ export class End {
     );
     for (const word of places.ended) Atomics.store(words, word, 0);
     endWithThread(this);
+  }
+
+  #blockingWait(sliceMs: number, slice: () => void): BlockingWait {
+    const { park, sleeps } = this.#places;
+    return new BlockingWait(this.#words, park, sleeps, this.#spin, sliceMs, slice);
+  }
+  /** While this thread is blocked, asks now and then whether the other one is gone. */
+  askForPeer(lifeline: Lifeline): void {
+    this.#blocking = this.#blockingWait(LIVENESS_SLICE_SPAWNED_MS, () => {
+      if (lifeline.gone()) this.peerLost();
+    });
   }
 
   /** The bell of this end's producer. */

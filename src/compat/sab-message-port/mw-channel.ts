@@ -17,6 +17,7 @@ import { watchPeer } from '../peer-watch.ts';
 import { disposedError, End, pipePlaces } from './end.ts';
 import { type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
+import { Lifeline } from './lifeline.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
 import { NOTHING } from './receiver.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
@@ -85,6 +86,7 @@ export class MWChannel {
       this.#native = init.port as unknown as NativePort;
       const receiver = end.receiver!;
       receiver.beside = (number) => this.#takeBeside(number);
+      end.askForPeer(new Lifeline(this.#native, (message) => this.#fromMain(message)));
       end.elsewhere = () => this.#port === null || this.#port.moveOutbox();
       const first = platform.canTake ? platform.takeMessage(this.#native) : undefined;
       if (first !== undefined) this.#fromMain(first.message);

@@ -1,10 +1,13 @@
 // SABMessagePort: two pipes in one buffer, one each way, with the manners of a MessagePort. Side 'a' writes the first
 // half and reads the second.
+import { platform } from '#platform';
 import { viewsOf } from '../../memory/region.ts';
+import type { NativePort } from '../../platform/contract.ts';
 import { watchPeer } from '../peer-watch.ts';
 import { End } from './end.ts';
 import { documentedTransfer, type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
+import { Lifeline } from './lifeline.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
 
@@ -13,6 +16,8 @@ const KILOBYTE = 1024;
 export interface SABMessagePortInit {
   type: string;
   buffer: SharedArrayBuffer;
+  /** Beyond the original, from `postInit` to a Worker or MessagePort of Node's: see lifeline.ts. */
+  lifeline?: MessagePort;
 }
 
 /**
@@ -26,6 +31,7 @@ export class SABMessagePort {
   readonly #end: End | null;
   readonly #writer: SABPipe;
   readonly #reader: SABPipe;
+  #lifeline: NativePort | null = null;
   #unwatch: () => void = () => {};
   #closed = false;
 
@@ -63,7 +69,14 @@ export class SABMessagePort {
    */
   static from(initMsg: SABMessagePortInit, queueLimit: number | null = null): SABMessagePort {
     if (!isInit(initMsg, 'SABMessagePort')) throw new Error('Not a SABMessagePort init message');
-    return new SABMessagePort('b', initMsg.buffer, queueLimit);
+    const port = new SABMessagePort('b', initMsg.buffer, queueLimit);
+    if (platform.canProbe && initMsg.lifeline !== undefined) port.#hold(initMsg.lifeline as unknown as NativePort);
+    return port;
+  }
+  #hold(lifeline: NativePort): void {
+    this.#lifeline = lifeline;
+    this.#end?.askForPeer(new Lifeline(lifeline, () => {}));
+    platform.listen(lifeline, { message: () => {}, closed: () => this.#end?.peerLost() });
   }
 
   /**
@@ -76,7 +89,11 @@ export class SABMessagePort {
     const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
     if (target === null) return [message, documentedTransfer(this.#buffer, [])];
     // Shared memory is shared by being sent; the original also listed it for transfer, which every runtime refuses.
-    target.postMessage(message);
+    if (platform.canProbe && (platform.isWorker(target) || platform.isNativePort(target))) {
+      const [near, far] = platform.messageChannel();
+      target.postMessage({ ...message, lifeline: far }, [far]);
+      this.#hold(near);
+    } else target.postMessage(message);
     this.#unwatch();
     this.#unwatch = watchPeer(target, () => this.#end?.peerLost());
     return undefined;
@@ -129,6 +146,7 @@ export class SABMessagePort {
     this.#unwatch();
     this.#writer.destroy();
     this.#reader.destroy();
+    this.#lifeline?.close();
   }
 
   // ---- beyond the original ------------------------------------------------------------------------------------
