@@ -9,15 +9,8 @@
 import { NO_ROOM, REFUSED } from '../../codec/codec.ts';
 import { PackedEncoder } from '../../codec/packed.ts';
 import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed-format.ts';
-import {
-  HEADER_BYTES,
-  KIND_JSON,
-  KIND_PACKED,
-  KIND_SIDE,
-  MARKER_BYTES,
-  MORE,
-  PARTS_PREFIX_BYTES,
-} from '../../frame/header.ts';
+import { KIND_JSON, KIND_PACKED, KIND_SIDE, MARKER_BYTES } from '../../frame/header.ts';
+import { writeParts } from '../../lane/parts.ts';
 import type { Views } from '../../memory/region.ts';
 import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
@@ -36,9 +29,6 @@ const UTF8_BYTES_MAX = 3;
 const ROOM_WANTED = 1024;
 /** Bytes of a packed message that waits; a longer one waits as text. */
 const WAITING_BYTES_MAX = 64 * 1024;
-
-/** Bytes of a part at the least: a first one that held its prefix only would be refused. */
-const PART_BYTES_MIN: number = 2 * PARTS_PREFIX_BYTES;
 
 const utf8 = new TextEncoder();
 const WRITTEN: Promise<void> = Promise.resolve();
@@ -62,7 +52,7 @@ export class Sender {
   /** A message that has left the queue and is on its way in parts, and its kind. */
   #bytes: Uint8Array | null = null;
   #kind = KIND_JSON;
-  /** Bytes of it that are in the ring; below 0 while its prefix is not. */
+  /** Bytes of it that are in the ring. */
   #moved = 0;
   #limit: number | null;
   #overflow: OverflowCallback = null;
@@ -137,7 +127,7 @@ export class Sender {
     let done = 0;
     try {
       for (;;) {
-        if (this.#bytes !== null && !this.#writeParts()) return false;
+        if (this.#bytes !== null && !this.#writeMore(this.#bytes)) return false;
         if (done === this.#snapshots.length) break;
         const snapshot = this.#snapshots[done] as Snapshot;
         const outcome = this.#write(snapshot);
@@ -263,32 +253,13 @@ export class Sender {
     const isText = typeof snapshot === 'string';
     this.#bytes = isText ? utf8.encode(snapshot) : snapshot;
     this.#kind = isText ? KIND_JSON : KIND_PACKED;
-    this.#moved = -PARTS_PREFIX_BYTES;
+    this.#moved = 0;
   }
 
   /** Writes the next parts of the message under way; whether it is all there. */
-  #writeParts(): boolean {
-    const producer = this.#producer;
-    const bytes = this.#bytes as Uint8Array;
-    while (this.#moved < bytes.length) {
-      const prefix = this.#moved < 0 ? PARTS_PREFIX_BYTES : 0;
-      const left = bytes.length - this.#moved;
-      // Parts of an eighth of the ring keep both sides busy at once.
-      const smallest = Math.min(left, Math.max(PART_BYTES_MIN, (producer.capacity >>> 3) - HEADER_BYTES));
-      const room = producer.claimable(smallest);
-      if (room < smallest) return false;
-      const length = Math.min(room, left, Math.max(smallest, producer.capacity >>> 2));
-      const offset = producer.tryClaim(length);
-      if (offset === FULL) return false;
-      if (prefix > 0) {
-        this.#views.words[offset >>> 2] = bytes.length;
-        this.#views.words[(offset >>> 2) + 1] = 0;
-      }
-      const from = this.#moved + prefix;
-      this.#moved += length;
-      this.#views.blocks.copyIn(bytes.subarray(from, this.#moved), offset + prefix);
-      producer.commit(length, this.#moved < bytes.length ? this.#kind | MORE : this.#kind);
-    }
+  #writeMore(bytes: Uint8Array): boolean {
+    this.#moved = writeParts(this.#views, this.#producer, this.#kind, bytes, this.#moved);
+    if (this.#moved < bytes.length) return false;
     this.#bytes = null;
     return true;
   }
