@@ -52,7 +52,9 @@ export async function runScenario(
     if (stopping()) break;
     progress.title(`${scenario.name}: ${row.label}`);
     const lanes = await runInterleaved(row.contestants, pace, noise, progress, stopping);
-    rows.push({ label: row.label, params: row.params, results: judge(scenario, lanes) });
+    const results = judge(scenario, lanes);
+    // Stopped while its contestants were starting, a row has nothing to show.
+    if (results.length > 0) rows.push({ label: row.label, params: row.params, results });
   }
   const { name, title, seed, unit, better, note, baseline } = scenario;
   return { name, title, seed, unit, better, note, baseline, rows };

@@ -53,25 +53,28 @@ export async function verify(channel: ThreadChannel): Promise<void> {
   }
 }
 
-/** What a piece of work gave, and whether both ends agree. */
+/** What a piece of work gave and cost, and whether both ends agree. */
 interface Run {
   readonly seconds: number;
+  readonly cpuUs: number | undefined;
   readonly checked: boolean;
 }
 
-/** Repeats a burst until `ms` are over, what stands between bursts included. Only the bursts are timed. */
+/** Repeats a burst until `ms` are over, what stands between bursts included. Only the bursts are timed and charged. */
 async function bursts(ms: number, burst: number, work: (count: number) => Promise<Run>): Promise<Filled<Run>> {
   const end = performance.now() + ms;
   let seconds = 0;
+  let cpuUs: number | undefined = 0;
   let checked = true;
   let count = 0;
   do {
     const run = await work(burst);
     seconds += run.seconds;
+    cpuUs = run.cpuUs === undefined ? undefined : cpuUs! + run.cpuUs;
     checked &&= run.checked;
     count += burst;
   } while (performance.now() < end);
-  return { seconds, checked, count };
+  return { seconds, cpuUs, checked, count };
 }
 
 export interface FlowOptions extends Parts {
@@ -99,23 +102,23 @@ class FlowSession implements Session {
   async round(ms: number): Promise<Sample> {
     if (!this.#verified) await verify(this.#channel);
     this.#verified = true;
-    const meter = new CpuMeter();
-    const { seconds, checked, count } = this.#burst
+    const { seconds, cpuUs, checked, count } = this.#burst
       ? await bursts(ms, this.#burst, (burst) => this.#run(burst))
       : await this.#pacer.fill(ms);
     const value = this.#parts.gauge(count, seconds, this.#channel.load);
-    return { value, checked, cpuUs: meter.stop(), messages: count, wallMs: seconds * 1000 };
+    return { value, checked, cpuUs, messages: count, wallMs: seconds * 1000 };
   }
 
   async #run(count: number): Promise<Run> {
     const channel = this.#channel;
     const load = this.#parts.spec.fresh ? freshLoad(channel.load, count, ++this.#batch) : channel.load;
     const { done } = await channel.order('receive', count);
+    const meter = new CpuMeter();
     const start = performance.now();
     await stream(channel.end, load, count, channel.progress);
     const tally = await withDeadline(done, ROUND_DEADLINE_MS, 'the round did not end');
     const seconds = (performance.now() - start) / 1000;
-    return { seconds, checked: same(tally, expected(load, count)) };
+    return { seconds, cpuUs: meter.stop(), checked: same(tally, expected(load, count)) };
   }
 
   async stop(): Promise<void> {
@@ -148,11 +151,10 @@ class TripSession implements Session {
   async round(ms: number): Promise<Sample> {
     const { pauseMs, burst } = this.#parts;
     if (pauseMs) return this.#parked(Math.ceil(ms / pauseMs), pauseMs);
-    const meter = new CpuMeter();
-    const { seconds, checked, count } = burst
+    const { seconds, cpuUs, checked, count } = burst
       ? await bursts(ms, burst, (trips) => this.#run(trips))
       : await this.#pacer.fill(ms);
-    return { value: (seconds * 1e6) / count, checked, cpuUs: meter.stop(), messages: count, wallMs: seconds * 1000 };
+    return { value: (seconds * 1e6) / count, checked, cpuUs, messages: count, wallMs: seconds * 1000 };
   }
 
   async #run(count: number): Promise<Run> {
@@ -160,13 +162,15 @@ class TripSession implements Session {
     // A contender that thinks in calls has its own answering side.
     const answers = channel.end.ask === undefined || this.#mainBlocks;
     const echoed = answers ? await channel.order('echo', count) : undefined;
+    const meter = new CpuMeter();
     const start = performance.now();
     const running = roundTrips(channel.end, channel.load, count, this.#mainBlocks);
     const tally = await withDeadline(running, ROUND_DEADLINE_MS, 'the round trips did not end');
     const seconds = (performance.now() - start) / 1000;
+    const cpuUs = meter.stop();
     const wanted = expected(channel.load, count);
     const far = echoed ? await withDeadline(echoed.done, ROUND_DEADLINE_MS, 'the echo did not end') : wanted;
-    return { seconds, checked: same(tally, wanted) && same(far, wanted) };
+    return { seconds, cpuUs, checked: same(tally, wanted) && same(far, wanted) };
   }
 
   async #parked(count: number, pauseMs: number): Promise<Sample> {

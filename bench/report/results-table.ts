@@ -175,6 +175,9 @@ function baselineLabel(scenario: ScenarioView): string {
   return scenario.head.baseline;
 }
 
+/** Columns up to which the bars may have their share: percentiles need more. */
+const ROOMY = 7;
+
 /** The whole table of a scenario. */
 export function resultsTable(report: Report, scenario: ScenarioView): Markup {
   const { head } = scenario;
@@ -187,6 +190,6 @@ export function resultsTable(report: Report, scenario: ScenarioView): Markup {
     ? markup`<th></th>${titles.map((title) => markup`<th class="num">${nameMarkup(title)}</th>`)}`
     : report.runs.map((run) => markup`<th>${run.name}</th>`);
   const blocks = scenario.rows.map((row) => block(row, head.unit, report, columns));
-  return markup`<div class="scroll"><table class="results stack ${one ? 'one' : 'many'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero${ratio}</caption><thead><tr><th>contender</th>${headings}</tr></thead>
+  return markup`<div class="scroll"><table class="results stack ${one ? 'one' : 'many'}${columns.length > ROOMY && ' crowded'}"><caption>${unitName(head.unit)}, ${direction}; bars of one block share a scale from zero${ratio}</caption><thead><tr><th>contender</th>${headings}</tr></thead>
 ${blocks}</table></div>`;
 }

@@ -96,6 +96,7 @@ caption{text-align:left;font-size:12px;color:var(--faint);padding-bottom:10px}
 .results td.more,.results td.base{color:var(--soft)}
 .results.one thead th.num{max-width:120px}
 .results.one thead th:first-child{min-width:185px}
+@media(min-width:720px){.results.crowded td,.results.crowded th{padding-right:9px;font-size:12px}.results.crowded td.chart{min-width:70px}.results.crowded thead th:first-child,.results.crowded tbody th{min-width:130px}}
 .results .verdict.none{color:var(--faint)}
 .bar{display:block;width:100%;height:10px;overflow:visible}
 .bar .fill{fill:var(--rival-fill)}

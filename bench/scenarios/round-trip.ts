@@ -1,8 +1,16 @@
-import { type Contestant, type Pace, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
+import {
+  type BenchOptions,
+  type Contestant,
+  type Pace,
+  type RowPlan,
+  type Scenario,
+  type Setting,
+  sized,
+} from '../contest.ts';
 import type { LoadSpec } from '../loads.ts';
 import { limitTrips } from '../native/limits.ts';
 import { trips } from '../sessions.ts';
-import { labelOf, type Wait } from '../subject.ts';
+import { labelOf, type ThreadSubject, type Wait } from '../subject.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
 import { chosen, specOfValue } from './common.ts';
 
@@ -11,11 +19,17 @@ export function tripPace(setting: Setting): Partial<Pace> {
   return sized(setting, { full: { warmMs: 450 }, quick: { warmMs: 200 }, smoke: {} });
 }
 
-export const WAIT_NAMES: Readonly<Record<Wait, string>> = {
-  'loop/loop': 'event loops on both sides',
-  'loop/block': 'worker blocks, main on its event loop',
+const WAIT_NAMES: Readonly<Record<Wait, string>> = {
+  'loop/loop': 'event loops',
+  'loop/block': 'worker blocks',
   'block/block': 'both block',
 };
+
+/** The contender's label, with its way of waiting where that is not its name already. */
+export function waitLabel(subject: ThreadSubject, wait: Wait, options: BenchOptions): string {
+  const label = labelOf(subject, options);
+  return label.includes(WAIT_NAMES[wait]) ? label : `${label}: ${WAIT_NAMES[wait]}`;
+}
 
 /** Long enough for any spinning to have ended, so that the reader is really asleep. */
 const PAUSE_MS = 3;
@@ -28,7 +42,7 @@ export async function trippers(
   const contestants: Contestant[] = [];
   for (const subject of await presentThreadSubjects(setting)) {
     for (const wait of subject.waits) {
-      const label = `${labelOf(subject, setting.options)}: ${WAIT_NAMES[wait]}`;
+      const label = waitLabel(subject, wait, setting.options);
       contestants.push(trips({ subject, wait, spec, options: setting.options, ...more }, label));
     }
   }
@@ -44,7 +58,7 @@ export const roundTrip: Scenario = {
   baseline: 'native-port',
   note:
     'A request of about 118 bytes as JSON goes to the worker and comes back as an object; the next one starts then. "Traffic flowing": no pause in between, so that a short spin or poll finds the answer. ' +
-    `"Reader parked": ${PAUSE_MS} ms of silence before each, so that everybody sleeps; timed without the pause. The CPU column says what the speed costs.`,
+    `"Reader parked": ${PAUSE_MS} ms of silence before each, so that everybody sleeps; timed without the pause. "Event loops": both sides return to theirs; "worker blocks": it sits in a blocking read, the main thread is on its event loop; "both block": neither returns to its loop. The CPU column says what the speed costs.`,
   pace: tripPace,
   rows: async (setting) => {
     const spec = specOfValue('req118');

@@ -6,10 +6,9 @@ import { flow, microsecondsEach } from '../sessions.ts';
 import { fan } from '../sessions-fan.ts';
 import { latency } from '../sessions-latency.ts';
 import { manyPorts } from '../sessions-ports.ts';
-import { labelOf } from '../subject.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
 import { chosen, sizeName, specOfValue, streamWaitOf } from './common.ts';
-import { WAIT_NAMES } from './round-trip.ts';
+import { waitLabel } from './round-trip.ts';
 
 export const fanOut: Scenario = {
   name: 'fan-out',
@@ -42,7 +41,8 @@ export const manyPortsScenario: Scenario = {
   better: 'lower',
   baseline: 'native-port',
   note: 'All channels are open to the same worker and listen on both sides; one in the middle talks, the others are idle. Each contender runs in a process of its own. Memory is the growth of the process per channel, both ends together; a channel may ask for a smaller buffer than usual when it is told how many there will be.',
-  pace: (setting) => sized(setting, { full: { warmMs: 300, startMs: 800 }, quick: { startMs: 500 }, smoke: {} }),
+  pace: (setting) =>
+    sized(setting, { full: { warmMs: 450, startMs: 800 }, quick: { warmMs: 200, startMs: 500 }, smoke: {} }),
   inner: portRows,
   rows: async (setting) => {
     const rows = await portRows(setting);
@@ -93,8 +93,10 @@ export const latencyHistogram: Scenario = {
         subject.waits
           .filter((wait) => wait !== 'block/block' && subject.forms.length > 0)
           .map((wait) => {
-            const label = `${labelOf(subject, setting.options)}: ${WAIT_NAMES[wait]}`;
-            return latency({ subject, wait, spec, options: setting.options, rate }, label);
+            return latency(
+              { subject, wait, spec, options: setting.options, rate },
+              waitLabel(subject, wait, setting.options),
+            );
           }),
       ),
     }));

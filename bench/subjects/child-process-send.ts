@@ -49,7 +49,7 @@ export const subjects: readonly ProcessSubject[] = [
     absent: async () =>
       typeof cluster?.fork === 'function' && !process.versions['deno']
         ? undefined
-        : { reason: 'this runtime has no working node:cluster' },
+        : { reason: 'this runtime has no working node:cluster', remedy: 'run it under Node or Bun' },
     serve: async () => ({
       address: undefined,
       fork: (file) => {

@@ -34,7 +34,11 @@ async function missing(): Promise<Missing | undefined> {
   const absent = missingRival('zeromq', FILE);
   if (absent) return absent;
   // Deno and Bun have crashed on addons of this kind: an attempt could take the whole run along.
-  if (process.versions['deno'] || process.versions['bun']) return { reason: 'its addon is built for Node' };
+  if (process.versions['deno'] || process.versions['bun'])
+    return {
+      reason: 'its addon needs what only Node has (Bun ends at uv_poll_init_socket)',
+      remedy: 'run it under Node',
+    };
   try {
     await import(rivalUrl('zeromq', FILE)!);
     return undefined;
