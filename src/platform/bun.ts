@@ -1,6 +1,6 @@
 import process from 'node:process';
-import type { Platform, TextMemory, ThreadEnd } from './contract.ts';
-import { BufferTextMemory, nodePlatform } from './node.ts';
+import type { BlockMemory, Platform, TextMemory, ThreadEnd } from './contract.ts';
+import { BufferBlockMemory, BufferTextMemory, nodePlatform } from './node.ts';
 
 class BunTextMemory extends BufferTextMemory {
   // utf8Write is as fast as latin1Write here, and a look at the text costs a nanosecond a character.
@@ -11,6 +11,8 @@ export const platform: Platform = {
   ...nodePlatform,
   name: 'bun',
   textMemory: (memory: SharedArrayBuffer | ArrayBuffer): TextMemory => new BunTextMemory(memory),
+  // Buffer.copy is quicker at any length: 64 B and the rest of a record in 20.0 ns, with TypedArray.set in 22.3.
+  blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new BufferBlockMemory(memory, 0),
   asyncPark: 'wait-async',
   // Bun's ports share the characters: 3.67 million of them arrive after 0.5 ms, through shared memory after 1.3 to 5.
   nativeTextMin: 8192,

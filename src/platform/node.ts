@@ -72,18 +72,21 @@ const BUFFER_COPY_MIN: number = copiesToAnyView() ? 1024 : Number.POSITIVE_INFIN
  * the source's, and out of shared memory, it is a plain memcpy: in, set against copy, 1 KiB 103 and 52 ns on Node 24,
  * 60 and 66 on 22, 39 and 44 on 26; 64 KiB 5.5 and 2.4 us, 5.5 and 2.9, 2.7 and 2.2; below 1 KiB set is quicker. Out,
  * 64 KiB 5.4 and 1.2 us on Node 24. Both are as good as any other way on Node 20 and Bun.
+ * @param copyMin bytes from which on `copyIn` calls Buffer.copy
  */
-class BufferBlockMemory implements BlockMemory {
+export class BufferBlockMemory implements BlockMemory {
   readonly #buffer: Buffer;
   readonly #bytes: Uint8Array;
   readonly #signed: Int8Array;
-  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+  readonly #copyMin: number = 0;
+  constructor(memory: SharedArrayBuffer | ArrayBuffer, copyMin: number) {
+    this.#copyMin = copyMin;
     this.#buffer = Buffer.from(memory as ArrayBuffer);
     this.#bytes = new Uint8Array(memory);
     this.#signed = new Int8Array(memory);
   }
   copyIn(source: Uint8Array, offset: number): void {
-    if (source.length < BUFFER_COPY_MIN) this.#bytes.set(source, offset);
+    if (source.length < this.#copyMin) this.#bytes.set(source, offset);
     else bufferCopy.call(source, this.#signed, offset);
   }
   copyOut(target: Uint8Array, start: number, length: number, at = 0): void {
@@ -123,7 +126,7 @@ export const nodePlatform: Platform = {
   },
 
   blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory {
-    return new BufferBlockMemory(memory);
+    return new BufferBlockMemory(memory, BUFFER_COPY_MIN);
   },
 
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
