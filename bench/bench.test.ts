@@ -7,6 +7,8 @@ import { measure } from './cli.ts';
 import type { Setting } from './contest.ts';
 import { describeContenders, describedIn, docPath } from './describe.ts';
 import { scenarios } from './scenarios/list.ts';
+import { allThreadSubjects } from './subjects/list.ts';
+import { allProcessSubjects } from './subjects/process-list.ts';
 
 const setting: Setting = { size: 'smoke', subjects: [], payloads: [], options: {} };
 
@@ -39,4 +41,11 @@ for (const scenario of scenarios) {
 test('docs/benchmarks.md says of every contender how it is used', async () => {
   const described = describedIn(readFileSync(docPath, 'utf8'));
   assert.equal(described, await describeContenders(), 'run `node dist/bench/describe.js` after a build');
+});
+
+test('docs/benchmarks.md says of every contender where it wins', async () => {
+  const section = /^## Where each wins\n([\s\S]*?)^## /m.exec(readFileSync(docPath, 'utf8'))![1]!;
+  for (const { name } of [...(await allThreadSubjects()), ...(await allProcessSubjects())]) {
+    assert.ok(section.includes(`\`${name}\``), name);
+  }
 });
