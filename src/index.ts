@@ -2,7 +2,7 @@
 export * from './errors.ts';
 export type { OverflowPolicy } from './lane/outbox.ts';
 export { EMPTY } from './lane/ring-inbound.ts';
-export type { Remote, RemoteHandle, TransferList } from './memory/handshake.ts';
+export { type Remote, type RemoteHandle, type TransferList, transferOf } from './memory/handshake.ts';
 export type { CloseReason } from './memory/layout.ts';
 export { attach, channel, parentPort, type SpawnedWorker, type SpawnOptions, spawn } from './port/channel.ts';
 export type { PortEvent, PortHandler, PortListener, RawListener } from './port/events.ts';

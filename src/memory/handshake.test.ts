@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LayoutError, UsageError } from '../errors.ts';
-import { createHandle, createNatives, type OpenedHandle, openHandle, type Remote } from './handshake.ts';
+import { createHandle, createNatives, type OpenedHandle, openHandle, type Remote, transferOf } from './handshake.ts';
 import { allocateRegion, type Region } from './region.ts';
 
 const TEXTS = { count: 16, bytes: 1024 };
@@ -72,5 +72,26 @@ test('the transfer list holds the native ports and is not part of what is cloned
   const { remote, close } = handle();
   assert.deepEqual(remote.transfer, [remote.tether, remote.side]);
   assert.equal(Object.keys(remote).includes('transfer'), false);
+  close();
+});
+
+test("transferOf() lists the native ports of a handle, its creator's or one that arrived, and leaves it good", () => {
+  const { remote, close } = handle();
+  const arrived = { ...remote };
+  assert.equal('transfer' in arrived, false);
+  assert.deepEqual(transferOf(arrived), remote.transfer);
+  assert.deepEqual(transferOf(remote), remote.transfer);
+  openHandle(arrived);
+  close();
+});
+
+test('transferOf() refuses what is no handle, or has lost its native ports, with ERR_HANDLE', () => {
+  const { remote, close } = handle();
+  for (const value of [undefined, null, 5, {}, { remote }, { ...remote, tether: {} }, { ...remote, side: undefined }]) {
+    assert.throws(
+      () => transferOf(value),
+      (error) => handleError(error) && /^Cannot pass on/.test((error as Error).message),
+    );
+  }
   close();
 });

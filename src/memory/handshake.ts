@@ -49,17 +49,15 @@ export function createHandle(
   life: SharedArrayBuffer | null,
   texts: TextBounds,
 ): Remote {
-  const { tether, side } = natives;
   const handle: RemoteHandle = {
     type: HANDLE_TYPE,
     version: LAYOUT_VERSION,
     memory: region.memory,
-    tether,
-    side,
+    ...natives,
     life,
     texts,
   };
-  return Object.defineProperty(handle, 'transfer', { value: [tether, side], enumerable: false }) as Remote;
+  return Object.defineProperty(handle, 'transfer', { value: transferOf(handle), enumerable: false }) as Remote;
 }
 
 /** The two native ports that one end of a channel holds. */
@@ -88,25 +86,14 @@ export interface OpenedHandle {
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
 export function openHandle(value: unknown): OpenedHandle {
-  if (typeof value !== 'object' || value === null || (value as RemoteHandle).type !== HANDLE_TYPE) {
-    throw new UsageError(
-      'ERR_HANDLE',
-      `Cannot attach ${describe(value)}: expected the \`remote\` of a channel, as it arrived in this thread`,
-    );
-  }
-  const handle = value as RemoteHandle;
+  const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
     throw new LayoutError(
       `Cannot attach a handle of layout version ${String(handle.version)}: this copy of millrace speaks version ${LAYOUT_VERSION}; load the same release in both threads`,
       { value: handle.version, limit: LAYOUT_VERSION },
     );
   }
-  if (!platform.isNativePort(handle.tether) || !platform.isNativePort(handle.side)) {
-    throw new UsageError(
-      'ERR_HANDLE',
-      'Cannot attach: the handle has lost its native ports; pass `remote.transfer` as transfer list when you post `remote`',
-    );
-  }
+  const natives = nativesOf(handle, 'attach');
   const texts = textBoundsOf(handle.texts);
   const region = openRegion(handle.memory);
   if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
@@ -115,7 +102,46 @@ export function openHandle(value: unknown): OpenedHandle {
     throw new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
   }
   const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
-  return { region, natives: { tether: handle.tether as NativePort, side: handle.side as NativePort }, life, texts };
+  return { region, natives, life, texts };
+}
+
+/**
+ * What must be transferred along with a handle that goes on from this thread to another one. The `transfer` list of the
+ * handle's creator does not travel; its native ports do.
+ * ```ts
+ * import { attach, channel, transferOf } from 'millrace';
+ * const { port, remote } = channel();                                // made in some thread
+ * const here = channel();
+ * here.port.postMessage(remote, remote.transfer);
+ * const passing = attach(here.remote).receive();                     // arrived here, on its way to another thread
+ * const there = channel();
+ * there.port.postMessage(passing, transferOf(passing));
+ * attach(attach(there.remote).receive()).postMessage('direct');
+ * console.log(port.receive());                                       // direct
+ * for (const each of [port, here.port, there.port]) each.close();
+ * ```
+ * @param remote a handle, as its creator holds it or as it arrived
+ * @throws UsageError ERR_HANDLE if it is none, or came without its transfer list
+ */
+export function transferOf(remote: unknown): TransferList {
+  const { tether, side } = nativesOf(handleOf(remote, 'pass on'), 'pass on');
+  return [tether, side] as unknown as TransferList;
+}
+
+function handleOf(value: unknown, action: string): RemoteHandle {
+  if (typeof value === 'object' && (value as RemoteHandle | null)?.type === HANDLE_TYPE) return value as RemoteHandle;
+  throw new UsageError(
+    'ERR_HANDLE',
+    `Cannot ${action} ${describe(value)}: expected the \`remote\` of a channel, as it arrived in this thread`,
+  );
+}
+
+function nativesOf({ tether, side }: RemoteHandle, action: string): NativePair {
+  if (platform.isNativePort(tether) && platform.isNativePort(side)) return { tether, side } as NativePair;
+  throw new UsageError(
+    'ERR_HANDLE',
+    `Cannot ${action}: the handle has lost its native ports; pass \`remote.transfer\`, or \`transferOf(remote)\` for one that arrived, as transfer list when you post \`remote\``,
+  );
 }
 
 function textBoundsOf(value: unknown): TextBounds {

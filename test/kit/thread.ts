@@ -1,7 +1,7 @@
 // Another thread for a test, with its part written where the test is: a role is a function whose text travels. It must
 // therefore use nothing but its argument and globals.
 import { Worker } from 'node:worker_threads';
-import type * as millrace from '../../src/index.ts';
+import * as millrace from '../../src/index.ts';
 import type * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
 import { within } from './watchdog.ts';
@@ -33,8 +33,8 @@ export type Role = (stage: Stage<any>) => unknown;
 export interface ThreadOptions {
   readonly data?: unknown;
   readonly transfer?: readonly unknown[];
-  /** The end that `stage.port()` attaches, and its options. */
-  readonly remote?: millrace.Remote;
+  /** The handle that `stage.port()` attaches, made here or passing through, and its options. */
+  readonly remote?: unknown;
   readonly options?: millrace.PortOptions;
 }
 
@@ -122,9 +122,10 @@ function casting(role: Role, options: ThreadOptions, gates: Gates): Casting {
 /** Starts a thread with the runtime's own Worker. */
 export function startThread(role: Role, options: ThreadOptions = {}): TestThread {
   const gates = new Gates();
+  const { transfer = [], remote } = options;
   const worker = new Worker(WORKER, {
     workerData: casting(role, options, gates),
-    transferList: [...(options.transfer ?? []), ...(options.remote?.transfer ?? [])] as never,
+    transferList: [...transfer, ...(remote === undefined ? [] : millrace.transferOf(remote))] as never,
   });
   return new TestThread(worker, gates);
 }

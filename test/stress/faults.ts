@@ -2,7 +2,7 @@
 // doing, while the survivor waits on its event loop or blocked. Whatever the peer had committed arrives, every waiter is
 // settled with a reason, and nobody hangs.
 import assert from 'node:assert/strict';
-import { ClosedError, type CloseReason, channel, type Port, type Remote, spawn } from '../../src/index.ts';
+import { ClosedError, type CloseReason, channel, type Port, spawn, transferOf } from '../../src/index.ts';
 import type { Random } from '../kit/prng.ts';
 import { spawnThread, startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
@@ -148,16 +148,16 @@ async function withBlocked(fault: Fault, random: Random): Promise<Played> {
   let peer: TestThread;
   if (random.chance(0.5)) {
     survivor = startThread(blockedSurvivor, { data: { ...survivorData, creates: true } });
-    const remote = asHandle(await survivor.next());
+    const remote = await survivor.next();
     if (fault.spawned) {
       // A spawned peer that attaches a handle of somebody else: it comes the native way.
       peer = spawnThread(spawn, relayed(victim), {}, data).thread;
-      peer.tell(remote, remote.transfer);
+      peer.tell(remote, transferOf(remote));
     } else peer = startThread(victim, { data, remote });
   } else {
     const creating = { ...data, creates: true };
     peer = fault.spawned ? spawnThread(spawn, victim, {}, creating).thread : startThread(victim, { data: creating });
-    survivor = startThread(blockedSurvivor, { data: survivorData, remote: asHandle(await peer.next()) });
+    survivor = startThread(blockedSurvivor, { data: survivorData, remote: await peer.next() });
   }
   await survivor.gates.passAsync(READY);
   const ended = await endPeer(fault, peer, random);
@@ -166,10 +166,4 @@ async function withBlocked(fault: Fault, random: Random): Promise<Played> {
   else assert.equal(outcome.error, undefined);
   await survivor.kill();
   return { outcome, ended, peer };
-}
-
-/** A handle that came through this thread on its way to another. */
-function asHandle(value: unknown): Remote {
-  const { tether, side } = value as Remote;
-  return Object.defineProperty(value as object, 'transfer', { value: [tether, side] }) as Remote;
 }
