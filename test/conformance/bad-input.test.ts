@@ -102,7 +102,10 @@ test('memory that is too small, cut or foreign is a LayoutError; what is no hand
     new Uint8Array(memory).set(new Uint8Array(remote.memory).subarray(0, bytes));
     assert.throws(() => attach({ ...remote, memory }), is('ERR_LAYOUT', LayoutError), `${bytes} bytes`);
   }
-  assert.throws(() => attach({ ...remote, memory: new ArrayBuffer(4096) }), is('ERR_LAYOUT', LayoutError));
+  // The same bytes, so that only their not being shared can be what is refused.
+  const foreign = new ArrayBuffer(remote.memory.byteLength);
+  new Uint8Array(foreign).set(new Uint8Array(remote.memory));
+  assert.throws(() => attach({ ...remote, memory: foreign }), is('ERR_LAYOUT', LayoutError));
   for (const value of [undefined, null, 'handle', {}, remote.memory, port])
     assert.throws(() => attach(value), is('ERR_HANDLE'));
   const peer = attach(remote);
@@ -113,6 +116,10 @@ test('memory that is too small, cut or foreign is a LayoutError; what is no hand
 
 test('a handle posted without its transfer list is refused where it is posted or where it is attached', async () => {
   const { port, remote } = channel();
+  // What a runtime makes of ports that it clones without complaint.
+  for (const lost of [{ tether: {} }, { side: {} }, { tether: undefined, side: undefined }]) {
+    assert.throws(() => attach({ ...remote, ...lost }), is('ERR_HANDLE'));
+  }
   const thread = startThread(async (stage) => {
     try {
       stage.millrace.attach(await stage.hear());
