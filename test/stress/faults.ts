@@ -44,12 +44,18 @@ const zero: number = performance.timeOrigin + performance.now();
 /** Milliseconds, the same in all threads (given `zero`). */
 const now = (): number => performance.timeOrigin + performance.now() - zero;
 
+/** What keeps the other side of a channel busy. */
+const TRAFFIC: readonly Activity[] = ['sending', 'large', 'corked', 'moving', 'receiving'];
+
 /** Whether this runtime gives a survivor any sign at all. */
 export function possible({ end, activity, spawned, survivor }: Fault): boolean {
-  if (end !== 'terminate' || runtimeKind === 'node' || spawned) return true;
+  if (end !== 'terminate' || runtimeKind === 'node') return true;
+  // On Deno terminate() does not stop a thread that is computing or blocked: it goes on. To a thread that blocks on it
+  // and never has to wait long, one that goes on sending or receiving is alive for as long as it does.
+  if (runtimeKind === 'deno' && survivor !== 'loop' && TRAFFIC.includes(activity)) return false;
+  if (spawned) return true;
   // A blocked thread cannot ask the native port whether its other side is gone.
   if (survivor !== 'loop') return false;
-  // On Deno terminate() does not stop a thread that is computing or blocked: it goes on, so it is alive.
   return runtimeKind !== 'deno' || activity === 'parked';
 }
 
