@@ -14,7 +14,7 @@ export interface Point {
 export interface Line {
   readonly name: string;
   readonly kind: Kind;
-  /** Which of the muted colours a rival has; the same one throughout a scenario. */
+  /** Which of the muted colours a rival has, or which dashes one of ours; the same throughout a scenario. */
   readonly colour: number;
   readonly points: readonly Point[];
 }
@@ -42,6 +42,8 @@ const HEIGHT = 232;
 const INSET = { left: 46, top: 12, bottom: 24 };
 /** Muted colours in the style sheet; past them they come again, dashed. */
 const COLOURS = 7;
+/** Ours share the one saturated colour and differ by their dashes. */
+const DASHES = ['', ' again', ' dotted', ' dashdot'];
 const NAME_GAP = 13;
 /** A longer name would squeeze the lines: it goes into a legend instead. */
 export const NAME_LENGTH_MAX = 30;
@@ -55,7 +57,8 @@ function short(name: string): string {
 }
 
 function colourClass(line: Pick<Line, 'kind' | 'colour'>): string {
-  if (line.kind !== 'rival') return line.kind;
+  if (line.kind === 'ours') return `ours${DASHES[line.colour % DASHES.length]}`;
+  if (line.kind === 'limit') return 'limit';
   return `s${line.colour % COLOURS}${line.colour >= COLOURS ? ' again' : ''}`;
 }
 

@@ -123,7 +123,7 @@ const CHARTS = `
 .legend li{display:flex;align-items:center;gap:7px}
 .legend svg{flex:none}.legend .line{stroke-width:1.6}.legend .ours .line{stroke-width:2.4}.legend .limit .line{stroke-dasharray:2 3;stroke:var(--faint)}.legend .limit .dot{fill:var(--faint)}
 .legend li.ours{color:var(--ours);font-weight:600}
-.again .line{stroke-dasharray:5 3}
+.again .line{stroke-dasharray:5 3}.dotted .line{stroke-dasharray:1.5 3}.dashdot .line{stroke-dasharray:7 3 1.5 3}
 .nb{white-space:nowrap}
 .absent{list-style:none;color:var(--soft)}.absent li{padding:3px 0}.absent b{font-weight:500;color:var(--ink)}
 .sweeps figcaption{font-size:12.5px;color:var(--soft);margin-bottom:2px}

@@ -81,15 +81,17 @@ export function paramText(name: string, value: number): string {
   return value >= 1e4 ? `${value / 1e3}k` : String(value);
 }
 
-/** Colours by subject, so that a rival keeps its own in every panel of a scenario. */
+/** Colours by subject (dashes, for ours), so that each keeps its own in every panel of a scenario. */
 function colours(scenario: ScenarioView): Map<string, number> {
-  const found = new Map<string, number>();
+  const ours = new Map<string, number>();
+  const others = new Map<string, number>();
   for (const row of scenario.rows) {
     for (const { subject, kind } of row.contenders) {
-      if (kind !== 'ours' && !found.has(subject)) found.set(subject, found.size);
+      const found = kind === 'ours' ? ours : others;
+      if (!found.has(subject)) found.set(subject, found.size);
     }
   }
-  return found;
+  return new Map([...ours, ...others]);
 }
 
 function collect(
