@@ -109,6 +109,7 @@ caption{text-align:left;font-size:12px;color:var(--faint);padding-bottom:10px}
 .results.many,.glance{table-layout:fixed}
 .results.many thead th:first-child{width:190px}
 .glance thead th:first-child{width:27%}
+.losses td{overflow-wrap:anywhere}
 @media(min-width:720px){.results thead th{position:sticky;top:0;background:var(--paper);padding-top:8px;z-index:1}}
 .results.many td{padding-top:5px}
 .results.many .bar{height:6px;margin:2px 0 3px}
