@@ -173,6 +173,21 @@ for (const { door, reader, makes } of siblings) {
   });
 }
 
+test('a port that was handed to a second thread does not end with the first one', async () => {
+  const first = new Worker('setInterval(() => {}, 1e6)', { eval: true });
+  const second = start('echo-blocking');
+  const port = new SABMessagePort();
+  port.postInit(first);
+  await once(first, 'online');
+  port.postInit(second);
+  await first.terminate();
+  for (let n = 0; n < 20; n++) {
+    port.postMessage({ n });
+    assert.deepEqual(await port.asyncRead(), { n });
+  }
+  await second.terminate();
+});
+
 test('onmessage is given what was there when the other side closed', async () => {
   const worker = start('close-after-post');
   const port = new SABMessagePort();

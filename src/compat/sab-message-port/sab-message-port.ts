@@ -76,7 +76,11 @@ export class SABMessagePort {
   #hold(lifeline: NativePort): void {
     this.#lifeline = lifeline;
     this.#end?.askForPeer(new Lifeline(lifeline, () => {}));
-    platform.listen(lifeline, { message: () => {}, closed: () => this.#end?.peerLost() });
+    const closed = (): void => {
+      // Not of a thread that another one has taken the place of.
+      if (this.#lifeline === lifeline) this.#end?.peerLost();
+    };
+    platform.listen(lifeline, { message: () => {}, closed });
   }
 
   /**

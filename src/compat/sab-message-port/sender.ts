@@ -4,7 +4,7 @@
 //                 -> what JSON would change: JSON text -> a record, or parts of it ------> commit
 //                 -> no room: packed aside, or JSON text -> queue -> pump, when there is -> commit
 //
-// JSON decides what arrives. A value that comes out of JSON as it went in travels packed, which takes a third of the
+// JSON decides what arrives. A value that comes out of JSON as it went in travels packed, which takes about half the
 // time; every other value travels as its JSON text.
 import { NO_ROOM, REFUSED } from '../../codec/codec.ts';
 import { PackedEncoder } from '../../codec/packed.ts';
