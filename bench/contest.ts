@@ -1,6 +1,8 @@
 // What the frame asks of a scenario: rows, and in each row contestants that can be started, run for a round, stopped.
 // The frame knows nothing about threads, processes or compilers; the scenarios know nothing about rounds or medians.
 
+import type { Wait } from './wait.ts';
+
 /** One measurement, in the scenario's unit. */
 export interface Sample {
   readonly value: number;
@@ -32,6 +34,8 @@ export interface Contestant {
   readonly subject: string;
   readonly label: string;
   readonly note?: string;
+  /** How its ends wait, where they do. */
+  readonly wait?: Wait;
   start(): Promise<Session>;
 }
 

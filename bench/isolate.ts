@@ -55,6 +55,6 @@ class IsolatedSession implements Session {
 }
 
 export function isolated(contestant: Contestant, order: Omit<IsolatedOrder, 'subject'>): Contestant {
-  const { subject, label } = contestant;
-  return { subject, label, start: async () => new IsolatedSession({ ...order, subject }) };
+  const { subject, label, wait } = contestant;
+  return { subject, label, ...(wait && { wait }), start: async () => new IsolatedSession({ ...order, subject }) };
 }

@@ -144,15 +144,16 @@ function judge(scenario: Scenario, lanes: readonly Lane[]): Result[] {
 }
 
 function judgeLane(scenario: Scenario, lane: Lane, base: Lane | undefined): Result {
-  const { subject, label, note } = lane.contestant;
+  const { subject, label, note, wait } = lane.contestant;
+  const who = { subject, label, ...(wait && { wait }) };
   const samples = lane.samples.map((sample) => rounded(sample.value));
   if (lane.failure !== undefined || samples.length === 0) {
     const failure = `failed: ${lane.failure?.split('\n')[0] ?? 'no samples'}`;
-    return { subject, label, samples: [], median: 0, low: 0, high: 0, checked: false, note: failure };
+    return { ...who, samples: [], median: 0, low: 0, high: 0, checked: false, note: failure };
   }
   const own = spread(samples);
   const checked = lane.samples.every((sample) => sample.checked);
-  const result = { subject, label, samples, ...own, checked, ...costs(lane.samples) };
+  const result = { ...who, samples, ...own, checked, ...costs(lane.samples) };
   const noted = note === undefined ? result : { ...result, note };
   if (!base) return noted;
   const baseSamples = base.samples.map((sample) => rounded(sample.value));

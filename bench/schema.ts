@@ -6,6 +6,8 @@
 //         rows[]               one line of that table: one payload, one load, one configuration
 //           results[]          one contender in that line; all of them ran interleaved in the same rounds
 
+import type { Wait } from './wait.ts';
+
 /** Version of the shape. A reader refuses a number that it does not know. */
 export const SCHEMA = 1;
 
@@ -102,6 +104,8 @@ export interface Result {
   readonly subject: string;
   /** The same for people: 'MessagePort, object'. */
   readonly label: string;
+  /** How its two ends waited; absent where nobody waits, and in files from before 2026-11-22. */
+  readonly wait?: Wait;
   /** One number per round, in order, in the scenario's unit. Empty when the subject failed: see `note`. */
   readonly samples: readonly number[];
   readonly median: number;

@@ -70,6 +70,7 @@ export function fan(options: FanOptions): Contestant {
   return {
     subject: subject.name,
     label: labelOf(subject, options.options),
+    wait,
     start: async () => {
       const hosts: ThreadHost[] = [];
       const channels: ThreadChannel[] = [];

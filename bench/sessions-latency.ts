@@ -92,6 +92,7 @@ export function latency(options: LatencyOptions, label: string): Contestant {
   return {
     subject: options.subject.name,
     label,
+    wait: options.wait,
     start: async () => {
       const { host, channel } = await openHost(options);
       return new LatencySession(host, channel, options.rate);

@@ -59,6 +59,7 @@ export function manyPorts({ subject, spec, options, ports }: PortsOptions): Cont
   return {
     subject: subject.name,
     label: labelOf(subject, options),
+    wait: 'loop/loop',
     start: async () => {
       const host = new ThreadHost();
       try {

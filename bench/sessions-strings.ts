@@ -67,6 +67,7 @@ export function posts(parts: Parts): Contestant {
   return {
     subject: parts.subject.name,
     label: labelOf(parts.subject, parts.options),
+    wait: parts.wait,
     start: async () => {
       const { host, channel } = await openHost(parts);
       return new PostSession(host, channel);

@@ -202,6 +202,7 @@ export function flow(options: FlowOptions, label: string = labelOf(options.subje
   return {
     subject: options.subject.name,
     label,
+    wait: options.wait,
     start: async () => {
       const { host, channel } = await openHost(options);
       return new FlowSession(options, host, channel);
@@ -212,8 +213,9 @@ export function flow(options: FlowOptions, label: string = labelOf(options.subje
 /** A contestant that makes round trips; the value is microseconds each. */
 export function trips(options: TripOptions, label: string): Contestant {
   return {
-    subject: `${options.subject.name}`,
+    subject: options.subject.name,
     label,
+    wait: options.wait,
     start: async () => {
       const { host, channel } = await openHost(options);
       return new TripSession(options, host, channel);

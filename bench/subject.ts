@@ -4,9 +4,9 @@
 import type { Worker } from 'node:worker_threads';
 import type { BenchOptions } from './contest.ts';
 import type { Form, Load, Tally } from './loads.ts';
+import type { Wait } from './wait.ts';
 
-/** How main thread and worker wait, in this order: 'loop' returns to the event loop, 'block' stays in the call. */
-export type Wait = 'loop/loop' | 'loop/block' | 'block/block';
+export type { Wait };
 
 /** A shared counter with which receivers tell how far they are, for senders that have no back-pressure of their own. */
 export type Progress = Int32Array;

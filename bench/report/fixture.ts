@@ -29,6 +29,7 @@ export function result(subject: string, label: string, middle: number, next: Ran
   return {
     subject,
     label,
+    wait: 'loop/loop',
     samples,
     median: median(samples),
     low: sorted[quarter]!,

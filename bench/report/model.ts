@@ -1,9 +1,14 @@
 // Results files, turned into what a report shows: scenarios, their rows, the contenders of each row in order of merit,
 // and how our best stands against the best rival. Pages, pictures, README and terminal all draw this one model.
+//
+// Like is set beside like: a row whose contenders wait in different ways (event loops, the worker blocks, both block)
+// is shown as one row a way, so that a thread that never returns to its loop is not held against one that does.
 import { readFileSync } from 'node:fs';
 import { type Result, type Results, type Row, SCHEMA, type ScenarioResults } from '../schema.ts';
+import { WAIT_NAMES, WAITS, type Wait } from '../wait.ts';
 import { type Kind, kindOf } from './kind.ts';
 import { geometricMean, median } from './stats.ts';
+import { wayOf } from './way.ts';
 
 export interface Run {
   /** `Node 24.21.0`, with the date or the file's number added where two runs would look alike. */
@@ -11,7 +16,7 @@ export interface Run {
   readonly results: Results;
 }
 
-/** Our best against the best rival, in one row of one run. */
+/** Our best against the best rival that waits as it does, in one row of one run. */
 export interface Standing {
   /** `even` when the two spreads overlap: then the ratio says nothing. */
   readonly outcome: 'ahead' | 'even' | 'behind';
@@ -32,6 +37,8 @@ export interface Contender {
 export interface RowView {
   readonly label: string;
   readonly params: Row['params'];
+  /** The way to wait that all contenders of this row share, where its scenario knows more than one. */
+  readonly way: Wait | undefined;
   /** Best first, by the first run that has it; limits last. */
   readonly contenders: readonly Contender[];
   readonly standings: readonly (Standing | undefined)[];
@@ -119,21 +126,44 @@ export function standing(results: readonly Result[], better: ScenarioResults['be
   return { outcome: overlap(ours, rival) ? 'even' : ahead ? 'ahead' : 'behind', ratio, ours, rival };
 }
 
-function rowView(scenario: string, label: string, runs: readonly Run[]): RowView {
+/** One row of the files, side by side. */
+interface Found {
+  readonly label: string;
+  readonly better: ScenarioResults['better'];
+  /** One per run. */
+  readonly rows: readonly (Row | undefined)[];
+}
+
+function findRow(scenario: string, label: string, runs: readonly Run[]): Found {
   let better: ScenarioResults['better'] = 'higher';
-  const found = runs.map((run) => {
+  const rows = runs.map((run) => {
     const home = run.results.scenarios.find((candidate) => candidate.name === scenario);
     if (home) better = home.better;
     return home?.rows.find((row) => row.label === label);
   });
+  return { label, better, rows };
+}
+
+/** One row a way; the row as it is where all wait alike. */
+function rowViews(scenario: string, found: Found): RowView[] {
+  const ways = new Set(found.rows.flatMap((row) => (row?.results ?? []).flatMap((one) => wayOf(one, scenario) ?? [])));
+  if (ways.size < 2) return [rowView(found, undefined, () => true)];
+  return WAITS.filter((way) => ways.has(way)).map((way) => {
+    const fits = (result: Result): boolean => (wayOf(result, scenario) ?? way) === way;
+    return rowView(found, way, fits);
+  });
+}
+
+function rowView({ label, better, rows }: Found, way: Wait | undefined, fits: (result: Result) => boolean): RowView {
+  const results = rows.map((row) => row?.results.filter(fits));
   const subjects = new Map<string, string>();
-  for (const row of found) for (const result of row?.results ?? []) subjects.set(result.subject, result.label);
+  for (const one of results) for (const result of one ?? []) subjects.set(result.subject, result.label);
   const contenders = [...subjects].map(
     ([subject, name]): Contender => ({
       subject,
       label: name,
       kind: kindOf(subject),
-      cells: found.map((row) => row?.results.find((result) => result.subject === subject)),
+      cells: results.map((one) => one?.find((result) => result.subject === subject)),
     }),
   );
   const merit = (contender: Contender): number => {
@@ -143,12 +173,20 @@ function rowView(scenario: string, label: string, runs: readonly Run[]): RowView
     return better === 'higher' ? first.median : -first.median;
   };
   contenders.sort((a, b) => merit(b) - merit(a) || (a.subject < b.subject ? -1 : 1));
+  const params = rows.find((row) => row)?.params ?? {};
   return {
-    label,
-    params: found.find((row) => row)?.params ?? {},
+    label: way === undefined ? label : `${label}, ${WAIT_NAMES[way]}`,
+    params: way === undefined ? params : { ...params, way: WAIT_NAMES[way] },
+    way,
     contenders,
-    standings: found.map((row) => (row ? standing(row.results, better) : undefined)),
+    standings: results.map((one) => one && standing(one, better)),
   };
+}
+
+/** Whether a row has contenders of ours only: nobody else can wait that way. */
+export function onlyOurs(row: RowView): boolean {
+  const kinds = new Set(row.contenders.filter(({ cells }) => cells.some(counts)).map(({ kind }) => kind));
+  return kinds.has('ours') && !kinds.has('rival');
 }
 
 /** Lays runs side by side. Scenarios and rows keep the order of the files; what only one file has is kept too. */
@@ -165,7 +203,10 @@ export function buildReport(files: readonly Results[]): Report {
     }
   }
   const scenarios = [...heads].map(
-    ([name, head]): ScenarioView => ({ head, rows: [...labels.get(name)!].map((label) => rowView(name, label, runs)) }),
+    ([name, head]): ScenarioView => ({
+      head,
+      rows: [...labels.get(name)!].flatMap((label) => rowViews(name, findRow(name, label, runs))),
+    }),
   );
   return { runs, scenarios };
 }

@@ -5,7 +5,18 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Results } from '../schema.ts';
 import { fixture } from './fixture.ts';
-import { BEGIN, current, END, PICTURE, renew, renewed, resultsTable, stale } from './readme-table.ts';
+import {
+  BEGIN,
+  current,
+  END,
+  PAGE,
+  PICTURE,
+  renew,
+  renewed,
+  resultsPage,
+  resultsTable,
+  stale,
+} from './readme-table.ts';
 
 test('README and picture show what bench/results has (else run `node dist/bench/report/readme-table.js`)', () => {
   assert.deepEqual(stale(renewed()), []);
@@ -20,9 +31,10 @@ test('a README and a picture that lag behind the results are found, and so is a 
     const result = (speed: number): void =>
       writeFileSync(join(folder, 'bench/results/a.json'), JSON.stringify(fixture({ speed })));
     result(1);
-    assert.deepEqual(stale(renewed(folder), folder), ['README.md', PICTURE]);
+    assert.deepEqual(stale(renewed(folder), folder), ['README.md', PICTURE, PAGE]);
     for (const [path, text] of renewed(folder)) writeFileSync(join(folder, path), text);
     assert.deepEqual(stale(renewed(folder), folder), []);
+    // All figures grow alike: who wins by how much stays as it was.
     result(1.1);
     assert.deepEqual(stale(renewed(folder), folder), ['README.md', PICTURE]);
   } finally {
@@ -54,15 +66,17 @@ test('of each runtime release the newest complete run counts, and a quick one ne
   );
 });
 
-test('the table has a line per scenario that can be compared, rows with the same number of cells, and the losses', () => {
-  const text = resultsTable([fixture(), fixture({ seed: 2, version: '26.10.0' })]);
+test('the table has a line per scenario that can be compared, and rows with the same number of cells', () => {
+  const files = [fixture(), fixture({ seed: 2, version: '26.10.0' })];
+  const text = resultsTable(files);
   const rows = text.split('\n').filter((line) => line.startsWith('|'));
   const cells = (line: string): number => line.replace(/\\\|/g, '').split('|').length;
   assert.equal(rows.length, 2 + 3 + 2 + 4);
   assert.deepEqual(new Set(rows.slice(0, 5).map(cells)), new Set([8]));
   assert.deepEqual(new Set(rows.slice(5).map(cells)), new Set([6]));
   assert.match(text, /Node 24\.21\.0, Invented CPU/);
-  assert.match(text, /- `shared-rate`, 64 KiB string: @nxtedition\/shared \(stand-in\), 1\.\d×/);
+  assert.match(text, /Of the 19 rows of this run we are ahead in \d+, level in \d, and \*\*a rival wins 2\*\*/);
+  assert.match(resultsPage(files)!, /- `shared-rate`, 64 KiB string: @nxtedition\/shared \(stand-in\), 1\.\d×/);
   assert.ok(!/NaN|undefined|Infinity/.test(text));
 });
 

@@ -1,4 +1,5 @@
-// The README's results, generated from bench/results/*.json between two markers, so that no number there was typed.
+// The README's results, and the whole list in docs/results.md, generated from bench/results/*.json, so that no number
+// there was typed. In the README they stand between two markers.
 //
 //   node dist/bench/report/readme-table.js            rewrites the README
 //   node dist/bench/report/readme-table.js --check    exits with 1 when it would change something
@@ -9,13 +10,15 @@ import { fileURLToPath } from 'node:url';
 import type { Results } from '../schema.ts';
 import { figure, spread, times } from './format.ts';
 import { type Headline, headlines } from './headline.ts';
-import { buildReport, type Report, readResults, runtimeName, score } from './model.ts';
+import { buildReport, counts, onlyOurs, type Report, readResults, runtimeName, score } from './model.ts';
 import { picture } from './picture.ts';
 
 export const BEGIN = '<!-- results:begin -->';
 export const END = '<!-- results:end -->';
 /** The picture beside the table, drawn from the same results. */
 export const PICTURE = 'docs/results.svg';
+/** Every row that a rival wins, and every row that only we have. */
+export const PAGE = 'docs/results.md';
 
 /** The runtime whose figures stand in the README; the others are there with their ratios. */
 const FRONT = /^Node 24\./;
@@ -81,6 +84,23 @@ function ratioRow(report: Report, at: number): string {
   return line([`\`${head.name}\``, head.title, ...cells]);
 }
 
+/** Rows of ways to wait that only we have: figures to read, nothing to win. */
+function aloneLines(report: Report): string[] {
+  const found: string[] = [];
+  for (const { head, rows } of report.scenarios) {
+    for (const row of rows.filter(onlyOurs)) {
+      const cells = report.runs.map((_, run) => {
+        const [best] = row.contenders.flatMap(({ kind, cells: of }) =>
+          kind === 'ours' && counts(of[run]) ? of[run] : [],
+        );
+        return best === undefined ? '–' : figure(best.median, head.unit);
+      });
+      found.push(line([`\`${head.name}\`, ${row.label}`, ...cells, unitWord(head.unit)]));
+    }
+  }
+  return found;
+}
+
 function lossLines(report: Report): string[] {
   const found: string[] = [];
   for (const { head, rows } of report.scenarios) {
@@ -127,16 +147,22 @@ export function resultsTable(files: readonly Results[]): string {
   const { machine, date, command, commit } = run.results;
   const rows = headlines(report, front.run);
   const noisy = report.runs.filter((one) => one.results.noise.bad).map((one) => one.name);
-  const lost = lossLines(report);
+  const { scenarios } = report;
+  const sums = scenarios.map((scenario) => score(scenario, front.run));
+  const sum = (of: 'ahead' | 'even' | 'behind' | 'total'): number => sums.reduce((total, one) => total + one[of], 0);
   return [
     `![Millrace beside the best rival and the native port on ${run.name}](${PICTURE})`,
     '',
     `${run.name}, ${machine.cpu}, ${machine.cores} cores, ${machine.os}, ${date.slice(0, 10)}, commit ${commit.slice(0, 8)}, \`${command}\`.`,
-    'Medians with their spread; of each scenario the row with the middle ratio, not the best one.',
+    'Medians with their spread; of each scenario the row with the middle ratio, not the best one. A row compares contenders',
+    'that wait in the same way: event loops with event loops, a blocking worker with a blocking worker.',
     '',
     line(['scenario, row', 'Millrace', 'best rival', 'native port', 'ahead', 'unit']),
     line(['---', '--:', '--:', '--:', '--:', '---']),
     ...rows.map(frontRow),
+    '',
+    `Of the ${sum('total')} rows of this run we are ahead in ${sum('ahead')}, level in ${sum('even')}, and **a rival wins ${sum('behind')}**:`,
+    `[all of them, on every runtime](${PAGE}).`,
     '',
     'Our best against the best rival of each row: geometric mean over the rows, and rows ahead of every rival.',
     '',
@@ -144,9 +170,35 @@ export function resultsTable(files: readonly Results[]): string {
     line(['---', '---', ...report.runs.map(() => '--:')]),
     ...report.scenarios.map((_, at) => ratioRow(report, at)),
     '',
-    ...(noisy.length > 0 ? [`Too noisy to quote, by their own probe: ${noisy.join(', ')}.`, ''] : []),
-    lost.length === 0 ? 'No row of these runs is won by a rival.' : 'Rows that a rival wins:',
-    ...(lost.length === 0 ? [] : ['', ...lost]),
+    noisy.length > 0
+      ? `Too noisy to quote, by their own probe: ${noisy.join(', ')}.`
+      : 'No run was flagged by its noise probe.',
+  ].join('\n');
+}
+
+/** The whole list, for docs/results.md; undefined while there are no results. */
+export function resultsPage(files: readonly Results[]): string | undefined {
+  const report = frontOf(files)?.report;
+  if (report === undefined) return undefined;
+  const lost = lossLines(report);
+  return [
+    '# Rows that a rival wins, and rows that only Millrace has',
+    '',
+    'Written by `node dist/bench/report/readme-table.js` from the newest full run of each runtime under bench/results/; the',
+    'rest of each run is what `npx millrace report` draws. [benchmarks.md](benchmarks.md) says how each contender is used.',
+    '',
+    '## Won by a rival',
+    '',
+    ...(lost.length === 0 ? ['None.'] : lost),
+    '',
+    '## Ways to wait that only Millrace has',
+    '',
+    'Our best figure of each; there is nobody to compare it with, and it counts in no ratio.',
+    '',
+    line(['scenario, row', ...report.runs.map((run) => run.name), 'unit']),
+    line(['---', ...report.runs.map(() => '--:'), '---']),
+    ...aloneLines(report),
+    '',
   ].join('\n');
 }
 
@@ -170,12 +222,14 @@ export function committedResults(root: string = ROOT): Results[] {
   return names.sort().map((name) => readResults(join(folder, name)));
 }
 
-/** What README and picture should hold, by path from the root; the picture is absent while there are no results. */
+/** What README, picture and page should hold, by path from the root; the latter two are absent while there are no results. */
 export function renewed(root: string = ROOT): Map<string, string> {
   const results = committedResults(root);
   const files = new Map([['README.md', renew(readFileSync(join(root, 'README.md'), 'utf8'), resultsTable(results))]]);
   const drawn = resultsPicture(results);
   if (drawn !== undefined) files.set(PICTURE, drawn);
+  const listed = resultsPage(results);
+  if (listed !== undefined) files.set(PAGE, listed);
   return files;
 }
 

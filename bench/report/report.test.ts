@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Result, Results } from '../schema.ts';
+import type { Result, Results, ScenarioResults } from '../schema.ts';
+import type { Wait } from '../wait.ts';
 import { findChromium } from './chromium.ts';
 import { fixture, result } from './fixture.ts';
 import { headline } from './headline.ts';
-import { betterBy, buildReport, standing } from './model.ts';
+import { betterBy, buildReport, onlyOurs, standing } from './model.ts';
 import { page } from './page.ts';
 import { picture } from './picture.ts';
 import { report } from './report.ts';
@@ -114,6 +115,43 @@ test('overlapping spreads are no difference, whatever the medians say', () => {
   assert.equal(standing([ours, made('native-port', 80, 70, 89)], 'higher')!.outcome, 'ahead');
   assert.equal(standing([ours, made('native-port', 80, 70, 89)], 'lower')!.outcome, 'behind');
   assert.equal(standing([ours, made('limit-ring', 900, 800, 990)], 'higher'), undefined);
+});
+
+test('contenders that wait in different ways are rows of their own, and a way that only we have is said to be that', () => {
+  const made = (subject: string, median: number, wait?: Wait): Result => ({
+    ...{ subject, label: subject, samples: [median], median, low: median, high: median, checked: true },
+    ...(wait && { wait }),
+  });
+  const file = structuredClone(fixture()) as Results & { scenarios: ScenarioResults[] };
+  file.scenarios = [
+    {
+      ...file.scenarios[1]!,
+      better: 'lower',
+      rows: [
+        {
+          label: 'parked',
+          params: { pauseMs: 3 },
+          results: [
+            made('millrace-port:loop', 90, 'loop/loop'),
+            made('millrace-port:block', 30, 'block/block'),
+            // From a file that does not say it: the subject does.
+            made('native-port', 60),
+            made('cpp-spin', 1),
+          ],
+        },
+      ],
+    },
+  ];
+  const [loops, blocking, ...more] = buildReport([file]).scenarios[0]!.rows;
+  assert.deepEqual(more, []);
+  assert.equal(loops!.label, 'parked, event loops');
+  assert.equal(loops!.standings[0]!.outcome, 'behind', 'our blocking figure must not stand against their event loops');
+  assert.equal(loops!.standings[0]!.ours.subject, 'millrace-port:loop');
+  assert.equal(blocking!.label, 'parked, both block');
+  assert.equal(blocking!.standings[0], undefined);
+  assert.deepEqual([onlyOurs(loops!), onlyOurs(blocking!)], [false, true]);
+  for (const row of [loops!, blocking!]) assert.ok(row.contenders.some(({ subject }) => subject === 'cpp-spin'));
+  assert.match(page(buildReport([file])), /only Millrace waits this way/);
 });
 
 test('a ratio says how many times better, whether more or less is better, by the median over rounds', () => {

@@ -8,6 +8,7 @@ import {
   betterBy,
   type Contender,
   counts,
+  onlyOurs,
   overlap,
   type Report,
   type RowView,
@@ -16,16 +17,19 @@ import {
 } from './model.ts';
 
 /** How our best stands in a row, in words: a rival's win is said as plainly as ours. */
-export function verdictText(standing: Standing | undefined): { outcome: string; strong: string; rest: string } {
-  if (!standing) return { outcome: 'none', strong: '', rest: 'not compared' };
+export function verdictText(
+  standing: Standing | undefined,
+  alone = false,
+): { outcome: string; strong: string; rest: string } {
+  if (!standing) return { outcome: 'none', strong: '', rest: alone ? 'only Millrace waits this way' : 'not compared' };
   const { outcome, ratio, rival } = standing;
   if (outcome === 'even') return { outcome, strong: 'No difference', rest: `to ${rival.label}: the spreads overlap` };
   if (outcome === 'ahead') return { outcome, strong: `${times(ratio)} ahead`, rest: `of ${rival.label}` };
   return { outcome, strong: `${rival.label} wins`, rest: `by ${times(1 / ratio)}` };
 }
 
-function verdictCell(standing: Standing | undefined, run: string | undefined, span: number): Markup {
-  const { outcome, strong, rest } = verdictText(standing);
+function verdictCell(standing: Standing | undefined, alone: boolean, run: string | undefined, span: number): Markup {
+  const { outcome, strong, rest } = verdictText(standing, alone);
   return markup`<td class="verdict ${outcome}" colspan="${span}"${run !== undefined && markup` data-of="${run}"`}><span><b>${nameMarkup(strong)}</b> ${nameMarkup(rest)}</span></td>`;
 }
 
@@ -156,8 +160,9 @@ function block(row: RowView, unit: string, report: Report, columns: readonly Pro
   const end = scaleEnd(row);
   const one = report.runs.length === 1;
   const names = report.runs.map((run) => run.name);
+  const alone = onlyOurs(row);
   const verdicts = row.standings.map((standing, at) =>
-    verdictCell(standing, one ? undefined : names[at]!, one ? 3 + columns.length : 1),
+    verdictCell(standing, alone, one ? undefined : names[at]!, one ? 3 + columns.length : 1),
   );
   const lines = row.contenders.map((contender) => {
     if (one) return lineOfOne(contender, row, unit, end, columns);

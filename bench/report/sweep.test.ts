@@ -6,7 +6,7 @@ import { buildReport, type RowView } from './model.ts';
 import { families, paramText, sweeps } from './sweep.ts';
 
 function rows(...params: Row['params'][]): RowView[] {
-  return params.map((one, at) => ({ label: `row ${at}`, params: one, contenders: [], standings: [] }));
+  return params.map((one, at) => ({ label: `row ${at}`, params: one, way: undefined, contenders: [], standings: [] }));
 }
 
 function headings(found: ReturnType<typeof families>): string[] {

@@ -12,18 +12,13 @@ import { limitTrips } from '../native/limits.ts';
 import { trips } from '../sessions.ts';
 import { labelOf, type ThreadSubject, type Wait } from '../subject.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
+import { WAIT_NAMES } from '../wait.ts';
 import { chosen, specOfValue } from './common.ts';
 
 /** Loops that wait for each other are compiled late. */
 export function tripPace(setting: Setting): Partial<Pace> {
   return sized(setting, { full: { warmMs: 450 }, quick: { warmMs: 200 }, smoke: {} });
 }
-
-const WAIT_NAMES: Readonly<Record<Wait, string>> = {
-  'loop/loop': 'event loops',
-  'loop/block': 'worker blocks',
-  'block/block': 'both block',
-};
 
 /** The contender's label, with its way of waiting where that is not its name already. */
 export function waitLabel(subject: ThreadSubject, wait: Wait, options: BenchOptions): string {
