@@ -39,7 +39,7 @@ export async function backPressure(): Promise<void> {
   const { port, worker } = spawn(CONSUMER, { worker: { workerData: { native: false } } });
   const ours = await flood(async () => {
     port.postMessage(payload);
-    await port.writable;
+    await port.drained();
   });
   const waiting = port.stats().outboxBytesPeak;
   port.close();
@@ -51,7 +51,7 @@ export async function backPressure(): Promise<void> {
 
   table([
     ['', 'messages accepted', 'memory grew by', 'waiting at most'],
-    ['millrace, await port.writable', String(ours.sent), megabytes(ours.grown), megabytes(waiting)],
+    ['millrace, await port.drained()', String(ours.sent), megabytes(ours.grown), megabytes(waiting)],
     [
       `native postMessage${theirs.grown < GROWTH_MAX_BYTES ? '' : ', stopped'}`,
       String(theirs.sent),

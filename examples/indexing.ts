@@ -44,7 +44,7 @@ export async function indexing(): Promise<void> {
       const text = readFileSync(path, 'utf8');
       sentBytes += text.length;
       port.postMessage({ task, path: relative(root, path), text });
-      await port.writable;
+      await port.drained();
     }
     port.postMessage({ task, end: true });
   }

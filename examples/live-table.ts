@@ -82,7 +82,7 @@ function ours(port: Port, blocking: boolean): Subject {
         if (blocking) port.send(message);
         else {
           port.postMessage(message);
-          if (i % 64 === 0) await port.writable;
+          if (i % 64 === 0) await port.drained();
         }
       }
       await port.receiveAsync();

@@ -21,7 +21,7 @@ export async function strings(): Promise<void> {
     const start = performance.now();
     for (const message of messages) {
       port.postMessage(message);
-      await port.writable;
+      await port.drained();
     }
     port.postMessage(null);
     await port.receiveAsync();

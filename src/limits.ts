@@ -28,7 +28,7 @@ export const SCRATCH_BYTES_KEPT: number = 8 * 1024 * 1024;
 
 // ---- outbox and inbox -----------------------------------------------------------------------------------------
 
-/** Bytes waiting in the outbox from which on `writable` is pending: one default ring more. */
+/** Bytes waiting in the outbox from which on `drained()` is pending: one default ring more. */
 export const HIGH_WATER_MARK_DEFAULT: number = 256 * 1024;
 /** Bytes the outbox holds at the most before `postMessage` refuses (policy `wait`). */
 export const OUTBOX_BYTES_DEFAULT: number = 64 * 1024 * 1024;

@@ -44,7 +44,7 @@ async function sendOnLoop(port: Port, load: Load, count: number, from: number): 
   while (i < count) {
     const before = i;
     port.cork(batch);
-    if (i < count && i - before < BATCH) await port.writable;
+    if (i < count && i - before < BATCH) await port.drained();
   }
 }
 
@@ -123,7 +123,7 @@ export const subjects: readonly ThreadSubject[] = [
   subject(
     'millrace-port:mixed',
     'Millrace port, worker blocks',
-    'The main thread on its event loop (trySend, await writable, on("message")), the worker in receive; streams are corked by 64 messages.',
+    'The main thread on its event loop (trySend, await drained(), on("message")), the worker in receive; streams are corked by 64 messages.',
     'loop/block',
   ),
   subject(

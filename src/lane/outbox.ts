@@ -6,7 +6,7 @@ import type { HeldValue } from './side-channel.ts';
 
 /**
  * What `postMessage` does when the outbox is above its mark.
- * - `wait`: takes the message up to a hard limit, `writable` is pending meanwhile; past the limit it refuses
+ * - `wait`: takes the message up to a hard limit, `drained()` is pending meanwhile; past the limit it refuses
  * - `reject`: refuses above the mark
  * - `drop-oldest`, `drop-newest`: lets a waiting message go, or the new one, and counts it
  * - `latest`: keeps the newest only
@@ -31,6 +31,7 @@ export interface OutboxEntry {
 
 export class Outbox {
   readonly policy: OverflowPolicy;
+  /** Bytes from which on a sender should wait, at least 1: with a mark of 0 there is room only while nothing waits. */
   readonly highWaterMark: number;
   readonly #limit: number;
   readonly #entries = new Fifo<OutboxEntry>();
@@ -41,7 +42,8 @@ export class Outbox {
 
   constructor(policy: OverflowPolicy, highWaterMark: number, limit: number) {
     this.policy = policy;
-    this.highWaterMark = highWaterMark;
+    // Above the limit it could never be reached, and who waits for room would be refused.
+    this.highWaterMark = Math.max(1, Math.min(highWaterMark, limit));
     this.#limit = limit;
   }
 
@@ -54,8 +56,7 @@ export class Outbox {
   }
 
   get aboveMark(): boolean {
-    // With a mark of 0 there is room only while nothing waits.
-    return this.#bytes >= Math.max(this.highWaterMark, 1);
+    return this.#bytes >= this.highWaterMark;
   }
 
   /** Whether an entry may still be dropped: then it must teach the receiver nothing. */
@@ -77,7 +78,7 @@ export class Outbox {
     }
     throw new UsageError(
       'ERR_OUTBOX_FULL',
-      `Cannot post: ${this.#bytes} bytes wait in the outbox, which takes ${limit}; await port.writable, or choose another overflow policy`,
+      `Cannot post: ${this.#bytes} bytes wait in the outbox, which takes ${limit}; await port.drained(), or choose another overflow policy`,
       { length: this.#bytes, limit },
     );
   }

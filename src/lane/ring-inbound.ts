@@ -191,6 +191,7 @@ export class RingInbound {
 
   /** Decodes a message that stands anywhere in a buffer: first it must start where codecs expect it. */
   #decodeCopy(kind: number, payload: Uint8Array): unknown {
+    this.#taken(payload.length);
     const views = viewsOf(new ArrayBuffer((payload.length + 7) & -8));
     views.bytes.set(payload);
     return this.#decodeAside(kind, views, payload.length);

@@ -33,6 +33,8 @@ export class RingOutbound {
   #starvedFor = 0;
   /** Messages accepted so far. */
   #accepted = 0;
+  /** Messages left in the side channel at the end. */
+  #left = 0;
   /** A value is being encoded: its getters are user code, which must not find the encoder half way. */
   #encoding = false;
 
@@ -70,6 +72,10 @@ export class RingOutbound {
   }
   get backlog(): number {
     return this.#outbox.length;
+  }
+  /** Messages accepted that never came to stand in the ring: they wait, or were left in the side channel. */
+  get unsent(): number {
+    return this.#outbox.length + this.#left;
   }
   get producer(): Producer {
     return this.#producer;
@@ -168,6 +174,7 @@ export class RingOutbound {
   /** Leaves what did not fit the ring in the side channel, where the other side finds it; returns the frames left. */
   spill(): number {
     const frames: SpilledFrame[] = [];
+    this.#left = this.#outbox.length;
     for (const { kind, bytes, home, held, moved } of this.#outbox.takeAll()) {
       if (held !== undefined) frames.push([kind, markerOf(this.#side.post(held.value, held.transfer))]);
       else frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);

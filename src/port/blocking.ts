@@ -16,14 +16,20 @@ export function receiveBlocking(transport: Transport, timeoutMs: number): unknow
  * Sends what found no room at the first try; false at the time limit or the end, when nothing was sent.
  * @param sent whether the value was taken already, and only the rest of its parts has to follow
  */
-export function sendBlocking(transport: Transport, value: unknown, sent: boolean, timeoutMs: number): boolean {
+export function sendBlocking(
+  transport: Transport,
+  value: unknown,
+  transfer: readonly unknown[],
+  sent: boolean,
+  timeoutMs: number,
+): boolean {
   const start = performance.now();
   let taken = sent;
   if (!taken) {
     // Tried anew only when there is room for it, because each try encodes the value.
     transport.waitProgress(() => {
       // Asked again after it came true: a value that went in must not go in twice.
-      taken ||= transport.pump() && transport.writable && transport.trySend(value);
+      taken ||= transport.pump() && transport.writable && transport.trySend(value, transfer);
       return taken;
     }, timeoutMs);
   }

@@ -8,7 +8,7 @@ import * as limits from '../limits.ts';
 export interface PortOptions {
   /** What `postMessage` does when the outbox is full; default `wait`. */
   readonly overflow?: OverflowPolicy;
-  /** Bytes in the outbox from which on `writable` is pending; default 256 KiB. */
+  /** Bytes in the outbox from which on `full` is true and `drained()` pending; default 256 KiB. */
   readonly highWaterMarkBytes?: number;
   /** Bytes the outbox holds at the most under `wait`; default 64 MiB. A message counts 256 beside its own. */
   readonly outboxBytes?: number;
@@ -120,31 +120,38 @@ function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
 }
 
 /**
- * The time limit in these options, in milliseconds: 0 or more, Infinity (the default) for none.
+ * The time limit in these options of a call, in milliseconds: 0 or more, Infinity (the default) for none.
+ * @param known the options that the call takes
  * @throws UsageError ERR_OPTION for anything else, NaN and negative numbers included
  */
 export function timeoutOf(
   options: { readonly timeoutMs?: number } | undefined,
+  known: readonly string[],
   fallback: number = Number.POSITIVE_INFINITY,
 ): number {
   if (options === undefined) return fallback;
   if (typeof options !== 'object' || options === null) {
     throw new UsageError('ERR_OPTION', `Cannot use ${show(options)} as options: expected an object like { timeoutMs }`);
   }
-  const { timeoutMs } = options;
-  if (timeoutMs === undefined) {
-    // Only here, where it costs nothing: `{ timeout: 100 }` would wait for ever.
-    for (const name of Object.keys(options)) {
-      if (name === 'timeoutMs' || name === 'signal') continue;
-      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are timeoutMs, signal`, { option: name });
-    }
-    return fallback;
+  // `{ timeout: 100 }` would wait for ever.
+  for (const name in options) {
+    if (!known.includes(name) && (options as Record<string, unknown>)[name] !== undefined) throw unknown(name, known);
   }
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return fallback;
   if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs;
   throw new UsageError('ERR_OPTION', `timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {
     option: 'timeoutMs',
     value: timeoutMs,
   });
+}
+
+function unknown(name: string, known: readonly string[]): UsageError {
+  const why =
+    name === 'signal'
+      ? 'Option signal is for receiveAsync: while a thread is blocked nothing can abort a signal'
+      : `Unknown option ${name}; known are ${known.join(', ')}`;
+  return new UsageError('ERR_OPTION', why, { option: name });
 }
 
 function isWholeBetween(value: unknown, min: number, max: number): boolean {

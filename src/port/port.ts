@@ -16,12 +16,21 @@ import { type Settleable, settleable, Waiters } from './waiters.ts';
 export interface ReceiveOptions {
   /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
   readonly timeoutMs?: number;
+}
+export interface ReceiveAsyncOptions extends ReceiveOptions {
+  /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
   readonly signal?: AbortSignal;
 }
 export interface SendOptions {
   /** Milliseconds until the message has found room; Infinity by default. */
   readonly timeoutMs?: number;
+  /** Objects that move instead of being cloned. They stay where they are if nothing was sent. */
+  readonly transfer?: readonly unknown[];
 }
+
+const SEND_OPTIONS: readonly string[] = ['timeoutMs', 'transfer'];
+const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs'];
+const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
 
 /**
  * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
@@ -41,7 +50,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** `close()` was called on this end. */
   #shut = false;
   /** `CLOSED` has come out of the transport: no message will. */
-  #drained = false;
+  #readOut = false;
+  /** Messages that `postMessage` was given after the end. */
+  #late = 0;
   #closeEmitted = false;
   /** An error that a batch met behind its messages; the next receive throws it. */
   #owed: { readonly error: unknown } | undefined;
@@ -64,17 +75,27 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /**
    * Sends a value. Never waits for room: what does not fit the ring waits in the outbox, whose policy has a name. A message
    * longer than the ring it feeds, for 5 ms at the most, to a reader that is taking it in, unless spinning is off.
+   *
+   * After the end, of either side, it does nothing, as with a MessagePort: the value is not looked at, nothing in `transfer`
+   * moves, `stats().undelivered` counts it, and `closed` tells why.
    * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
    * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER,
-   *   ERR_OUTBOX_FULL; ClosedError once either side has ended. Nothing was sent then
+   *   ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
-    this.#checkOpen('post');
-    this.#transport.post(value, transferList(transfer));
+    const list = transferList(transfer);
+    if (this.#over) {
+      this.#late++;
+      return;
+    }
+    this.#transport.post(value, list);
     if (this.#transport.backlog > 0) this.#kick();
   }
 
-  /** Sends now or not at all: false when full. Never blocks. @throws as postMessage */
+  /**
+   * Sends now or not at all: false when full. Never blocks.
+   * @throws ClosedError once either side has ended; else as postMessage. Nothing was sent or moved then
+   */
   trySend(value: Out, transfer?: Transfer): boolean {
     this.#checkOpen('send');
     const sent = this.#transport.trySend(value, transferList(transfer));
@@ -84,17 +105,19 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /**
    * Sends, blocking this thread while there is no room. What arrives meanwhile is set aside, not lost. Returns false
-   * if the time limit passed first; nothing was sent then.
-   * @throws UnsupportedError where this thread may not block; else as postMessage, ClosedError also while waiting
+   * if the time limit passed first; nothing was sent or moved then.
+   * @throws UnsupportedError where this thread may not block; ClosedError once either side has ended, also while waiting;
+   *   else as postMessage
    */
   send(value: Out, options?: SendOptions): boolean {
     this.#checkOpen('send');
-    const timeoutMs = timeoutOf(options);
-    let sent = this.#transport.trySend(value);
+    const timeoutMs = timeoutOf(options, SEND_OPTIONS);
+    const transfer = transferList(options);
+    let sent = this.#transport.trySend(value, transfer);
     if (sent && this.#transport.backlog === 0) return true;
     if (!sent) this.#checkMayBlock('send');
     try {
-      sent = sendBlocking(this.#transport, value, sent, timeoutMs);
+      sent = sendBlocking(this.#transport, value, transfer, sent, timeoutMs);
     } finally {
       this.#pump.rearm();
       if (this.#transport.backlog > 0) this.#kick();
@@ -103,18 +126,45 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return sent;
   }
 
-  /** Publishes everything sent inside `body` together, with one wake-up. */
+  /**
+   * Publishes everything sent inside `body` together, with one wake-up, and returns what `body` returns. May nest. After the
+   * end `body` runs all the same: what it posts counts as undelivered.
+   */
   cork<R>(body: () => R): R {
     return this.#transport.cork(body);
   }
 
-  /** Resolves when there is room again; at once if there is. Rejects with ClosedError if either side ends first. */
-  get writable(): Promise<void> {
-    if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('send'));
+  /**
+   * Whether a sender should wait: the outbox is at its mark (`highWaterMarkBytes`, or `outboxBytes` where that is less), or
+   * what was refused last would not fit yet. True exactly while `drained()` would be pending; false after the end.
+   * @throws LayoutError if the memory is damaged (the channel ends)
+   */
+  get full(): boolean {
+    return !this.#over && !this.#hasRoom();
+  }
+
+  /**
+   * Resolves when there is room again; at once if there is (to a loop that never pauses, in a later turn of its event loop:
+   * timers and others want theirs). Who ignores the promise need not catch its rejection.
+   * ```ts
+   * import { attach, channel } from 'millrace';
+   * const { port, remote } = channel({ capacityBytes: 1024 });
+   * const far = attach(remote);
+   * while (port.trySend('as much as fits'));
+   * console.log(port.full);                                  // true
+   * setTimeout(() => far.receiveMany(100), 1);
+   * await port.drained();
+   * console.log(port.full, port.trySend('goes in again'));   // false true
+   * port.close();
+   * ```
+   * @throws (rejects) ClosedError if either side ends first, or has ended; LayoutError if the memory is damaged
+   */
+  drained(): Promise<void> {
+    if (this.#over) return refused(this.#closedError('send'));
     try {
-      if (this.#transport.writable && !this.#pump.tire()) return Promise.resolve();
+      if (this.#hasRoom() && !this.#pump.tire()) return Promise.resolve();
     } catch (error) {
-      return Promise.reject(error);
+      return refused(error);
     }
     const room = this.#progress.room();
     this.#kick();
@@ -122,8 +172,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   /**
-   * Resolves when the peer has taken over everything sent before: from then on its death loses nothing of it to us.
-   * Rejects with ClosedError if the channel ends first, or this end was closed.
+   * Resolves when the peer has taken over everything sent before: from then on its death loses nothing of it to us. Who
+   * ignores the promise need not catch its rejection.
    * ```ts
    * import { attach, channel } from 'millrace';
    * const { port, remote } = channel();
@@ -134,16 +184,17 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * await flushed;
    * port.close();
    * ```
+   * @throws (rejects) ClosedError if the channel ends first, or this end was closed; LayoutError if the memory is damaged
    */
   flush(): Promise<void> {
-    if (this.#shut) return Promise.reject(this.#closedError('flush'));
+    if (this.#shut) return refused(this.#closedError('flush'));
     const mark = this.#transport.mark();
     try {
       if (this.#transport.takenUpTo(mark)) return Promise.resolve();
     } catch (error) {
-      return Promise.reject(error);
+      return refused(error);
     }
-    if (this.#transport.ended !== undefined) return Promise.reject(this.#closedError('flush'));
+    if (this.#over) return refused(this.#closedError('flush'));
     const taken = this.#progress.taken(mark);
     this.#kick();
     return taken;
@@ -154,7 +205,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * thread that goes on to block on something else: while blocked in this port's own calls the outbox moves by itself.
    */
   moveOutbox(): boolean {
-    return this.#transport.ended !== undefined || this.#transport.backlog === 0 || this.#transport.pump();
+    return this.#over || this.#transport.backlog === 0 || this.#transport.pump();
   }
 
   // ---- receiving ----------------------------------------------------------------------------------------------
@@ -187,8 +238,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
     // Before a message is taken: a wrong call must lose none.
-    const timeoutMs = timeoutOf(options);
-    options?.signal?.throwIfAborted();
+    const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS);
     const first = this.tryReceive();
     if (first !== EMPTY) return first;
     if (timeoutMs === 0) return EMPTY;
@@ -212,7 +262,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       });
     }
     const values: In[] = [];
-    let value = this.receive({ ...options, timeoutMs: timeoutOf(options, 0) });
+    let value = this.receive({ timeoutMs: timeoutOf(options, RECEIVE_OPTIONS, 0) });
     while (value !== EMPTY && value !== CLOSED) {
       values.push(value);
       if (values.length === max) break;
@@ -231,13 +281,13 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * before listeners.
    * @throws (rejects) the signal's reason; else as tryReceive
    */
-  receiveAsync(options?: ReceiveOptions): Promise<In | typeof EMPTY | typeof CLOSED> {
+  receiveAsync(options?: ReceiveAsyncOptions): Promise<In | typeof EMPTY | typeof CLOSED> {
     try {
-      const timeoutMs = timeoutOf(options);
+      const timeoutMs = timeoutOf(options, RECEIVE_ASYNC_OPTIONS);
       options?.signal?.throwIfAborted();
       if (this.#shut) throw this.#closedError('receive');
       // A loop over messages that are there already would keep everybody else from running.
-      const mayTake = this.#readers.length === 0 && (timeoutMs === 0 || this.#drained || !this.#pump.tire());
+      const mayTake = this.#readers.length === 0 && (timeoutMs === 0 || this.#readOut || !this.#pump.tire());
       if (mayTake) {
         const value = this.#take();
         if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value as In);
@@ -271,7 +321,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   // ---- beside the queue ---------------------------------------------------------------------------------------
 
   /**
-   * Sets the peer's interrupt word, which a peer that computes can read without touching the queue.
+   * Sets the peer's interrupt word, which a peer that computes can read without touching the queue. After the end there is
+   * nobody to interrupt, and it does nothing.
    * ```ts
    * import { attach, channel } from 'millrace';
    * const { port, remote } = channel();
@@ -288,8 +339,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
         value: word,
       });
     }
-    this.#checkOpen('interrupt');
-    this.#transport.interrupt(word);
+    if (!this.#over) this.#transport.interrupt(word);
   }
 
   /** The interrupt word that the peer has set, 0 if none. One atomic load. */
@@ -304,7 +354,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Counters of this end. */
   stats(): Stats {
-    return this.#transport.stats();
+    const stats = this.#transport.stats();
+    return { ...stats, undelivered: stats.undelivered + this.#late };
   }
 
   // ---- life ---------------------------------------------------------------------------------------------------
@@ -331,7 +382,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /**
    * Ends this side. Everything posted before still reaches the peer, also what was in the outbox. Whoever waits here
-   * is settled: receives with `CLOSED`, `writable` and `flush` with ClosedError. Calling it again changes nothing.
+   * is settled: receives with `CLOSED`, `drained` and `flush` with ClosedError. Calling it again changes nothing.
    */
   close(): void {
     if (this.#shut) return;
@@ -343,7 +394,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.close();
   }
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#shut && this.#transport.ended === undefined) await this.flush().catch(() => {});
+    if (!this.#over) await this.flush().catch(() => {});
     this.close();
   }
 
@@ -359,7 +410,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (this.#wantsData) this.#pump.kick();
   }
   get #wantsData(): boolean {
-    return !this.#shut && !this.#drained && (this.#readers.length > 0 || this.listening);
+    return !this.#shut && !this.#readOut && (this.#readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
     return this.#transport.ended === undefined && (this.#transport.backlog > 0 || this.#progress.awaited);
@@ -393,7 +444,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     }
     if (value === EMPTY) return false;
     if (value === CLOSED) {
-      this.#drained = true;
+      this.#readOut = true;
       this.#tellEnd();
       return false;
     }
@@ -444,8 +495,19 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#transport.hold(held);
   }
 
+  /** Whether a sender need not wait, once what waits has moved on as far as it goes. */
+  #hasRoom(): boolean {
+    const transport = this.#transport;
+    if (transport.writable) return true;
+    if (transport.backlog > 0) transport.pump();
+    return transport.writable;
+  }
+  /** Whether the channel has ended, from either side's doing. */
+  get #over(): boolean {
+    return this.#shut || this.#transport.ended !== undefined;
+  }
   #checkOpen(action: string): void {
-    if (this.#shut || this.#transport.ended !== undefined) throw this.#closedError(action);
+    if (this.#over) throw this.#closedError(action);
   }
   #closedError(action: string): ClosedError {
     const reason = this.#transport.ended ?? 'closed';
@@ -455,9 +517,16 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #checkMayBlock(action: string): void {
     if (this.#transport.canBlock) return;
     throw new UnsupportedError(
-      `Cannot ${action} here: this thread may not block; use ${action === 'send' ? 'trySend and writable' : 'receiveAsync or onmessage'}, or a worker`,
+      `Cannot ${action} here: this thread may not block; use ${action === 'send' ? 'trySend and drained' : 'receiveAsync or onmessage'}, or a worker`,
     );
   }
+}
+
+/** A rejection that kills nobody who does not look at it. */
+function refused(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
 }
 
 // It would arrive as an empty object; a native port throws too.

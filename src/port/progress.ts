@@ -5,7 +5,7 @@ import { type Settleable, settleable } from './waiters.ts';
 
 export class Progress {
   readonly #transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>;
-  #writable: Settleable<void> | undefined;
+  #room: Settleable<void> | undefined;
   #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
 
   constructor(transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>) {
@@ -14,18 +14,18 @@ export class Progress {
 
   /** Whether any of these promises is pending. */
   get awaited(): boolean {
-    return this.#writable !== undefined || this.#flushes.length > 0;
+    return this.#room !== undefined || this.#flushes.length > 0;
   }
 
   /** Resolves when there is room. The same promise for all who ask until then. */
   room(): Promise<void> {
-    this.#writable ??= settleable();
-    return this.#writable.promise;
+    this.#room ??= handled();
+    return this.#room.promise;
   }
 
   /** Resolves when the peer has taken over everything up to `mark`. */
   taken(mark: Mark): Promise<void> {
-    const done = settleable<void>();
+    const done = handled();
     this.#flushes.push({ mark, done });
     return done.promise;
   }
@@ -36,9 +36,9 @@ export class Progress {
    */
   settle(): void {
     this.#transport.pump();
-    if (this.#writable !== undefined && this.#transport.writable) {
-      this.#writable.resolve();
-      this.#writable = undefined;
+    if (this.#room !== undefined && this.#transport.writable) {
+      this.#room.resolve();
+      this.#room = undefined;
     }
     this.#flushes = this.#flushes.filter(({ mark, done }) => {
       if (!this.#transport.takenUpTo(mark)) return true;
@@ -52,8 +52,8 @@ export class Progress {
    * @param shut whether this end was closed by its user, who gave up what was under way
    */
   end(shut: boolean, refusal: (action: string) => ClosedError): void {
-    this.#writable?.reject(refusal('send'));
-    this.#writable = undefined;
+    this.#room?.reject(refusal('send'));
+    this.#room = undefined;
     for (const { mark, done } of this.#flushes.splice(0)) {
       if (!shut && this.#takenInTime(mark)) done.resolve();
       else done.reject(refusal('flush'));
@@ -68,4 +68,11 @@ export class Progress {
       return false;
     }
   }
+}
+
+/** A promise whose rejection kills nobody who does not look at it, as those of the web's streams. */
+function handled(): Settleable<void> {
+  const made = settleable<void>();
+  made.promise.catch(() => {});
+  return made;
 }

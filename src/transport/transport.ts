@@ -15,6 +15,12 @@ export interface Stats {
   readonly receivedBytes: number;
   /** Messages dropped by this end's overflow policy. */
   readonly dropped: number;
+  /**
+   * Messages that were sent or posted and that the peer has not taken over, as `flush` understands it; those that were
+   * posted after the end included, those that the overflow policy dropped not. 0 until the channel has ended. After the
+   * peer's end it grows by late posts only; after this end's own `close` the peer may go on reading, and it falls as it does.
+   */
+  readonly undelivered: number;
   /** Messages that could not be decoded here. */
   readonly undecodable: number;
   /** Times a message found no room in the ring. */

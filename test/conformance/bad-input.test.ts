@@ -169,7 +169,7 @@ test('blocking where it is forbidden is an UnsupportedError that names what to u
   assert.throws(() => [...port.blocking()], is('ERR_UNSUPPORTED', UnsupportedError));
   assert.throws(
     () => port.send('x'),
-    (error) => is('ERR_UNSUPPORTED', UnsupportedError)(error) && /writable/.test((error as Error).message),
+    (error) => is('ERR_UNSUPPORTED', UnsupportedError)(error) && /drained/.test((error as Error).message),
   );
   assert.equal(port.receive({ timeoutMs: 0 }), EMPTY, 'looking is not blocking');
 });

@@ -98,6 +98,21 @@ export function portLife({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
+  test(`${name}: a thread that answers a peer who has left does not die of it`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      const job = port.receive();
+      // The peer closes in the middle of the job.
+      for (const _ of port.blocking());
+      port.postMessage({ done: job });
+      port.interrupt();
+      return port.stats().undelivered;
+    });
+    port.postMessage('a job');
+    port.close();
+    assert.equal(await thread.done(), 1);
+  });
+
   test(`${name}: a peer that is alive but busy is not called dead`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();

@@ -124,7 +124,20 @@ export function portReceiving({ name, pair, far }: PortWorld): void {
     a.postMessage('for the second');
     assert.equal(await within('the second reader', second), 'for the second');
     await assert.rejects(b.receiveAsync({ signal: AbortSignal.abort(new Error('before')) }), /before/);
-    assert.throws(() => b.receive({ signal: AbortSignal.abort(new Error('blocked')) }), /blocked/);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: calls that block take no signal, with or without a time limit, and lose no message by refusing`, () => {
+    const { a, b } = pair();
+    const refused = { code: 'ERR_OPTION', message: /signal is for receiveAsync/ };
+    a.postMessage('kept');
+    for (const options of [{ signal: new AbortController().signal }, { signal: AbortSignal.abort(), timeoutMs: 5 }]) {
+      assert.throws(() => b.receive(options as never), refused);
+      assert.throws(() => b.receiveMany(1, options as never), refused);
+    }
+    assert.throws(() => b.receive({ timeoutMs: 5, timeout: 5 } as never), { code: 'ERR_OPTION' });
+    assert.equal(b.receive({ timeoutMs: 5, signal: undefined } as never), 'kept');
     a.close();
     b.close();
   });

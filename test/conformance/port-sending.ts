@@ -1,5 +1,6 @@
 // Writing to a port: bounds, back-pressure and overflow policies, flush, messages larger than the ring.
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
 import { STEP_MS, turn, within } from '../kit/watchdog.ts';
@@ -8,18 +9,18 @@ import type { PortWorld } from './port.ts';
 const TINY = { capacityBytes: 1024 };
 
 export function portSending({ name, pair, far }: PortWorld): void {
-  test(`${name}: trySend() answers false when full, writable resolves when there is room, nothing is lost`, async () => {
+  test(`${name}: trySend() answers false when full, drained resolves when there is room, nothing is lost`, async () => {
     const { a, b } = pair(TINY);
     let sent = 0;
     while (a.trySend(`message ${sent}`)) sent++;
     assert.ok(sent > 5 && sent < 1000, `${sent} messages fit`);
     assert.equal(a.trySend('refused'), false);
-    let writable = false;
-    const room = a.writable.then(() => {
-      writable = true;
+    let drained = false;
+    const room = a.drained().then(() => {
+      drained = true;
     });
     await turn();
-    assert.equal(writable, false);
+    assert.equal(drained, false);
     for (let i = 0; i < sent; i++) assert.equal(b.tryReceive(), `message ${i}`);
     assert.equal(b.tryReceive(), EMPTY);
     await within('room', room);
@@ -29,7 +30,7 @@ export function portSending({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: a sender that awaits writable keeps memory bounded and every message in order`, async () => {
+  test(`${name}: a sender that awaits drained keeps memory bounded and every message in order`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       let expected = 0;
@@ -40,7 +41,7 @@ export function portSending({ name, pair, far }: PortWorld): void {
       return expected;
     }, TINY);
     for (let i = 0; i < 3000; i++) {
-      while (!port.trySend(i)) await within('room', port.writable);
+      while (!port.trySend(i)) await within('room', port.drained());
     }
     assert.equal(port.stats().outboxBytesPeak, 0);
     port.close();
@@ -104,16 +105,16 @@ export function portSending({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: writable is pending from the high-water mark on, and resolves below it`, async () => {
+  test(`${name}: drained is pending from the high-water mark on, and resolves below it`, async () => {
     const { a, b } = pair({ ...TINY, highWaterMarkBytes: 300 });
-    await within('room at the start', a.writable);
+    await within('room at the start', a.drained());
     for (let i = 0; i < 200; i++) a.postMessage(`message ${i}`);
-    let writable = false;
-    const room = a.writable.then(() => {
-      writable = true;
+    let drained = false;
+    const room = a.drained().then(() => {
+      drained = true;
     });
     await turn();
-    assert.equal(writable, false);
+    assert.equal(drained, false);
     for (let i = 0; i < 200; i++) assert.equal(await within('a message', b.receiveAsync()), `message ${i}`);
     await within('room', room);
     a.close();
@@ -268,30 +269,176 @@ export function portSending({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: sending after either end has closed is refused with ClosedError`, async () => {
+  test(`${name}: after the end postMessage() drops quietly, moves nothing and counts; send() and trySend() throw`, async () => {
     const refused = (error: unknown): boolean =>
       error instanceof ClosedError && error.code === 'ERR_CLOSED' && error.reason === 'closed';
     const { a, b } = pair();
     a.close();
     a.close();
     for (const port of [a, b]) {
-      assert.throws(() => port.postMessage(1), refused);
-      assert.throws(() => port.trySend(1), refused);
-      assert.throws(() => port.send(1), refused);
-      assert.throws(() => port.interrupt(), refused);
-      await assert.rejects(port.writable, refused);
+      const buffer = new ArrayBuffer(8);
+      port.postMessage(buffer, [buffer]);
+      port.postMessage({ buffer }, { transfer: [buffer] });
+      port.postMessage(() => {}, []);
+      assert.equal(buffer.byteLength, 8, 'it stays');
+      const corked = port.cork(() => {
+        port.postMessage('corked');
+        return 'what the body returns';
+      });
+      assert.equal(corked, 'what the body returns');
+      assert.equal(port.stats().undelivered, 4);
+      assert.equal(port.stats().sent, 0);
+      assert.throws(() => port.trySend(buffer, [buffer]), refused);
+      assert.throws(() => port.send(buffer, { transfer: [buffer] }), refused);
+      assert.throws(() => port.postMessage(1, 'no list' as never), { code: 'ERR_TRANSFER' });
+      assert.equal(buffer.byteLength, 8);
+      assert.equal(port.stats().undelivered, 4, 'what is thrown is not counted');
+      port.interrupt();
+      assert.equal(port.interrupted, 0);
+      assert.equal(port.full, false);
+      assert.equal(port.moveOutbox(), true);
+      await assert.rejects(port.drained(), refused);
+      await (port === a ? assert.rejects(port.flush(), refused) : port.flush());
     }
     b.close();
+    b.postMessage('both ends are closed');
+    assert.equal(b.stats().undelivered, 5);
   });
 
-  test(`${name}: closing rejects a pending writable and a pending flush with ClosedError, on both ends`, async () => {
+  test(`${name}: undelivered counts what the peer had not taken over when it ended: in the ring, in parts, in the outbox`, async () => {
+    const { a, b } = pair(TINY);
+    const port = new MessageChannel().port1;
+    for (let i = 0; i < 200; i++) a.postMessage(i);
+    a.postMessage('l'.repeat(5000));
+    a.postMessage({ port }, [port]);
+    assert.equal(a.stats().undelivered, 0, 'open');
+    for (let i = 0; i < 40; i++) assert.equal(await within('a message', b.receiveAsync()), i);
+    b.close();
+    assert.equal(await within('the end', a.closed), 'closed');
+    assert.equal(a.stats().undelivered, 162);
+    a.postMessage('late');
+    assert.equal(a.stats().undelivered, 163);
+    a.close();
+    assert.equal(a.stats().undelivered, 163, 'final');
+  });
+
+  test(`${name}: undelivered falls while the peer reads what an ended side left, and leaves out what was dropped`, async () => {
+    for (const overflow of ['wait', 'drop-oldest', 'drop-newest'] as const) {
+      const { a, b } = pair({ ...TINY, highWaterMarkBytes: 2000, overflow });
+      for (let i = 0; i < 100; i++) a.postMessage(i);
+      const { dropped } = a.stats();
+      a.close();
+      a.postMessage('late');
+      assert.equal(a.stats().undelivered, 101 - dropped);
+      for (let i = 0; i < 10; i++) assert.notEqual(await within('a message', b.receiveAsync()), CLOSED);
+      assert.equal(a.stats().undelivered, 91 - dropped);
+      while ((await within('a message', b.receiveAsync())) !== CLOSED);
+      assert.equal(a.stats().undelivered, 1);
+      assert.equal(b.stats().received, 100 - dropped);
+      b.close();
+    }
+  });
+
+  test(`${name}: a promise of drained() or flush() that nobody looks at takes no process down when it is rejected`, async () => {
+    let unhandled = 0;
+    const count = (): void => void unhandled++;
+    process.on('unhandledRejection', count);
     for (const closer of ['a', 'b'] as const) {
       const ports = pair(TINY);
       while (ports.a.trySend('full'));
-      const writable = ports.a.writable;
+      void ports.a.drained();
+      void ports.a.flush();
+      ports[closer].close();
+      void ports.a.drained();
+      void ports.a.flush();
+      await within('the end', ports.a.closed);
+      ports.a.close();
+      ports.b.close();
+    }
+    // Rejections that nobody has handled are told of when the event loop turns.
+    await turn();
+    await turn();
+    process.off('unhandledRejection', count);
+    assert.equal(unhandled, 0);
+  });
+
+  test(`${name}: full is true exactly while drained() is pending, and postMessage() refuses only while it is`, async () => {
+    const isFull = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_OUTBOX_FULL';
+    for (const overflow of ['wait', 'reject'] as const) {
+      for (const [highWaterMarkBytes, outboxBytes] of [
+        [0, 1],
+        [0, 5000],
+        [2000, 1],
+        [2000, 600],
+        [2000, 2000],
+        [2000, 5000],
+      ] as const) {
+        const what = `${overflow}, mark ${highWaterMarkBytes}, limit ${outboxBytes}`;
+        const { a, b } = pair({ ...TINY, overflow, highWaterMarkBytes, outboxBytes });
+        let read = 0;
+        let sent = 0;
+        for (let step = 0; step < 300; step++) {
+          const { full } = a;
+          let pending = true;
+          const done = (): void => {
+            pending = false;
+          };
+          a.drained().then(done, done);
+          // A loop that never pauses is given its promise in a later turn.
+          if (step % 16 === 15) await turn();
+          else await Promise.resolve();
+          if (pending && !full) await turn();
+          assert.equal(pending, full, `${what}, step ${step}`);
+          try {
+            a.postMessage(sent);
+            sent++;
+          } catch (error) {
+            if (!isFull(error)) throw error;
+            assert.equal(full, true, `${what}: refused though it was not full`);
+          }
+          if (step > 150) {
+            const value = b.tryReceive();
+            if (value !== EMPTY) assert.equal(value, read++);
+            a.moveOutbox();
+          }
+        }
+        assert.ok(sent > read);
+        a.close();
+        b.close();
+      }
+    }
+  });
+
+  test(`${name}: send() moves what is in its transfer list, at once or once there is room, and nothing when it gives up`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      stage.gates.pass(0);
+      let bytes = 0;
+      for (const value of port.blocking()) if (value instanceof ArrayBuffer) bytes += value.byteLength;
+      return bytes;
+    }, TINY);
+    let fillers = 0;
+    for (let filler = new ArrayBuffer(1); port.trySend(filler, [filler]); filler = new ArrayBuffer(1)) fillers++;
+    const kept = new ArrayBuffer(16);
+    assert.equal(port.send(kept, { transfer: [kept], timeoutMs: 5 }), false);
+    assert.equal(kept.byteLength, 16, 'it stays');
+    thread.gates.open(0);
+    assert.equal(port.send(kept, { transfer: [kept], timeoutMs: STEP_MS }), true);
+    assert.equal(kept.byteLength, 0, 'it has moved');
+    assert.throws(() => port.send(1, { transfer: 'no list' as never }), { code: 'ERR_TRANSFER' });
+    assert.throws(() => port.send(1, { signal: AbortSignal.abort() } as never), { code: 'ERR_OPTION' });
+    port.close();
+    assert.equal(await thread.done(), 16 + fillers);
+  });
+
+  test(`${name}: closing rejects a pending drained and a pending flush with ClosedError, on both ends`, async () => {
+    for (const closer of ['a', 'b'] as const) {
+      const ports = pair(TINY);
+      while (ports.a.trySend('full'));
+      const drained = ports.a.drained();
       const flush = ports.a.flush();
       ports[closer].close();
-      await assert.rejects(within('writable', writable), ClosedError);
+      await assert.rejects(within('drained', drained), ClosedError);
       await assert.rejects(within('flush', flush), ClosedError);
       ports.a.close();
       ports.b.close();

@@ -92,21 +92,21 @@ test('flush waits for a large message even when later ones are dropped', () =>
     assert.deepEqual([parts, (whole as Uint8Array).length], [false, 20_000]);
   }));
 
-test('writable resolves after a message that just fitted a record', () =>
+test('drained resolves after a message that just fitted a record', () =>
   withPair({ capacityBytes: 1024 }, async ({ near, far }) => {
     assert.equal(near.trySend(new Uint8Array(480)), true);
     assert.equal(far.tryReceive() instanceof Uint8Array, true);
     // 1016 bytes of records fill the ring so that not even a header fits.
     while (near.trySend(1));
     assert.equal(near.trySend(new Uint8Array(490)), false);
-    const writable = near.writable;
+    const drained = near.drained();
     drain(far);
-    assert.equal(await settles(writable), true);
+    assert.equal(await settles(drained), true);
   }));
 
-test('writable resolves with a high-water mark of 0', () =>
+test('drained resolves with a high-water mark of 0', () =>
   withPair({ highWaterMarkBytes: 0 }, async ({ near }) => {
-    assert.equal(await settles(near.writable), true);
+    assert.equal(await settles(near.drained()), true);
   }));
 
 test('a message sent inside cork is not lost when the body closes the port', () =>
@@ -259,7 +259,7 @@ test('a port that waits for room in the side channel uses no CPU', () =>
     drain(far);
     const fresh = (): ArrayBuffer => new ArrayBuffer(8);
     for (let buffer = fresh(); near.trySend(buffer, [buffer]); buffer = fresh());
-    const writable = near.writable;
+    const drained = near.drained();
     for (let i = 0; i < 20; i++) await turn();
     const before = near.stats().stalls;
     const parks = near.stats().parks;
@@ -267,7 +267,7 @@ test('a port that waits for room in the side channel uses no CPU', () =>
     assert.equal(near.stats().stalls, before);
     assert.ok(parks >= 1, 'it sleeps');
     drain(far);
-    assert.equal(await settles(writable), true);
+    assert.equal(await settles(drained), true);
   }));
 
 // ---- receiving ----------------------------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ test('an async loop over messages that are there already lets timers run', () =>
     assert.equal(ticked, true, `no timer ran in ${count} messages`);
   }));
 
-test('a loop over writable lets timers run', () =>
+test('a loop over drained lets timers run', () =>
   withPair({}, async ({ near, far }) => {
     let ticked = false;
     setTimeout(() => {
@@ -324,7 +324,7 @@ test('a loop over writable lets timers run', () =>
     for (let i = 0; i < 200_000 && !ticked; i++) {
       near.postMessage(1);
       far.tryReceive();
-      await near.writable;
+      await near.drained();
     }
     assert.equal(ticked, true);
   }));
@@ -366,11 +366,11 @@ test('damage met by a call settles `closed` on both sides', () =>
     assert.deepEqual([await far.closed, await near.closed], ['lost', 'lost']);
   }));
 
-test('damage met by writable ends the channel with an error, once', () =>
+test('damage met by drained ends the channel with an error, once', () =>
   withPair({ capacityBytes: 1024 }, async ({ near, words }) => {
     fill(near, 'x'.repeat(100));
     Atomics.store(words, layout.LANE_0 + layout.HEAD, 12);
-    await assert.rejects(async () => near.writable, { code: 'ERR_LAYOUT' });
+    await assert.rejects(async () => near.drained(), { code: 'ERR_LAYOUT' });
     assert.equal(await near.closed, 'lost');
   }));
 

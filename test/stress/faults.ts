@@ -134,12 +134,8 @@ async function withEventLoop(fault: Fault, random: Random): Promise<Played> {
   })();
   // Waiters of every kind: each must be settled one way or the other. The peer may be gone before they have begun.
   const refused = (error: unknown): void => assert.ok(error instanceof ClosedError);
-  try {
-    for (let i = 0; i < 100; i++) port.postMessage('z'.repeat(20));
-  } catch (error) {
-    refused(error);
-  }
-  const settled = Promise.all([port.closed, port.flush().catch(refused), port.writable.catch(refused)]);
+  for (let i = 0; i < 100; i++) port.postMessage('z'.repeat(20));
+  const settled = Promise.all([port.closed, port.flush().catch(refused), port.drained().catch(refused)]);
   const ended = await endPeer(fault, peer, random);
   await within('the reader to learn of the end', reading);
   const [reason] = await within('every waiter to be settled', settled);

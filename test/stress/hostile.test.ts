@@ -58,7 +58,7 @@ async function hostilePorts(random: Random): Promise<void> {
           break;
         case 5:
           keep(port.flush());
-          keep(port.writable);
+          keep(port.drained());
           break;
         case 6:
           keep(port.receiveAsync({ timeoutMs: 5 }));

@@ -29,6 +29,12 @@ export function receives(port: Ours): void {
   port.postMessage('answer');
   // @ts-expect-error: a time limit is a number of milliseconds
   port.receive({ timeoutMs: '10' });
+  // @ts-expect-error: while a thread is blocked nothing can abort a signal
+  port.receive({ signal: new AbortController().signal });
+  // @ts-expect-error: a promise; \`port.full\` is the look
+  port.drained satisfies boolean;
+  // @ts-expect-error: the name of the web's pair of streams is gone
+  port.writable;
 }
 
 // The doors hand out ports of the types asked for.

@@ -132,7 +132,7 @@ export class SharedRingTransport implements Transport {
       options.asyncPark === 'wait-async'
         ? new AsyncWait(words, here + layout.PARK, sleeps, () => events.woken())
         : new DoorbellWait(words, here + layout.PARK, sleeps);
-    this.stats = () => statsOf(region, side, outbox);
+    this.stats = () => statsOf(region, side, outbox, this.life.over ? this.#out.unsent : undefined);
     endWithThread(this.life);
   }
 

@@ -4,17 +4,20 @@ import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { Stats } from '../transport.ts';
 
-export function statsOf({ views, lanes }: Region, side: 0 | 1, outbox: Outbox): Stats {
+/** @param unsent once the channel has ended: messages accepted that never came to stand in the ring; else undefined */
+export function statsOf({ views, lanes }: Region, side: 0 | 1, outbox: Outbox, unsent: number | undefined): Stats {
   const read = (index: number): number => Atomics.load(views.words, index) >>> 0;
   const here = side === 0 ? layout.SIDE_0 : layout.SIDE_1;
   const out = lanes[side].block;
   const inward = lanes[side === 0 ? 1 : 0].block;
+  const taken = read(out + layout.RECEIVED);
   return {
     sent: read(out + layout.SENT),
     received: read(inward + layout.RECEIVED),
     sentBytes: read(out + layout.TAIL),
     receivedBytes: read(inward + layout.HEAD),
     dropped: outbox.drops,
+    undelivered: unsent === undefined ? 0 : Math.max(0, (read(out + layout.SENT) + unsent - taken) | 0),
     undecodable: read(inward + layout.BAD),
     stalls: read(out + layout.STALLS),
     outboxBytes: outbox.bytes,
