@@ -24,6 +24,19 @@ const { blocksOf, withDoors } = await tool<{
   blocksOf(path: string, text: string): { line: number; code: string }[];
   withDoors(code: string, doors: Record<string, { default: string }>): string;
 }>('doc-examples.mjs');
+interface Change {
+  readonly start: number;
+  readonly change: string;
+}
+const { changesIn, apply, random, sample } = await tool<{
+  changesIn(source: string): Change[];
+  apply(source: string, change: Change): string;
+  random(seed: number): () => number;
+  sample<T>(items: readonly T[], count: number, next: () => number): T[];
+}>('mutations.mjs');
+const { readCoverage } = await tool<{
+  readCoverage(folder: string, lengthOf: (file: string) => number | undefined): Map<string, Uint8Array>;
+}>('coverage.mjs');
 const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
 
 function check(checker: Checker, files: Record<string, string>): readonly string[] {
@@ -115,4 +128,45 @@ test('an example imports what the doors of the package say', () => {
     "import { a } from '../src/index.js';\nconst b = await import(\"../src/ring/index.js\");\nimport c from 'node:fs';";
   assert.equal(withDoors(code, doors), led);
   assert.throws(() => withDoors("import 'millrace/cellar';", doors), /no door/);
+});
+
+test('a mutant changes one thing: an operator, a condition, a constant, or leaves a statement out', () => {
+  const mutants = (source: string): string[] => changesIn(source).map((change) => apply(source, change));
+  assert.deepEqual(mutants('a(b);'), [';']);
+  assert.deepEqual(mutants('const x = (a) < b;'), ['const x = (a) <= b;']);
+  assert.deepEqual(mutants('const x = !a;'), ['const x = a;']);
+  assert.deepEqual(mutants('if (a) { n += 2; }'), [
+    'if (!(a)) { n += 2; }',
+    'if (a) { ; }',
+    'if (a) { n -= 2; }',
+    'if (a) { n += 3; }',
+  ]);
+  assert.deepEqual(mutants('const f = () => true;'), ['const f = () => false;']);
+  assert.deepEqual(mutants("throw new Error('a' + b);"), [], 'what a message says is nobody’s business');
+});
+
+test('the same seed draws the same mutants, each once', () => {
+  const items = Array.from({ length: 20 }, (_, i) => i);
+  const drawn = sample(items, 8, random(7));
+  assert.deepEqual(sample(items, 8, random(7)), drawn);
+  assert.equal(new Set(drawn).size, 8);
+  assert.equal(sample(items, 50, random(7)).length, 20);
+});
+
+test('what any thread ran counts as covered, and an inner range knows better than an outer one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-coverage-'));
+  const range = (startOffset: number, endOffset: number, count: number) => ({ startOffset, endOffset, count });
+  const report = (...ranges: object[]) =>
+    JSON.stringify({
+      result: [
+        { url: 'file:///x/a.js', functions: [{ ranges }] },
+        { url: 'node:fs', functions: [] },
+      ],
+    });
+  writeFileSync(join(folder, '1.json'), report(range(0, 6, 1), range(2, 4, 0)));
+  writeFileSync(join(folder, '2.json'), report(range(0, 6, 0), range(3, 4, 2)));
+  writeFileSync(join(folder, '3.json'), '{ half a rep');
+  const covered = readCoverage(folder, (file) => (file === '/x/a.js' ? 6 : undefined));
+  rmSync(folder, { recursive: true });
+  assert.deepEqual([...covered], [['/x/a.js', new Uint8Array([1, 1, 0, 1, 1, 1])]]);
 });

@@ -107,15 +107,18 @@ export function directives(file) {
   return { kinds: names?.split(/[\s,]+/), watchdogSeconds: seconds === undefined ? undefined : Number(seconds) };
 }
 
-/** Runs `file` on `runtime`: counts, seconds, and the whole output with the reason when something failed. */
-export async function runTestFile(runtime, file, { cwd, watchdogSeconds }) {
+/**
+ * Runs `file` on `runtime`: counts, seconds, and the whole output with the reason when something failed.
+ * `watchdogFixed`: the file's own `watchdog` line does not count.
+ */
+export async function runTestFile(runtime, file, { cwd, watchdogSeconds, watchdogFixed = false }) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
   const report = join(folder, 'report.xml');
   const stray = join(folder, 'stray.txt');
   const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };
   for (const name of ['FORCE_COLOR', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']) delete env[name];
   const started = performance.now();
-  const limit = directives(file).watchdogSeconds ?? watchdogSeconds;
+  const limit = (watchdogFixed ? undefined : directives(file).watchdogSeconds) ?? watchdogSeconds;
   const args = commands[runtime.kind](file, report);
   const { status, output, timedOut } = await runChild(runtime.path, args, { cwd, env, timeoutMs: limit * 1000 });
   const seconds = (performance.now() - started) / 1000;
