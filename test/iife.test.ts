@@ -1,4 +1,4 @@
-// The one-file build for classic workers and script tags (tools/build-iife.mjs), in a classic script context that has the
+// The one-file build for classic workers and script tags (tools/bundle.mjs), in a classic script context that has the
 // web's globals and nothing of Node. Real browsers come with the browser tests.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';

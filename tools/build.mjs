@@ -1,8 +1,8 @@
 // Makes node_modules and dist/ when they are missing or older than what they are made of. Run by `npm start`, `npm test`
 // and every other script, so that each works straight after `git clone` and costs nothing when all is up to date.
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -41,6 +41,35 @@ function newest(path) {
   return latest;
 }
 
+/** `#platform` becomes the path of the module that notices the runtime: nothing in dist/ asks package.json for it. */
+function replacePlatform() {
+  const target = join(root, 'dist/src/platform/current.js');
+  for (const path of readdirSync(join(root, 'dist'), { recursive: true })) {
+    if (!/\.(js|d\.ts)$/.test(path)) continue;
+    const file = join(root, 'dist', path);
+    const text = readFileSync(file, 'utf8');
+    if (!text.includes('#platform')) continue;
+    const way = relative(dirname(file), target).replaceAll('\\', '/');
+    const specifier = way.startsWith('.') ? way : `./${way}`;
+    writeFileSync(file, text.replace(/^((?:im|ex)port\b[^;'"]*['"])#platform(?=['"])/gm, `$1${specifier}`));
+  }
+}
+
+/**
+ * A CommonJS file that imports a door gets the ESM file, by `require(esm)`, and so that door's ESM types. TypeScript's
+ * node16 refuses such an import wherever it stands, and needs a declaration file that says CommonJS: index.d.cts beside
+ * index.d.ts. It only passes the names on, so that the types of both ways are one; where it does so the refusal is
+ * wrong, and silenced.
+ */
+function declareForCommonJs() {
+  const { exports: doors } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const { types } of Object.values(doors)) {
+    if (types === undefined) continue;
+    const esm = `./${basename(types.default, '.d.ts')}.js`;
+    writeFileSync(join(root, types.require), `// @ts-ignore: see tools/build.mjs\nexport * from '${esm}';\n`);
+  }
+}
+
 export async function build() {
   // A node_modules that is a link belongs to somebody else: use it, and leave it as it is.
   const ours = existsSync(installed) && !lstatSync(join(root, 'node_modules')).isSymbolicLink();
@@ -53,8 +82,10 @@ export async function build() {
   console.log('building (tsc) ...');
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
+  replacePlatform();
+  declareForCommonJs();
   // Imported here, for it needs what the install brought.
-  (await import('./build-iife.mjs')).buildIife();
+  await (await import('./bundle.mjs')).bundle();
   await (await import('./doc-examples.mjs')).extract();
   writeFileSync(stamp, '');
 }

@@ -223,5 +223,3 @@ export const nodePlatform: Platform = {
     return { worker };
   },
 };
-
-export const platform: Platform = nodePlatform;

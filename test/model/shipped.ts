@@ -1,8 +1,9 @@
 // Loads the compiled source for a model, as it is shipped or with one bug put in.
 //
 // Some things are different from dist/src: private fields get a plain name (`#tail` becomes `$tail`), so that a
-// checkpoint can see them; `#platform` leads to platform.ts beside this file, because a model has no threads and no
-// native ports; nothing is hooked to the end of the thread; and each `catch` lets pass what suspends an actor.
+// checkpoint can see them; `#platform` (there it is platform/current.js) leads to platform.ts beside this file, because
+// a model has no threads and no native ports; nothing is hooked to the end of the thread; and each `catch` lets pass
+// what suspends an actor.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -64,7 +65,7 @@ export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped>
         left.delete(edit);
       }
       const up = '../'.repeat(file.split('/').length);
-      text = text.replace(/(["'])#platform\1/g, `'${up}platform.js'`);
+      text = text.replace(/(["'])(?:\.{1,2}\/)+(?:platform\/)?current\.js\1/g, `'${up}platform.js'`);
       text = text.replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1');
       text = text.replace(/catch \((\w+)\) \{/g, 'catch ($1) { if ($1?.suspension) throw $1;');
       text = text.replace(/catch \{/g, 'catch (passing) { if (passing?.suspension) throw passing;');
