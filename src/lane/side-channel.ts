@@ -171,7 +171,7 @@ export class SideChannel {
   /** Asks whether the other thread is gone, without the event loop. False when it cannot be known here. */
   peerGone(): boolean {
     this.pull();
-    // SYNC life: what the ended thread wrote is visible after this load; pairs with spawn in port/channel.ts.
+    // SYNC life: what the ended thread wrote is visible after this load; pairs with spawn in port/spawn.ts.
     if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
     while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
     if (!platform.canProbe) return false;

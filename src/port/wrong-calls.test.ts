@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../errors.ts';
-import { attach, channel, spawn } from './channel.ts';
+import { attach, channel } from './channel.ts';
 import type { Port } from './port.ts';
+import { spawn } from './spawn.ts';
 
 function withPort(body: (port: Port, far: Port) => void): void {
   const { port, remote } = channel();
