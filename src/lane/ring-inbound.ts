@@ -9,12 +9,15 @@ import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
 import { type Consumer, NONE } from '../ring/consumer.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
-import type { SideChannel, SpilledFrame } from './side-channel.ts';
+import { type SideChannel, type SideValue, type SpilledFrame, UNREADABLE } from './side-channel.ts';
 
 /** Nothing there. No value that arrives is ever equal to it. */
 export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
 
+/** No number of a value: those have 32 bits. */
+const NOT_AWAITED = Number.POSITIVE_INFINITY;
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
+const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
 
 export class RingInbound {
@@ -27,6 +30,8 @@ export class RingInbound {
   readonly #join: Join;
   /** Bytes, encoded, of the message taken out of the ring last. */
   #lastBytes = 0;
+  /** Number of the value whose marker stands at the head of the ring and which has not come yet; or NOT_AWAITED. */
+  #awaited: number = NOT_AWAITED;
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
@@ -48,12 +53,20 @@ export class RingInbound {
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
   get ready(): boolean {
-    return this.#inbox.length > 0 || this.#consumer.ready;
+    return this.#inbox.length > 0 || this.stashable;
   }
 
   /** Whether `stash` may find something in the ring. */
   get stashable(): boolean {
-    return this.#consumer.ready;
+    return !this.awaitsSide && this.#consumer.ready;
+  }
+
+  /**
+   * Whether what comes next in the ring is a value that is still on its way beside it, and only the event loop can
+   * take it in. Always false where the platform can take from a native port.
+   */
+  get awaitsSide(): boolean {
+    return this.#awaited !== NOT_AWAITED && !this.#side.has(this.#awaited);
   }
 
   /** Bytes set aside in the inbox. */
@@ -135,14 +148,13 @@ export class RingInbound {
         const found = this.#side.take(number);
         // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
         // the value's arrival makes us look again.
-        if (found === undefined && !platform.canTake) return EMPTY;
+        this.#awaited = found === undefined && !platform.canTake ? number : NOT_AWAITED;
+        if (this.#awaited !== NOT_AWAITED) return EMPTY;
         // SYNC side-taken: one value fewer on its way; pairs with SideSender.full.
         Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
         this.#leave();
         this.#lastBytes = SIDE_VALUE_BYTES;
-        if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
-        this.ports = found.ports;
-        return found.value;
+        return this.#besides(found);
       }
       const decoder = this.#decoders.get(tag);
       if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
@@ -175,10 +187,7 @@ export class RingInbound {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
       if (length < MARKER_BYTES) throw shortMarker(length);
-      const found = this.#side.take(whole.words[0] as number);
-      if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
-      this.ports = found.ports;
-      return found.value;
+      return this.#besides(this.#side.take(whole.words[0] as number));
     }
     const decoder = this.#decoders.get(kind);
     if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
@@ -188,6 +197,16 @@ export class RingInbound {
       throw this.#failure(error);
     }
   };
+
+  /** The value that came beside the ring. */
+  #besides(found: SideValue | undefined): unknown {
+    if (found === undefined || found === UNREADABLE) {
+      const text = found === undefined ? NO_SIDE_VALUE : SIDE_VALUE_UNREADABLE;
+      throw this.#failure(new CodecError('ERR_DECODE', text));
+    }
+    this.ports = found.ports;
+    return found.value;
+  }
 
   /** Decodes a message that stands anywhere in a buffer: first it must start where codecs expect it. */
   #decodeCopy(kind: number, payload: Uint8Array): unknown {

@@ -23,6 +23,9 @@ export interface SideValue {
   readonly ports: readonly unknown[];
 }
 
+/** In place of a value that could not be made in this thread. */
+export const UNREADABLE: SideValue = { value: undefined, ports: [] };
+
 /** A value cloned for later, with the transferred objects in it: they have left their sender already. */
 export interface HeldValue {
   readonly value: unknown;
@@ -73,7 +76,11 @@ export class SideChannel {
         this.#accept(value);
         events.arrived();
       };
-      platform.listen(this.#side, { message, closed: () => {} });
+      const unreadable = (): void => {
+        this.#arrive(this.#nextArriving, UNREADABLE);
+        events.arrived();
+      };
+      platform.listen(this.#side, { message, closed: () => {}, unreadable });
     }
   }
 
@@ -136,6 +143,11 @@ export class SideChannel {
     return found;
   }
 
+  /** Whether value `number` has come. Takes nothing in. */
+  has(number: number): boolean {
+    return this.#values.has(number);
+  }
+
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void {
     // Moving is for the large: a transfer list is looked through for doubles, and a million entries take minutes.
@@ -150,6 +162,10 @@ export class SideChannel {
   takeSpill(): readonly SpilledFrame[] | undefined {
     if (this.#spill === undefined) this.pull();
     return this.#spill;
+  }
+
+  get spillArrived(): boolean {
+    return this.#spill !== undefined;
   }
 
   /** Tells the other side which word speaks for this thread's life. */
@@ -213,15 +229,18 @@ export class SideChannel {
     Atomics.add(this.#words, this.#rungHere, 1);
   }
 
+  #arrive(number: number, value: SideValue): void {
+    this.#values.set(number, value);
+    this.#nextArriving = (number + 1) | 0;
+  }
+
   #accept(message: unknown): void {
     if (typeof message === 'string') {
-      this.#values.set(this.#nextArriving, { value: message, ports: [] });
-      this.#nextArriving = (this.#nextArriving + 1) | 0;
+      this.#arrive(this.#nextArriving, { value: message, ports: [] });
     }
     if (!Array.isArray(message)) return;
     if (message[0] === VALUE && typeof message[1] === 'number') {
-      this.#nextArriving = (message[1] + 1) | 0;
-      this.#values.set(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
+      this.#arrive(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
     } else if (message[0] === LIFE && message[1] instanceof SharedArrayBuffer && message[1].byteLength >= 4) {

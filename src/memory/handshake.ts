@@ -4,7 +4,7 @@ import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { ATTACHED, LAYOUT_VERSION } from './layout.ts';
-import { openRegion, type Region } from './region.ts';
+import { checkSharedMemory, openRegion, type Region } from './region.ts';
 
 const HANDLE_TYPE = 'millrace';
 
@@ -86,6 +86,7 @@ export interface OpenedHandle {
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
 export function openHandle(value: unknown): OpenedHandle {
+  checkSharedMemory('attach');
   const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
     throw new LayoutError(

@@ -1,6 +1,6 @@
 // Allocates and checks regions, and makes every view over them: once, here. Rings and signals are handed views.
 import { platform } from '#platform';
-import { LayoutError, UsageError } from '../errors.ts';
+import { LayoutError, UnsupportedError, UsageError } from '../errors.ts';
 import { MESSAGE_BYTES_MAX, RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import * as layout from './layout.ts';
@@ -61,6 +61,18 @@ export function capacityFor(bytes: number, name = 'capacity'): number {
   return capacity;
 }
 
+/**
+ * Browsers hide shared memory from pages that are not isolated: the name itself is missing there.
+ * @throws UnsupportedError that names the remedy
+ */
+export function checkSharedMemory(action: string): void {
+  if (typeof SharedArrayBuffer !== 'undefined') return;
+  throw new UnsupportedError(
+    `Cannot ${action}: there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless)`,
+    { feature: 'SharedArrayBuffer' },
+  );
+}
+
 /** Bytes that a region with these capacities takes. */
 export function regionBytes(capacity0: number, capacity1: number): number {
   return layout.DATA * 4 + capacity0 + capacity1;
@@ -70,6 +82,7 @@ export function regionBytes(capacity0: number, capacity1: number): number {
 export function allocateRegion(bytes0: number, bytes1: number, messageMax: number): Region {
   const capacity0 = capacityFor(bytes0);
   const capacity1 = bytes1 === 0 ? 0 : capacityFor(bytes1);
+  checkSharedMemory('make a channel');
   let memory: SharedArrayBuffer;
   try {
     memory = new SharedArrayBuffer(regionBytes(capacity0, capacity1));
@@ -87,9 +100,10 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
 
 /**
  * Checks the header of a region and makes its views.
- * @throws LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit
+ * @throws UnsupportedError where there is no shared memory; LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit
  */
 export function openRegion(memory: SharedArrayBuffer): Region {
+  checkSharedMemory('open a region');
   if (!(memory instanceof SharedArrayBuffer)) {
     throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
   }

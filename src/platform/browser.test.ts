@@ -78,3 +78,30 @@ test('spawn names the remedy', () => {
   const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {}, [], {}, () => {});
   assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /post it the `remote`/ });
 });
+
+test('a page that goes to sleep in the back-forward cache is no end; one that is left is', () => {
+  const listened = new Map<string, (event: unknown) => void>();
+  const mine = Object.getOwnPropertyDescriptor(globalThis, 'addEventListener');
+  const addEventListener = (type: string, listener: (event: unknown) => void): void =>
+    void listened.set(type, listener);
+  Object.defineProperty(globalThis, 'addEventListener', { value: addEventListener, configurable: true });
+  const told: string[] = [];
+  try {
+    web.onThreadEnd((how) => told.push(how));
+  } finally {
+    if (mine === undefined) Reflect.deleteProperty(globalThis, 'addEventListener');
+    else Object.defineProperty(globalThis, 'addEventListener', mine);
+  }
+  listened.get('pagehide')?.({ persisted: true });
+  assert.deepEqual(told, []);
+  listened.get('pagehide')?.({ persisted: false });
+  assert.deepEqual(told, ['exit']);
+});
+
+test('a native message that cannot be made here is told', async () => {
+  const [near, far] = web.messageChannel();
+  const told = new Promise<void>((unreadable) => web.listen(far, { message: () => {}, closed: () => {}, unreadable }));
+  (far as unknown as EventTarget).dispatchEvent(new Event('messageerror'));
+  await told;
+  near.close();
+});

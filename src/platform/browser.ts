@@ -134,6 +134,7 @@ export const platform: Platform = {
   listen(port: NativePort, handlers: TetherHandlers): void {
     const native = port as unknown as MessagePort;
     native.addEventListener('message', (event) => handlers.message(event.data));
+    native.addEventListener('messageerror', () => handlers.unreadable?.());
     // Not every browser tells; where none does, a peer that vanishes is found out by its silence only.
     native.addEventListener('close', () => handlers.closed());
     native.start();
@@ -166,7 +167,10 @@ export const platform: Platform = {
   },
 
   onThreadEnd(task: (how: ThreadEnd) => void): void {
-    globalThis.addEventListener?.('pagehide', () => task('exit'));
+    globalThis.addEventListener?.('pagehide', (event) => {
+      // A persisted page is asleep in the back-forward cache, and may come back with its ports.
+      if (!(event as PageTransitionEvent).persisted) task('exit');
+    });
   },
 
   spawn(): SpawnedThread {

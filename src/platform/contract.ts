@@ -37,6 +37,8 @@ export interface NativePort {
 export interface TetherHandlers {
   message(value: unknown): void;
   closed(): void;
+  /** A message came that cannot be made here: the place of one. */
+  unreadable?(): void;
 }
 
 /** Another thread that this platform started. */

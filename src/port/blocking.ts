@@ -1,15 +1,21 @@
 // Receiving and sending with this thread blocked and no event loop: the waits around what a transport can do at once.
+import { UnsupportedError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** The next message, `CLOSED`, or `EMPTY` at the time limit. */
+/**
+ * The next message, `CLOSED`, or `EMPTY` at the time limit.
+ * @throws UnsupportedError where the next message can never come to a thread that is blocked without a limit
+ */
 export function receiveBlocking(transport: Transport, timeoutMs: number): unknown {
   const end = performance.now() + timeoutMs;
-  for (let left = timeoutMs; transport.waitReadable(left); left = end - performance.now()) {
+  for (let left = timeoutMs; ; left = end - performance.now()) {
+    // With a time limit it just takes until then: the event loop has its turn afterwards.
+    if (left === Number.POSITIVE_INFINITY && transport.awaitsEventLoop) throw besideTheRing();
+    if (!transport.waitReadable(left)) return EMPTY;
     const value = transport.tryReceive();
     if (value !== EMPTY) return value;
   }
-  return EMPTY;
 }
 
 /**
@@ -39,4 +45,11 @@ export function sendBlocking(
     transport.waitProgress(() => transport.pump(), left);
   }
   return taken;
+}
+
+function besideTheRing(): UnsupportedError {
+  return new UnsupportedError(
+    'Cannot receive here: the next message travels beside the ring, and in this runtime only the event loop takes it in; await receiveAsync(), or send without a transfer list what may be copied',
+    { feature: 'blockingTransfer' },
+  );
 }

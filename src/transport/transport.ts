@@ -62,6 +62,8 @@ export interface Transport {
   readonly backlog: number;
   /** Whether `tryReceive` may find something, or the end. */
   readonly ready: boolean;
+  /** Whether what comes next is on its way, and this thread cannot get it while it is blocked. */
+  readonly awaitsEventLoop: boolean;
   /** Whether the peer took something over since the last look that found too little room. */
   readonly progressed: boolean;
 

@@ -69,9 +69,12 @@ export class SharedRingTransport implements Transport {
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
   #damageFound: unknown;
   #leftOverTaken = false;
+  /** The left-over was asked for and has not come: only the event loop can take it in. */
+  #leftOverAwaited = false;
 
   readonly #inboundReady = (): boolean => this.#in.ready;
-  readonly #readable = (): boolean => this.#damaged || this.#looked(this.#inboundReady) || this.life.over;
+  readonly #readable = (): boolean =>
+    this.#damaged || this.#looked(this.#inboundReady) || (this.life.over && !this.awaitsEventLoop);
 
   constructor(
     region: Region,
@@ -150,6 +153,10 @@ export class SharedRingTransport implements Transport {
   }
   get ready(): boolean {
     return this.#readable();
+  }
+
+  get awaitsEventLoop(): boolean {
+    return this.#in.awaitsSide || (this.#leftOverAwaited && !this.#side.spillArrived);
   }
 
   get progressed(): boolean {
@@ -270,17 +277,18 @@ export class SharedRingTransport implements Transport {
     if (value !== EMPTY) return value;
     // Somebody who only polls has no other moment for what waits in the outbox.
     if (this.#out.backlog > 0) this.#out.pump();
-    if (!this.life.over) return EMPTY;
+    if (this.#in.awaitsSide || !this.life.over) return EMPTY;
     // The end was seen after the ring was found empty: what came in between is there now (T1).
     const last = this.#in.tryReceive();
-    return last !== EMPTY ? last : this.#leftOver();
+    return last !== EMPTY || this.#in.awaitsSide ? last : this.#leftOver();
   }
 
   /** What the peer left beside the ring when it ended, then `CLOSED`. */
   #leftOver(): unknown {
     if (!this.#leftOverTaken) {
       const frames = this.life.spilled > 0 ? this.#side.takeSpill() : [];
-      if (frames === undefined && !platform.canTake) return EMPTY;
+      this.#leftOverAwaited = frames === undefined && !platform.canTake;
+      if (this.#leftOverAwaited) return EMPTY;
       this.#leftOverTaken = true;
       this.#in.takeLeftOver(frames ?? []);
     }

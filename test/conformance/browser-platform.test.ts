@@ -1,0 +1,151 @@
+// Ports over the browser's platform, where a blocked thread cannot take what travels beside the ring. No browser is
+// needed: the bundle has the web's globals only, and every runtime has those that it asks for.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ChannelOptions, Port } from '../../src/index.ts';
+import { browserBundle } from '../kit/browser-bundle.ts';
+import { within } from '../kit/watchdog.ts';
+
+const { attach, CLOSED, channel, EMPTY, features } = await browserBundle();
+
+async function withPair(options: ChannelOptions, body: (near: Port, far: Port) => unknown): Promise<void> {
+  const { port, remote } = channel(options);
+  const far = attach(remote);
+  try {
+    await body(port, far);
+  } finally {
+    port.close();
+    far.close();
+  }
+}
+
+const moved = (): ArrayBuffer => new ArrayBuffer(8);
+function postMoved(port: Port): void {
+  const buffer = moved();
+  port.postMessage(buffer, [buffer]);
+}
+
+/** How often `port` goes to sleep in `body`: one that spins would not, one that asks too often would without end. */
+function sleepsIn(port: Port, body: () => void): number {
+  const before = port.stats().parks;
+  body();
+  return port.stats().parks - before;
+}
+
+test('the bundle has the platform of browsers', () => {
+  assert.deepEqual([features().runtime, features().blockingTransfer], ['browser', false]);
+});
+
+for (const [what, post] of [
+  ['a moved value', postMoved],
+  ['a value that only the native clone carries', (port: Port): void => port.postMessage(new Blob(['x']))],
+] as const) {
+  test(`${what} at the head: a blocked receive with a time limit sleeps until it has passed`, () =>
+    withPair({}, async (near, far) => {
+      post(far);
+      far.postMessage('behind it');
+      const sleeps = sleepsIn(near, () => assert.equal(near.receive({ timeoutMs: 40 }), EMPTY));
+      assert.ok(sleeps >= 1 && sleeps < 40, `${sleeps} sleeps`);
+      assert.deepEqual(near.receiveMany(9, { timeoutMs: 5 }), []);
+      assert.equal(typeof (await within('the value', near.receiveAsync())), 'object');
+      assert.equal(near.receive({ timeoutMs: 40 }), 'behind it');
+    }));
+
+  test(`${what} at the head: a blocked receive without a limit says what to do instead`, () =>
+    withPair({}, async (near, far) => {
+      post(far);
+      far.postMessage('behind it');
+      assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED', message: /await receiveAsync/ });
+      assert.throws(() => near.blocking().next(), { code: 'ERR_UNSUPPORTED' });
+      assert.equal(typeof (await within('the value', near.receiveAsync())), 'object');
+      assert.equal(near.receive(), 'behind it');
+    }));
+
+  test(`${what} at the head: a blocked send with a time limit sleeps until it has passed`, () =>
+    withPair({ capacityBytes: 1024 }, async (near, far) => {
+      post(far);
+      while (near.trySend('x'.repeat(100)));
+      const sleeps = sleepsIn(near, () => assert.equal(near.send('x'.repeat(100), { timeoutMs: 40 }), false));
+      assert.ok(sleeps >= 1 && sleeps < 40, `${sleeps} sleeps`);
+      assert.equal(typeof (await within('the value', near.receiveAsync())), 'object');
+    }));
+
+  test(`${what} sent right before close arrives, then the end`, () =>
+    withPair({}, async (near, far) => {
+      post(far);
+      far.close();
+      assert.equal(near.tryReceive(), EMPTY);
+      assert.equal(near.receive({ timeoutMs: 10 }), EMPTY);
+      assert.equal(typeof (await within('the value', near.receiveAsync())), 'object');
+      assert.equal(await within('the end', near.receiveAsync()), CLOSED);
+    }));
+}
+
+test('a left-over that has not come: a limit is kept, no limit is refused, and nothing of it is lost', () =>
+  withPair({ capacityBytes: 1024 }, async (near, far) => {
+    const text = (i: number): string => `${i}`.padEnd(100);
+    for (let i = 0; i < 50; i++) far.postMessage(text(i));
+    far.close();
+    let next = 0;
+    for (let value = near.tryReceive(); value !== EMPTY; value = near.tryReceive()) assert.equal(value, text(next++));
+    const sleeps = sleepsIn(near, () => assert.equal(near.receive({ timeoutMs: 40 }), EMPTY));
+    assert.ok(sleeps >= 1 && sleeps < 40, `${sleeps} sleeps`);
+    assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED' });
+    while (next < 50) assert.equal(await within('the left-over', near.receiveAsync()), text(next++));
+    assert.equal(await within('the end', near.receiveAsync()), CLOSED);
+  }));
+
+test('an event loop that waits for a moved value sleeps', () =>
+  withPair({}, async (near, far) => {
+    const turns: unknown[] = [];
+    const received = near.receiveAsync().then((value) => turns.push(value));
+    postMoved(far);
+    await within('the value', received);
+    assert.equal(turns.length, 1);
+  }));
+
+test('a value that cannot be made here raises one messageerror, and the port goes on', async () => {
+  const heard: EventTarget[] = [];
+  const { addEventListener } = MessagePort.prototype;
+  MessagePort.prototype.addEventListener = function (this: MessagePort, ...args: [string, never]) {
+    if (args[0] === 'messageerror') heard.push(this);
+    addEventListener.apply(this, args);
+  } as typeof addEventListener;
+  try {
+    await withPair({}, async (near, far) => {
+      // What the native port does in place of `message`. The marker in the ring is that of a Blob, which is held back.
+      const { postMessage } = MessagePort.prototype;
+      MessagePort.prototype.postMessage = (): void => {};
+      far.postMessage(new Blob(['x']));
+      MessagePort.prototype.postMessage = postMessage;
+      for (const native of heard) native.dispatchEvent(new Event('messageerror'));
+      far.postMessage('behind it');
+      await assert.rejects(within('the error', near.receiveAsync()), { code: 'ERR_DECODE', message: /cannot make/ });
+      assert.equal(near.receive(), 'behind it');
+      postMoved(far);
+      assert.equal(typeof (await within('a later value', near.receiveAsync())), 'object');
+    });
+  } finally {
+    MessagePort.prototype.addEventListener = addEventListener;
+  }
+});
+
+test('without cross-origin isolation the library loads, and names isolation and its headers', async () => {
+  const { remote, port } = channel();
+  const hidden = Object.getOwnPropertyDescriptor(globalThis, 'SharedArrayBuffer') as PropertyDescriptor;
+  Reflect.deleteProperty(globalThis, 'SharedArrayBuffer');
+  try {
+    const plain = await browserBundle();
+    const refusal = {
+      name: 'UnsupportedError',
+      code: 'ERR_UNSUPPORTED',
+      message: /isolated.*Cross-Origin-Opener-Policy: same-origin.*Cross-Origin-Embedder-Policy: require-corp/,
+    };
+    assert.throws(() => plain.channel(), refusal);
+    assert.throws(() => plain.attach(remote), refusal);
+    assert.throws(() => plain.channel({ capacityBytes: -1 }), { code: 'ERR_OPTION' });
+  } finally {
+    Object.defineProperty(globalThis, 'SharedArrayBuffer', hidden);
+    port.close();
+  }
+});
