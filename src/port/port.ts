@@ -232,7 +232,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * far.close();
    * console.log(port.receive(), port.receive() === CLOSED);   // undefined true
    * ```
-   * @throws UnsupportedError where this thread may not block; else as tryReceive
+   * @throws UnsupportedError where this thread may not block, and, without a limit, where the next message travels beside
+   *   the ring and only the event loop could take it in (browsers); else as tryReceive
    */
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
@@ -511,7 +512,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   #closedError(action: string): ClosedError {
     const reason = this.#transport.ended ?? 'closed';
-    const who = this.#shut ? 'this end was closed' : `the peer is gone (${reason})`;
+    const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
+    const gone = this.#transport.endedHere ? here : `the peer is gone (${reason})`;
+    const who = this.#shut ? 'this end was closed' : gone;
     return new ClosedError(`Cannot ${action}: ${who}`, reason);
   }
   #checkMayBlock(action: string): void {

@@ -50,6 +50,8 @@ export interface TransportEvents {
 export interface Transport {
   /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
   readonly ended: CloseReason | undefined;
+  /** Whether it was this side that ended: its user, its thread, or because it found damage. */
+  readonly endedHere: boolean;
   /** Whether looking again for a while is worth it before the event loop sleeps. */
   readonly spin: Spin;
   /** Whether this thread may block. */

@@ -1,12 +1,18 @@
-// Ports over the browser's platform, where a blocked thread cannot take what travels beside the ring. No browser is
-// needed: the bundle has the web's globals only, and every runtime has those that it asks for.
+// The browser's build, where a blocked thread cannot take what travels beside the ring. No browser is needed: it uses the
+// web's globals only, and every runtime has those that it asks for.
 import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ChannelOptions, Port } from '../../src/index.ts';
-import { browserBundle } from '../kit/browser-bundle.ts';
 import { within } from '../kit/watchdog.ts';
 
-const { attach, CLOSED, channel, EMPTY, features } = await browserBundle();
+const built = fileURLToPath(new URL('../../browser', import.meta.url));
+const load = (folder: string): Promise<typeof import('../../src/index.ts')> =>
+  import(pathToFileURL(join(folder, 'index.js')).href);
+const { attach, CLOSED, channel, EMPTY, features } = await load(built);
 
 async function withPair(options: ChannelOptions, body: (near: Port, far: Port) => unknown): Promise<void> {
   const { port, remote } = channel(options);
@@ -132,10 +138,14 @@ test('a value that cannot be made here raises one messageerror, and the port goe
 
 test('without cross-origin isolation the library loads, and names isolation and its headers', async () => {
   const { remote, port } = channel();
+  // At another address the modules run anew.
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-browser-'));
+  cpSync(built, folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   const hidden = Object.getOwnPropertyDescriptor(globalThis, 'SharedArrayBuffer') as PropertyDescriptor;
   Reflect.deleteProperty(globalThis, 'SharedArrayBuffer');
   try {
-    const plain = await browserBundle();
+    const plain = await load(folder);
     const refusal = {
       name: 'UnsupportedError',
       code: 'ERR_UNSUPPORTED',
@@ -146,6 +156,7 @@ test('without cross-origin isolation the library loads, and names isolation and 
     assert.throws(() => plain.channel({ capacityBytes: -1 }), { code: 'ERR_OPTION' });
   } finally {
     Object.defineProperty(globalThis, 'SharedArrayBuffer', hidden);
+    rmSync(folder, { recursive: true, force: true });
     port.close();
   }
 });

@@ -22,6 +22,7 @@ export class Life {
   readonly #there: number;
   readonly #events: LifeEvents;
   #ended: CloseReason | undefined;
+  #endedHere = false;
   #spilled = 0;
 
   constructor(words: Int32Array, here: number, there: number, events: LifeEvents) {
@@ -45,6 +46,11 @@ export class Life {
     return true;
   }
 
+  /** Whether this side ended, and not the peer. */
+  get endedHere(): boolean {
+    return this.#endedHere;
+  }
+
   /** Frames that the peer left in the side channel when it ended. */
   get spilled(): number {
     return this.#spilled;
@@ -54,6 +60,7 @@ export class Life {
   end(reason: CloseReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
+    this.#endedHere = true;
     forgetThreadEnd(this);
     const spilled = this.#events.lastWords(reason);
     Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);

@@ -142,6 +142,9 @@ export class SharedRingTransport implements Transport {
   get ended(): CloseReason | undefined {
     return this.life.ended;
   }
+  get endedHere(): boolean {
+    return this.life.endedHere;
+  }
   get ports(): readonly unknown[] {
     return this.#in.ports;
   }
