@@ -10,7 +10,10 @@ import { runProgram } from './runtimes/program.ts';
 
 const PROGRAM_TIMEOUT_MS = 60_000;
 const folder = fileURLToPath(new URL('../doc-examples', import.meta.url));
-const names = readdirSync(folder).sort();
+/** Folders hold the files that examples name. */
+const names = readdirSync(folder)
+  .filter((name) => name.endsWith('.js'))
+  .sort();
 
 test('a program that throws is told from one that ends well', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'millrace-examples-')), 'program.mjs');

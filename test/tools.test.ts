@@ -21,7 +21,7 @@ async function tool<T>(file: string): Promise<T> {
 const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
 const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
 const { blocksOf, withDoors } = await tool<{
-  blocksOf(path: string, text: string): { line: number; code: string }[];
+  blocksOf(path: string, text: string): { line: number; code: string; file?: string }[];
   withDoors(code: string, doors: Record<string, { default: string }>): string;
 }>('doc-examples.mjs');
 interface Change {
@@ -120,6 +120,8 @@ test('the examples of a doc comment are found, those of a document only where th
   assert.deepEqual(blocksOf('src/a.ts', source), [{ line: 5, code: 'f({\n  a: 1,\n});\n' }]);
   const document = '# T\n```ts\nf(...)\n```\n```ts run\nf(1);\n```\n';
   assert.deepEqual(blocksOf('docs/a.md', document), [{ line: 6, code: 'f(1);\n' }]);
+  const two = '```js file=w.js\ng();\n```\n';
+  assert.deepEqual(blocksOf('docs/a.md', two), [{ line: 2, code: 'g();\n', file: 'w.js' }]);
 });
 test('an example imports what the doors of the package say', () => {
   const doors = { '.': { default: './dist/src/index.js' }, './ring': { default: './dist/src/ring/index.js' } };
