@@ -9,7 +9,9 @@ export type { PortEvent, PortHandler, PortListener, RawListener } from './port/e
 export { type Features, features } from './port/features.ts';
 export type { ChannelOptions, PortOptions } from './port/options.ts';
 export { parentPort } from './port/parent-port.ts';
-export { Port, type ReceiveOptions, type SendOptions } from './port/port.ts';
+export { Port } from './port/port.ts';
+export type { ReceiveAsyncOptions, ReceiveOptions } from './port/receiving.ts';
+export type { SendOptions } from './port/sending.ts';
 export { type SpawnedWorker, type SpawnOptions, spawn } from './port/spawn.ts';
 export type { Transfer } from './port/transfer.ts';
 export { CLOSED, type Stats } from './transport/transport.ts';

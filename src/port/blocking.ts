@@ -53,3 +53,9 @@ function besideTheRing(): UnsupportedError {
     { feature: 'blockingTransfer' },
   );
 }
+
+/** @throws UnsupportedError naming what to use `instead` where this thread may not block */
+export function checkMayBlock(transport: Pick<Transport, 'canBlock'>, action: string, instead: string): void {
+  if (transport.canBlock) return;
+  throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
+}

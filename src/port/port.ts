@@ -1,36 +1,18 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// A port: MessagePort's manners over any transport. Owns its transport, its listeners and whoever waits; no queue.
+// A port: MessagePort's manners over any transport. What it promises stands here; how it sends and receives in sending.ts
+// and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue.
 import { refuseToClone } from '../codec/classify.ts';
-import { ClosedError, UnsupportedError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { CLOSED, type Stats, type Transport } from '../transport/transport.ts';
-import { receiveBlocking, sendBlocking } from './blocking.ts';
-import { timeoutOf } from './options.ts';
+import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
-import { Progress } from './progress.ts';
 import { Pump } from './pump.ts';
-import { type Transfer, transferList } from './transfer.ts';
-import { type Settleable, settleable, Waiters } from './waiters.ts';
-
-export interface ReceiveOptions {
-  /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
-  readonly timeoutMs?: number;
-}
-export interface ReceiveAsyncOptions extends ReceiveOptions {
-  /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
-  readonly signal?: AbortSignal;
-}
-export interface SendOptions {
-  /** Milliseconds until the message has found room; Infinity by default. */
-  readonly timeoutMs?: number;
-  /** Objects that move instead of being cloned. They stay where they are if nothing was sent. */
-  readonly transfer?: readonly unknown[];
-}
-
-const SEND_OPTIONS: readonly string[] = ['timeoutMs', 'transfer'];
-const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs'];
-const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
+import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
+import { Sending, type SendOptions } from './sending.ts';
+import type { Transfer } from './transfer.ts';
+import { type Settleable, settleable } from './waiters.ts';
 
 /**
  * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
@@ -41,33 +23,29 @@ const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
  */
 export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #transport: Transport;
+  readonly #ending: Ending;
   readonly #pump: Pump;
-  readonly #readers = new Waiters();
-  readonly #progress: Progress;
+  readonly #sending: Sending;
+  readonly #receiving: Receiving;
   readonly #closed: Settleable<CloseReason> = settleable();
   #referenced = true;
   #held = false;
-  /** `close()` was called on this end. */
-  #shut = false;
-  /** `CLOSED` has come out of the transport: no message will. */
-  #readOut = false;
-  /** Messages that `postMessage` was given after the end. */
-  #late = 0;
   #closeEmitted = false;
-  /** An error that a batch met behind its messages; the next receive throws it. */
-  #owed: { readonly error: unknown } | undefined;
 
   /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
   constructor(open: (woken: () => void) => Transport) {
     super();
     this.#transport = open(() => this.#woken());
-    this.#progress = new Progress(this.#transport);
+    this.#ending = new Ending(this.#transport);
     this.#pump = new Pump(this.#transport, {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.#wantsSpace,
       deliver: () => this.#deliver(),
       settle: () => this.#settle(),
     });
+    const kick = (): void => this.#kick();
+    this.#sending = new Sending(this.#transport, this.#ending, this.#pump, kick);
+    this.#receiving = new Receiving(this.#transport, this.#ending, this.#pump, { kick, left: () => this.#rehold() });
   }
 
   // ---- sending ------------------------------------------------------------------------------------------------
@@ -83,13 +61,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
-    const list = transferList(transfer);
-    if (this.#over) {
-      this.#late++;
-      return;
-    }
-    this.#transport.post(value, list);
-    if (this.#transport.backlog > 0) this.#kick();
+    this.#sending.post(value, transfer);
   }
 
   /**
@@ -97,10 +69,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws ClosedError once either side has ended; else as postMessage. Nothing was sent or moved then
    */
   trySend(value: Out, transfer?: Transfer): boolean {
-    this.#checkOpen('send');
-    const sent = this.#transport.trySend(value, transferList(transfer));
-    if (this.#transport.backlog > 0) this.#kick();
-    return sent;
+    return this.#sending.trySend(value, transfer);
   }
 
   /**
@@ -110,20 +79,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   else as postMessage
    */
   send(value: Out, options?: SendOptions): boolean {
-    this.#checkOpen('send');
-    const timeoutMs = timeoutOf(options, SEND_OPTIONS);
-    const transfer = transferList(options);
-    let sent = this.#transport.trySend(value, transfer);
-    if (sent && this.#transport.backlog === 0) return true;
-    if (!sent) this.#checkMayBlock('send');
-    try {
-      sent = sendBlocking(this.#transport, value, transfer, sent, timeoutMs);
-    } finally {
-      this.#pump.rearm();
-      if (this.#transport.backlog > 0) this.#kick();
-    }
-    if (!sent) this.#checkOpen('send');
-    return sent;
+    return this.#sending.send(value, options);
   }
 
   /**
@@ -140,7 +96,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws LayoutError if the memory is damaged (the channel ends)
    */
   get full(): boolean {
-    return !this.#over && !this.#hasRoom();
+    return this.#sending.full;
   }
 
   /**
@@ -160,15 +116,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) ClosedError if either side ends first, or has ended; LayoutError if the memory is damaged
    */
   drained(): Promise<void> {
-    if (this.#over) return refused(this.#closedError('send'));
-    try {
-      if (this.#hasRoom() && !this.#pump.tire()) return Promise.resolve();
-    } catch (error) {
-      return refused(error);
-    }
-    const room = this.#progress.room();
-    this.#kick();
-    return room;
+    return this.#sending.drained();
   }
 
   /**
@@ -187,17 +135,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) ClosedError if the channel ends first, or this end was closed; LayoutError if the memory is damaged
    */
   flush(): Promise<void> {
-    if (this.#shut) return refused(this.#closedError('flush'));
-    const mark = this.#transport.mark();
-    try {
-      if (this.#transport.takenUpTo(mark)) return Promise.resolve();
-    } catch (error) {
-      return refused(error);
-    }
-    if (this.#over) return refused(this.#closedError('flush'));
-    const taken = this.#progress.taken(mark);
-    this.#kick();
-    return taken;
+    return this.#sending.flush();
   }
 
   /**
@@ -205,7 +143,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * thread that goes on to block on something else: while blocked in this port's own calls the outbox moves by itself.
    */
   moveOutbox(): boolean {
-    return this.#over || this.#transport.backlog === 0 || this.#transport.pump();
+    return this.#ending.over || this.#transport.backlog === 0 || this.#transport.pump();
   }
 
   // ---- receiving ----------------------------------------------------------------------------------------------
@@ -216,8 +154,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   memory is damaged (the channel ends); ClosedError after this end's own close()
    */
   tryReceive(): In | typeof EMPTY | typeof CLOSED {
-    if (this.#shut) throw this.#closedError('receive');
-    return this.#take() as In;
+    return this.#receiving.tryReceive() as In;
   }
 
   /**
@@ -238,17 +175,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
-    // Before a message is taken: a wrong call must lose none.
-    const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS);
-    const first = this.tryReceive();
-    if (first !== EMPTY) return first;
-    if (timeoutMs === 0) return EMPTY;
-    this.#checkMayBlock('receive');
-    try {
-      return receiveBlocking(this.#transport, timeoutMs) as In | typeof EMPTY | typeof CLOSED;
-    } finally {
-      this.#pump.rearm();
-    }
+    return this.#receiving.receive(options) as In | typeof EMPTY | typeof CLOSED;
   }
 
   /**
@@ -257,24 +184,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws as receive; an error that comes behind messages is thrown by the next call
    */
   receiveMany(max: number, options?: ReceiveOptions): In[] {
-    if (!(Number.isSafeInteger(max) && max >= 1)) {
-      throw new UsageError('ERR_OPTION', `max cannot be ${String(max)}: it takes a whole number from 1`, {
-        value: max,
-      });
-    }
-    const values: In[] = [];
-    let value = this.receive({ timeoutMs: timeoutOf(options, RECEIVE_OPTIONS, 0) });
-    while (value !== EMPTY && value !== CLOSED) {
-      values.push(value);
-      if (values.length === max) break;
-      try {
-        value = this.tryReceive();
-      } catch (error) {
-        this.#owed = { error };
-        break;
-      }
-    }
-    return values;
+    return this.#receiving.receiveMany(max, options) as In[];
   }
 
   /**
@@ -283,27 +193,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) the signal's reason; else as tryReceive
    */
   receiveAsync(options?: ReceiveAsyncOptions): Promise<In | typeof EMPTY | typeof CLOSED> {
-    try {
-      const timeoutMs = timeoutOf(options, RECEIVE_ASYNC_OPTIONS);
-      options?.signal?.throwIfAborted();
-      if (this.#shut) throw this.#closedError('receive');
-      // A loop over messages that are there already would keep everybody else from running.
-      const mayTake = this.#readers.length === 0 && (timeoutMs === 0 || this.#readOut || !this.#pump.tire());
-      if (mayTake) {
-        const value = this.#take();
-        if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value as In);
-      }
-      const pending = this.#readers.add(timeoutMs, EMPTY, options?.signal, () => this.#rehold());
-      this.#kick();
-      return pending as Promise<In>;
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return this.#receiving.receiveAsync(options) as Promise<In>;
   }
 
   /** `for await (const value of port)`: until the peer is gone and everything was read, or this end is closed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<In, void, void> {
-    while (!this.#shut) {
+    while (!this.#ending.shut) {
       const value = await this.receiveAsync();
       if (value === CLOSED || value === EMPTY) return;
       yield value;
@@ -312,7 +207,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** `for (const value of port.blocking())`: blocks between messages; ends with the peer, or when this end is closed. */
   *blocking(): Generator<In, void, void> {
-    while (!this.#shut) {
+    while (!this.#ending.shut) {
       const value = this.receive();
       if (value === CLOSED) return;
       yield value;
@@ -340,7 +235,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
         value: word,
       });
     }
-    if (!this.#over) this.#transport.interrupt(word);
+    if (!this.#ending.over) this.#transport.interrupt(word);
   }
 
   /** The interrupt word that the peer has set, 0 if none. One atomic load. */
@@ -356,7 +251,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Counters of this end. */
   stats(): Stats {
     const stats = this.#transport.stats();
-    return { ...stats, undelivered: stats.undelivered + this.#late };
+    return { ...stats, undelivered: stats.undelivered + this.#sending.late };
   }
 
   // ---- life ---------------------------------------------------------------------------------------------------
@@ -386,8 +281,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * is settled: receives with `CLOSED`, `drained` and `flush` with ClosedError. Calling it again changes nothing.
    */
   close(): void {
-    if (this.#shut) return;
-    this.#shut = true;
+    if (this.#ending.shut) return;
+    this.#ending.shut = true;
     this.#transport.close('closed');
     this.#settle();
   }
@@ -395,7 +290,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.close();
   }
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#over) await this.flush().catch(() => {});
+    if (!this.#ending.over) await this.flush().catch(() => {});
     this.close();
   }
 
@@ -411,10 +306,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (this.#wantsData) this.#pump.kick();
   }
   get #wantsData(): boolean {
-    return !this.#shut && !this.#readOut && (this.#readers.length > 0 || this.listening);
+    const { readers, readOut } = this.#receiving;
+    return !this.#ending.shut && !readOut && (readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
-    return this.#transport.ended === undefined && (this.#transport.backlog > 0 || this.#progress.awaited);
+    return this.#transport.ended === undefined && this.#sending.awaited;
   }
 
   #woken(): void {
@@ -426,30 +322,24 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#pump.kick();
   }
 
-  #take(): unknown {
-    if (this.#owed === undefined) return this.#transport.tryReceive();
-    const { error } = this.#owed;
-    this.#owed = undefined;
-    throw error;
-  }
-
   /** Hands out one message; false when there is none. Called by the pump. */
   #deliver(): boolean {
+    const { readers } = this.#receiving;
     let value: unknown;
     try {
-      value = this.#take();
+      value = this.#receiving.take();
     } catch (error) {
-      if (this.#readers.length > 0) this.#readers.first().reject(error);
+      if (readers.length > 0) readers.first().reject(error);
       else this.emit('messageerror', error, []);
       return true;
     }
     if (value === EMPTY) return false;
     if (value === CLOSED) {
-      this.#readOut = true;
+      this.#receiving.readOut = true;
       this.#tellEnd();
       return false;
     }
-    if (this.#readers.length > 0) this.#readers.first().resolve(value);
+    if (readers.length > 0) readers.first().resolve(value);
     else this.emit('message', value, this.#transport.ports);
     this.#rehold();
     return true;
@@ -464,14 +354,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       return;
     }
     this.#closed.resolve(ended);
-    this.#progress.end(this.#shut, (action) => this.#closedError(action));
+    this.#sending.progress.end(this.#ending.shut, (action) => this.#ending.refusal(action));
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
   }
 
   #settleProgress(): void {
     try {
-      this.#progress.settle();
+      this.#sending.progress.settle();
     } catch (error) {
       // Damaged memory: the transport has ended by this.
       this.emit('messageerror', error, []);
@@ -480,7 +370,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Nobody waits for messages any more, or there are none: the end is news now. */
   #tellEnd(): void {
-    while (this.#readers.length > 0) this.#readers.first().resolve(CLOSED);
+    const { readers } = this.#receiving;
+    while (readers.length > 0) readers.first().resolve(CLOSED);
     this.#rehold();
     if (this.#closeEmitted) return;
     this.#closeEmitted = true;
@@ -495,41 +386,6 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#held = held;
     this.#transport.hold(held);
   }
-
-  /** Whether a sender need not wait, once what waits has moved on as far as it goes. */
-  #hasRoom(): boolean {
-    const transport = this.#transport;
-    if (transport.writable) return true;
-    if (transport.backlog > 0) transport.pump();
-    return transport.writable;
-  }
-  /** Whether the channel has ended, from either side's doing. */
-  get #over(): boolean {
-    return this.#shut || this.#transport.ended !== undefined;
-  }
-  #checkOpen(action: string): void {
-    if (this.#over) throw this.#closedError(action);
-  }
-  #closedError(action: string): ClosedError {
-    const reason = this.#transport.ended ?? 'closed';
-    const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
-    const gone = this.#transport.endedHere ? here : `the peer is gone (${reason})`;
-    const who = this.#shut ? 'this end was closed' : gone;
-    return new ClosedError(`Cannot ${action}: ${who}`, reason);
-  }
-  #checkMayBlock(action: string): void {
-    if (this.#transport.canBlock) return;
-    throw new UnsupportedError(
-      `Cannot ${action} here: this thread may not block; use ${action === 'send' ? 'trySend and drained' : 'receiveAsync or onmessage'}, or a worker`,
-    );
-  }
-}
-
-/** A rejection that kills nobody who does not look at it. */
-function refused(error: unknown): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(() => {});
-  return promise;
 }
 
 // It would arrive as an empty object; a native port throws too.

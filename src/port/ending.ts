@@ -1,0 +1,37 @@
+// Whether and why a port is over, and the error that says so.
+import { ClosedError } from '../errors.ts';
+import type { CloseReason } from '../memory/layout.ts';
+import type { Transport } from '../transport/transport.ts';
+
+export class Ending {
+  readonly #transport: Pick<Transport, 'ended' | 'endedHere'>;
+  /** `close()` was called on this end. */
+  shut = false;
+
+  constructor(transport: Pick<Transport, 'ended' | 'endedHere'>) {
+    this.#transport = transport;
+  }
+
+  /** Whether the channel has ended, from either side's doing. */
+  get over(): boolean {
+    return this.shut || this.#transport.ended !== undefined;
+  }
+
+  /** Why, as soon as it has. */
+  get reason(): CloseReason | undefined {
+    return this.#transport.ended;
+  }
+
+  /** @throws ClosedError if it has */
+  check(action: string): void {
+    if (this.over) throw this.refusal(action);
+  }
+
+  refusal(action: string): ClosedError {
+    const reason = this.reason ?? 'closed';
+    const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
+    const gone = this.#transport.endedHere ? here : `the peer is gone (${reason})`;
+    const who = this.shut ? 'this end was closed' : gone;
+    return new ClosedError(`Cannot ${action}: ${who}`, reason);
+  }
+}

@@ -1,0 +1,117 @@
+// What a port does to receive when it is asked: at once, with this thread blocked, or by a promise. Listeners are handed
+// their messages by the port itself, which takes them here.
+import { UsageError } from '../errors.ts';
+import { EMPTY } from '../lane/ring-inbound.ts';
+import { CLOSED, type Transport } from '../transport/transport.ts';
+import { checkMayBlock, receiveBlocking } from './blocking.ts';
+import type { Ending } from './ending.ts';
+import { timeoutOf } from './options.ts';
+import type { Pump } from './pump.ts';
+import { Waiters } from './waiters.ts';
+
+export interface ReceiveOptions {
+  /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
+  readonly timeoutMs?: number;
+}
+const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs'];
+
+export interface ReceiveAsyncOptions extends ReceiveOptions {
+  /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
+  readonly signal?: AbortSignal;
+}
+const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
+
+/** What a receiver needs of the port's event loop. */
+export interface ReceivingHost {
+  /** Somebody waits for messages now. */
+  kick(): void;
+  /** Somebody who waited has left. */
+  left(): void;
+}
+
+/** The members of a port that receive; what each promises stands there. */
+export class Receiving {
+  /** Promises of messages, in the order they were asked for. */
+  readonly readers: Waiters = new Waiters();
+  /** `CLOSED` has come out of the transport: no message will. Set by who hands messages out on the event loop. */
+  readOut = false;
+  readonly #transport: Transport;
+  readonly #ending: Ending;
+  readonly #pump: Pick<Pump, 'tire' | 'rearm'>;
+  readonly #host: ReceivingHost;
+  /** An error that a batch met behind its messages; the next receive throws it. */
+  #owed: { readonly error: unknown } | undefined;
+
+  constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, host: ReceivingHost) {
+    this.#transport = transport;
+    this.#ending = ending;
+    this.#pump = pump;
+    this.#host = host;
+  }
+
+  /** The next message, `EMPTY`, or `CLOSED`; also after this end was closed. */
+  take(): unknown {
+    if (this.#owed === undefined) return this.#transport.tryReceive();
+    const { error } = this.#owed;
+    this.#owed = undefined;
+    throw error;
+  }
+
+  tryReceive(): unknown {
+    if (this.#ending.shut) throw this.#ending.refusal('receive');
+    return this.take();
+  }
+
+  receive(options: ReceiveOptions | undefined, fallbackMs: number = Number.POSITIVE_INFINITY): unknown {
+    // Before a message is taken: a wrong call must lose none.
+    const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS, fallbackMs);
+    const first = this.tryReceive();
+    if (first !== EMPTY || timeoutMs === 0) return first;
+    checkMayBlock(this.#transport, 'receive', 'receiveAsync or onmessage');
+    try {
+      return receiveBlocking(this.#transport, timeoutMs);
+    } finally {
+      this.#pump.rearm();
+    }
+  }
+
+  receiveMany(max: number, options: ReceiveOptions | undefined): unknown[] {
+    if (!(Number.isSafeInteger(max) && max >= 1)) {
+      throw new UsageError('ERR_OPTION', `max cannot be ${String(max)}: it takes a whole number from 1`, {
+        value: max,
+      });
+    }
+    const values: unknown[] = [];
+    let value = this.receive(options, 0);
+    while (value !== EMPTY && value !== CLOSED) {
+      values.push(value);
+      if (values.length === max) break;
+      try {
+        value = this.tryReceive();
+      } catch (error) {
+        this.#owed = { error };
+        break;
+      }
+    }
+    return values;
+  }
+
+  receiveAsync(options: ReceiveAsyncOptions | undefined): Promise<unknown> {
+    try {
+      const timeoutMs = timeoutOf(options, RECEIVE_ASYNC_OPTIONS);
+      options?.signal?.throwIfAborted();
+      if (this.#ending.shut) throw this.#ending.refusal('receive');
+      // A loop over messages that are there already would keep everybody else from running.
+      const mayTake = this.readers.length === 0 && (timeoutMs === 0 || this.readOut || !this.#pump.tire());
+      if (mayTake) {
+        const value = this.take();
+        if (value !== EMPTY || timeoutMs === 0) return Promise.resolve(value);
+      }
+      const pending = this.readers.add(timeoutMs, EMPTY, options?.signal, () => this.#host.left());
+      this.#host.kick();
+      return pending;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}

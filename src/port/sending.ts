@@ -1,0 +1,120 @@
+// What a port does to send: at once, through the outbox, or with this thread blocked; and the promises about it.
+import type { Transport } from '../transport/transport.ts';
+import { checkMayBlock, sendBlocking } from './blocking.ts';
+import type { Ending } from './ending.ts';
+import { timeoutOf } from './options.ts';
+import { Progress } from './progress.ts';
+import type { Pump } from './pump.ts';
+import { type Transfer, transferList } from './transfer.ts';
+
+export interface SendOptions {
+  /** Milliseconds until the message has found room; Infinity by default. */
+  readonly timeoutMs?: number;
+  /** Objects that move instead of being cloned. They stay where they are if nothing was sent. */
+  readonly transfer?: readonly unknown[];
+}
+const SEND_OPTIONS: readonly string[] = ['timeoutMs', 'transfer'];
+
+/** The members of a port that send; what each promises stands there. */
+export class Sending {
+  readonly progress: Progress;
+  /** Messages that `post` was given after the end. */
+  late = 0;
+  readonly #transport: Transport;
+  readonly #ending: Ending;
+  readonly #pump: Pick<Pump, 'tire' | 'rearm'>;
+  readonly #kick: () => void;
+
+  /** @param kick makes the event loop look after what was sent */
+  constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, kick: () => void) {
+    this.#transport = transport;
+    this.#ending = ending;
+    this.#pump = pump;
+    this.#kick = kick;
+    this.progress = new Progress(transport);
+  }
+
+  /** Whether anybody waits for the peer to take something over. */
+  get awaited(): boolean {
+    return this.#transport.backlog > 0 || this.progress.awaited;
+  }
+
+  post(value: unknown, transfer: Transfer | undefined): void {
+    const list = transferList(transfer);
+    if (this.#ending.over) {
+      this.late++;
+      return;
+    }
+    this.#transport.post(value, list);
+    if (this.#transport.backlog > 0) this.#kick();
+  }
+
+  trySend(value: unknown, transfer: Transfer | undefined): boolean {
+    this.#ending.check('send');
+    const sent = this.#transport.trySend(value, transferList(transfer));
+    if (this.#transport.backlog > 0) this.#kick();
+    return sent;
+  }
+
+  send(value: unknown, options: SendOptions | undefined): boolean {
+    this.#ending.check('send');
+    const timeoutMs = timeoutOf(options, SEND_OPTIONS);
+    const transfer = transferList(options);
+    let sent = this.#transport.trySend(value, transfer);
+    if (sent && this.#transport.backlog === 0) return true;
+    if (!sent) checkMayBlock(this.#transport, 'send', 'trySend and drained');
+    try {
+      sent = sendBlocking(this.#transport, value, transfer, sent, timeoutMs);
+    } finally {
+      this.#pump.rearm();
+      if (this.#transport.backlog > 0) this.#kick();
+    }
+    if (!sent) this.#ending.check('send');
+    return sent;
+  }
+
+  get full(): boolean {
+    return !this.#ending.over && !this.#hasRoom();
+  }
+
+  drained(): Promise<void> {
+    if (this.#ending.over) return refused(this.#ending.refusal('send'));
+    try {
+      if (this.#hasRoom() && !this.#pump.tire()) return Promise.resolve();
+    } catch (error) {
+      return refused(error);
+    }
+    const room = this.progress.room();
+    this.#kick();
+    return room;
+  }
+
+  flush(): Promise<void> {
+    if (this.#ending.shut) return refused(this.#ending.refusal('flush'));
+    const mark = this.#transport.mark();
+    try {
+      if (this.#transport.takenUpTo(mark)) return Promise.resolve();
+    } catch (error) {
+      return refused(error);
+    }
+    if (this.#ending.over) return refused(this.#ending.refusal('flush'));
+    const taken = this.progress.taken(mark);
+    this.#kick();
+    return taken;
+  }
+
+  /** Whether a sender need not wait, once what waits has moved on as far as it goes. */
+  #hasRoom(): boolean {
+    const transport = this.#transport;
+    if (transport.writable) return true;
+    if (transport.backlog > 0) transport.pump();
+    return transport.writable;
+  }
+}
+
+/** A rejection that kills nobody who does not look at it. */
+function refused(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
+}
