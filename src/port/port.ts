@@ -261,6 +261,21 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#closed.promise;
   }
 
+  /**
+   * Why the channel ended, for code that cannot await `closed`; `undefined` while it is open. Known as soon as the end is:
+   * a thread that `receive` has just told `CLOSED` finds it here. One atomic load while the channel is open.
+   * ```ts
+   * import { attach, channel, CLOSED } from 'millrace';
+   * const { port, remote } = channel();
+   * const far = attach(remote);
+   * far.close();
+   * console.log(port.receive() === CLOSED, port.reason);   // true closed
+   * ```
+   */
+  get reason(): CloseReason | undefined {
+    return this.#ending.reason;
+  }
+
   /** Whether a listener or a pending call of this port keeps the process alive. */
   hasRef(): boolean {
     return this.#held;

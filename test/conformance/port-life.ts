@@ -98,6 +98,23 @@ export function portLife({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
+  test(`${name}: reason is known to synchronous code as soon as the end is, and undefined before`, async () => {
+    for (const { reason, role } of ends) {
+      const { port } = far(role, { capacityBytes: 65536 });
+      assert.equal(port.receive(), 0);
+      for (const _ of port.blocking());
+      assert.equal(port.reason, reason);
+      assert.equal(await within('the reason', port.closed), reason);
+      port.close();
+      assert.equal(port.reason, reason, 'closing this end as well tells nothing anew');
+    }
+    const { a, b } = pair();
+    assert.equal(a.reason, undefined);
+    a.close();
+    assert.deepEqual([a.reason, b.reason], ['closed', 'closed']);
+    b.close();
+  });
+
   test(`${name}: a thread that answers a peer who has left does not die of it`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
