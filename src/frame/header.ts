@@ -31,6 +31,8 @@ export const KIND_PACKED = 4;
 export const MARKER_BYTES = 8;
 /** The value is in the side channel; the payload is its number there. */
 export const KIND_SIDE = 5;
+/** No payload. From here on only the newest message counts, and it lies in a slot: `ring/latest-slots.ts`. */
+export const KIND_LATEST = 6;
 /** Filler up to the end of the data area; LENGTH counts the header too. Never delivered. */
 export const KIND_PAD = 0xff;
 

@@ -2,7 +2,7 @@
 import { platform } from '#platform';
 import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
-import { KIND_MASK, KIND_SIDE, MARKER_BYTES, MORE } from '../frame/header.ts';
+import { KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES, MORE } from '../frame/header.ts';
 import { Join } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
@@ -20,14 +20,23 @@ const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came thr
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
 
+/** Where records come from: a ring, or the slots that hold only the newest one. */
+export type RecordSource = Pick<
+  Consumer,
+  'capacity' | 'length' | 'kind' | 'ready' | 'caughtUp' | 'held' | 'peek' | 'advance' | 'release'
+>;
+
 export class RingInbound {
   readonly #views: Views;
   readonly #lane: LaneMemory;
-  readonly #consumer: Consumer;
+  #consumer: RecordSource;
   readonly #decoders: ReadonlyMap<number, Decoder>;
   readonly #side: SideChannel;
   readonly #inbox = new Inbox();
   readonly #join: Join;
+  readonly #latest: (() => RecordSource) | undefined;
+  /** The sender has said that only its newest message counts. */
+  #latestOnly = false;
   /** Bytes, encoded, of the message taken out of the ring last. */
   #lastBytes = 0;
   /** Number of the value whose marker stands at the head of the ring and which has not come yet; or NOT_AWAITED. */
@@ -35,6 +44,7 @@ export class RingInbound {
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
+  /** @param latest what to go on reading from when the sender says that only its newest message counts */
   constructor(
     views: Views,
     lane: LaneMemory,
@@ -42,10 +52,12 @@ export class RingInbound {
     decoders: ReadonlyMap<number, Decoder>,
     side: SideChannel,
     messageMax: number,
+    latest?: () => RecordSource,
   ) {
     this.#views = views;
     this.#lane = lane;
     this.#consumer = consumer;
+    this.#latest = latest;
     this.#decoders = decoders;
     this.#side = side;
     this.#join = new Join(messageMax);
@@ -53,11 +65,15 @@ export class RingInbound {
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
   get ready(): boolean {
-    return this.#inbox.length > 0 || this.stashable;
+    return this.#inbox.length > 0 || this.#inLane;
   }
 
   /** Whether `stash` may find something in the ring. */
   get stashable(): boolean {
+    return !this.#latestOnly && this.#inLane;
+  }
+
+  get #inLane(): boolean {
     return !this.awaitsSide && this.#consumer.ready;
   }
 
@@ -84,10 +100,14 @@ export class RingInbound {
     return this.#fromRing();
   }
 
-  /** Takes one message out of the ring into the inbox; false when there is none. */
+  /**
+   * Takes one message out of the ring into the inbox; false when there is none. One that only counts while it is the newest
+   * stays where it is: its sender waits for nobody, and here it would grow old.
+   */
   stash(): boolean {
     let content: Delivery | Failure;
     try {
+      if (this.#becomesLatest() || this.#latestOnly) return false;
       const value = this.#fromRing();
       if (value === EMPTY) return false;
       content = { value, ports: this.ports };
@@ -157,7 +177,10 @@ export class RingInbound {
         return this.#besides(found);
       }
       const decoder = this.#decoders.get(tag);
-      if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
+      if (decoder === undefined) {
+        if (this.#becomesLatest()) return this.#fromRing();
+        throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
+      }
       this.ports = NO_PORTS;
       try {
         return decoder.decode(this.#views, offset, length);
@@ -167,6 +190,18 @@ export class RingInbound {
         this.#leave();
       }
     }
+  }
+
+  /** Whether the record at hand says that from here on only the newest message counts; then it is looked for elsewhere. */
+  #becomesLatest(): boolean {
+    const consumer = this.#consumer;
+    if (this.#latest === undefined || this.#latestOnly) return false;
+    if (consumer.peek() === NONE || consumer.kind !== KIND_LATEST) return false;
+    consumer.advance();
+    consumer.release();
+    this.#latestOnly = true;
+    this.#consumer = this.#latest();
+    return true;
   }
 
   /** Moves past the record at hand, and gives room back when the batch ends or a quarter of the ring is ours. */

@@ -52,6 +52,8 @@ export class SideChannel {
   #nextNumber = 0;
   /** Number of the next value to arrive. */
   #nextArriving = 0;
+  /** Values numbered below are let go, also those that are still on their way. */
+  #wantedFrom = 0;
   #posted = 0;
   #lastProbe = 0;
   #open = true;
@@ -148,6 +150,16 @@ export class SideChannel {
     return this.#values.has(number);
   }
 
+  /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
+  letGo(number: number): void {
+    this.#wantedFrom = number;
+    this.pull();
+    for (const earlier of this.#values.keys()) {
+      if (((earlier - number) | 0) >= 0) break;
+      this.#values.delete(earlier);
+    }
+  }
+
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void {
     // Moving is for the large: a transfer list is looked through for doubles, and a million entries take minutes.
@@ -230,8 +242,8 @@ export class SideChannel {
   }
 
   #arrive(number: number, value: SideValue): void {
-    this.#values.set(number, value);
     this.#nextArriving = (number + 1) | 0;
+    if (((number - this.#wantedFrom) | 0) >= 0) this.#values.set(number, value);
   }
 
   #accept(message: unknown): void {

@@ -43,6 +43,7 @@
 //   17    68     RECEIVED        consumer    1     messages ever taken
 //   18    72     BAD             consumer    1     payloads that could not be decoded
 //   19    76     SIDE_TAKEN      consumer    1     values taken out of the side channel
+//   32    128    LATEST          both        2     bits 0-1 the middle slot, bit 2 set while it holds a message not taken
 
 export const LAYOUT_MAGIC = 0x4543524d;
 export const LAYOUT_VERSION = 1;
@@ -76,6 +77,7 @@ export const HEAD = 16;
 export const RECEIVED = 17;
 export const BAD = 18;
 export const SIDE_TAKEN = 19;
+export const LATEST = 32;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
 export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5 } as const;

@@ -1,9 +1,10 @@
 // What every port does, whatever is under it. A transport is done when `portConformance` passes over it.
 //
-// The suite is in parts: receiving, sending, events, values, life. Each is given a world that makes ports.
+// The suite is in parts: receiving, sending, sending the newest only, events, values, life. Each is given a world that makes ports.
 import type { ChannelOptions, Port } from '../../src/index.ts';
 import type { Role, TestThread } from '../kit/thread.ts';
 import { portEvents } from './port-events.ts';
+import { portLatest } from './port-latest.ts';
 import { portLife } from './port-life.ts';
 import { portReceiving } from './port-receiving.ts';
 import { portSending } from './port-sending.ts';
@@ -24,6 +25,7 @@ export interface PortWorld {
 export function portConformance(world: PortWorld): void {
   portReceiving(world);
   portSending(world);
+  portLatest(world);
   portEvents(world);
   portValues(world);
   portLife(world);

@@ -72,7 +72,7 @@ test('flush resolves after a value that had to be encoded beside the ring', () =
   }));
 
 test('flush waits for a large message even when later ones are dropped', () =>
-  withPair({ capacityBytes: 1024, overflow: 'latest' }, async ({ near, far }) => {
+  withPair({ capacityBytes: 1024, overflow: 'drop-oldest', highWaterMarkBytes: 1 }, async ({ near, far }) => {
     const large = new Uint8Array(20_000);
     near.postMessage(large);
     let flushed = false;
@@ -212,7 +212,7 @@ test('a large outbox is left behind at once when the port closes', () =>
 // ---- the side channel ---------------------------------------------------------------------------------------------
 
 test('at most 256 values lie in the side channel, and dropped ones are let go', () =>
-  withPair({ overflow: 'latest' }, async ({ near, far, words }) => {
+  withPair({ overflow: 'drop-oldest', highWaterMarkBytes: 1 }, async ({ near, far, words }) => {
     const total = 2000;
     for (let i = 0; i < total; i++) {
       const buffer = new ArrayBuffer(8);

@@ -9,6 +9,9 @@
 import { platform } from '#platform';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { LayoutError } from '../../errors.ts';
+import { latestInbound } from '../../lane/latest-inbound.ts';
+import { LatestOutbound } from '../../lane/latest-outbound.ts';
+import type { Outbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { EMPTY, RingInbound } from '../../lane/ring-inbound.ts';
 import { RingOutbound } from '../../lane/ring-outbound.ts';
@@ -59,7 +62,7 @@ export class SharedRingTransport implements Transport {
   /** Word indexes of this side's and the other side's block. */
   readonly #here: number;
   readonly #there: number;
-  readonly #out: RingOutbound;
+  readonly #out: Outbound;
   readonly #in: RingInbound;
   readonly #side: SideChannel;
   readonly #blocking: BlockingWait;
@@ -110,22 +113,36 @@ export class SharedRingTransport implements Transport {
     const doorbell = (): void => this.#side.doorbell();
     const park = there + layout.PARK;
     const wakes = here + layout.WAKES;
-    const producer = new Producer(outLane, new Waker(words, park, DATA, doorbell, wakes));
-    const consumer = new Consumer(inLane, new Waker(words, park, SPACE, doorbell, wakes));
+    const dataBell = new Waker(words, park, DATA, doorbell, wakes);
+    const spaceBell = new Waker(words, park, SPACE, doorbell, wakes);
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
-    this.#out = new RingOutbound(
+    const encoder = options.codec.createEncoder(options.codecOptions);
+    this.#out =
+      options.overflow === 'latest'
+        ? new LatestOutbound(region, side, dataBell, encoder, options.codec.kind, this.#side, outbox, () =>
+            this.life.tellLater(),
+          )
+        : new RingOutbound(
+            region.views,
+            outLane,
+            new Producer(outLane, dataBell),
+            encoder,
+            options.codec.kind,
+            this.#side,
+            region.messageMax,
+            outbox,
+            options.spinUs > 0,
+          );
+    const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
+    this.#in = new RingInbound(
       region.views,
-      outLane,
-      producer,
-      options.codec.createEncoder(options.codecOptions),
-      options.codec.kind,
+      inLane,
+      new Consumer(inLane, spaceBell),
+      decoders,
       this.#side,
       region.messageMax,
-      outbox,
-      options.spinUs > 0,
+      () => latestInbound(inLane, spaceBell, this.#side),
     );
-    const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
-    this.#in = new RingInbound(region.views, inLane, consumer, decoders, this.#side, region.messageMax);
     const sleeps = here + layout.PARKS;
     const sliceMs = options.livenessSliceMs;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {

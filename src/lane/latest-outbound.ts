@@ -1,0 +1,324 @@
+// One direction of which only the newest message counts (overflow `latest`): values into slots that are replaced in place
+// (ring/latest-slots.ts), so that whoever reads gets the newest one although its sender's thread does something else.
+//
+// A message that finds no way into a slot waits, alone, as the one entry of the outbox: inside `cork`, and when too many
+// values lie in the side channel. The next message replaces it there.
+import { type Encoder, REFUSED } from '../codec/codec.ts';
+import { UsageError } from '../errors.ts';
+import { KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
+import { OUTBOX_ITEM_BYTES, RING_CAPACITY_MAX, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { SIDE_TAKEN } from '../memory/layout.ts';
+import type { LaneMemory, Region, Views } from '../memory/region.ts';
+import { LatestProducer } from '../ring/latest-producer.ts';
+import { slotPayloadMax } from '../ring/latest-slots.ts';
+import { type Bell, Producer } from '../ring/producer.ts';
+import { type Aside, AsideEncoder } from './aside-encoder.ts';
+import type { Publishing } from './outbound.ts';
+import { OutboundCounters } from './outbound-counters.ts';
+import type { Outbox } from './outbox.ts';
+import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
+import { markerOf } from './side-sender.ts';
+
+const NO_TRANSFER: readonly unknown[] = [];
+const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
+
+export class LatestOutbound implements Publishing {
+  readonly #views: Views;
+  readonly #lane: LaneMemory;
+  readonly #slots: LatestProducer;
+  readonly #encoder: Encoder;
+  readonly #kind: number;
+  readonly #side: SideChannel;
+  readonly #outbox: Outbox;
+  readonly #aside: AsideEncoder;
+  readonly #counters: OutboundCounters;
+  readonly #awaitedCame: () => void;
+  /** Messages accepted so far; where in them the newest one in a slot stands, counted from 1. */
+  #accepted = 0;
+  #published = 0;
+  #corks = 0;
+  /** What waits in the outbox waits for the reader to take values out of the side channel; how many it had taken. */
+  #stuck = false;
+  #takenSeen = 0;
+  /** Somebody was told that what he asks for is neither taken nor replaced; and that it lay in a slot. */
+  #awaited = false;
+  #pendingSeen = false;
+  /** The reader knows that it must look at the slots. */
+  #announced = false;
+  /** A value is being encoded or cloned: its getters are user code, which must find neither slot nor number half used. */
+  #encoding = false;
+  /** The left-over has gone out: nothing may follow it. */
+  #ended = false;
+  /** Messages that found no way into a slot before the end. */
+  #left = 0;
+
+  /**
+   * @param region of which this side sends on lane `side`, from its first message on
+   * @param bell wakes the reader
+   * @param awaitedCame called when something is replaced that `releasedUpTo` was asked for
+   */
+  constructor(
+    region: Region,
+    side: 0 | 1,
+    bell: Bell,
+    encoder: Encoder,
+    kind: number,
+    channel: SideChannel,
+    outbox: Outbox,
+    awaitedCame: () => void,
+  ) {
+    this.#views = region.views;
+    this.#lane = region.lanes[side];
+    this.#slots = new LatestProducer(this.#lane, bell);
+    this.#encoder = encoder;
+    this.#kind = kind;
+    this.#side = channel;
+    this.#outbox = outbox;
+    this.#aside = new AsideEncoder(encoder, region.messageMax);
+    this.#counters = new OutboundCounters(this.#lane);
+    this.#awaitedCame = awaitedCame;
+  }
+
+  get accepted(): number {
+    return this.#accepted;
+  }
+  get moved(): number {
+    return this.#outbox.next?.number ?? this.#accepted;
+  }
+  /** Messages that wait for the reader; one that waits for the end of `cork` does not. */
+  get backlog(): number {
+    return this.#stuck ? this.#outbox.length : 0;
+  }
+  /** Messages accepted that never came into a slot, and were not replaced: one that waits, or what the end has left over. */
+  get unsent(): number {
+    return this.#outbox.length + this.#left;
+  }
+  get producer(): Publishing {
+    return this;
+  }
+  /** There is always room for the newest. */
+  get writable(): boolean {
+    return true;
+  }
+
+  /** Sends, as `post` does: there is always room. */
+  trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
+    this.post(value, transfer);
+    return true;
+  }
+
+  /**
+   * Makes the value the newest message. Never blocks.
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY; the message before is still the newest then
+   */
+  post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
+    if (this.#encoding) {
+      throw new UsageError(
+        'ERR_BUSY',
+        'Cannot send: a getter of the value that is being sent called back into its port',
+      );
+    }
+    this.#encoding = true;
+    try {
+      const corked = this.#corks > 0;
+      const natively = transfer.length > 0 || !(corked ? this.#postLater(value) : this.#postNow(value));
+      if (natively) this.#postBeside(value, transfer, corked);
+    } finally {
+      this.#encoding = false;
+    }
+  }
+
+  /** Moves what waits into a slot if it can go; whether nothing waits for the reader. */
+  pump(): boolean {
+    if (this.#encoding) return false;
+    return this.#corks > 0 && !this.#stuck ? true : this.#moveIn();
+  }
+
+  cork<R>(body: () => R): R {
+    this.#corks++;
+    try {
+      return body();
+    } finally {
+      this.#corks--;
+      if (this.#corks === 0) this.publish();
+    }
+  }
+
+  /** Publishes what `cork` holds back. */
+  publish(): void {
+    if (!this.#encoding) this.#moveIn();
+  }
+
+  /** Messages accepted so far; `releasedUpTo` tells when the newest of them was taken, or replaced. */
+  get position(): number {
+    return this.#accepted;
+  }
+  releasedUpTo(position: number): boolean {
+    if (position < this.#published) return true;
+    const pending = position === this.#published && this.#slots.pending;
+    const waits = position > this.#published && (this.#outbox.next?.number ?? 0) < position;
+    this.#pendingSeen = pending;
+    this.#awaited ||= pending || waits;
+    return !pending && !waits;
+  }
+
+  /** Whether the reader has taken anything that somebody here waits for. */
+  get headMoved(): boolean {
+    return (this.#pendingSeen && !this.#slots.pending) || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
+  }
+
+  /** Leaves what could not go into a slot in the side channel, where the other side finds it; returns the frames left. */
+  spill(): number {
+    // With a getter on the way the slot is being written.
+    const waits = this.#encoding || !this.#moveIn();
+    this.#ended = true;
+    if (!waits) return 0;
+    const frames = this.#outbox
+      .takeAll()
+      .map(
+        ({ kind, bytes, held }): SpilledFrame =>
+          held === undefined ? [kind, bytes.slice()] : [kind, markerOf(this.#side.post(held.value, held.transfer))],
+      );
+    this.#left += frames.length;
+    if (frames.length > 0) this.#side.leave(frames);
+    return frames.length;
+  }
+
+  /** Encodes straight into the slot that goes out next; false: refused, the native clone may carry it. */
+  #postNow(value: unknown): boolean {
+    const { offset, maxPayload } = this.#slots;
+    const length = this.#encoder.encodeInto(value, this.#views, offset, maxPayload, false);
+    if (length === REFUSED) return false;
+    if (length < 0) throw this.#tooLarge(this.#encodeAside(value));
+    this.#accepted++;
+    this.#publish(length, this.#kind, this.#side.posted);
+    return true;
+  }
+
+  /** Encodes for the end of `cork`, which may see another one in its place. */
+  #postLater(value: unknown): boolean {
+    const aside = this.#encodeAside(value);
+    if (aside === undefined) return false;
+    if (aside.bytes.length > this.#slots.maxPayload) throw this.#tooLarge(aside);
+    this.#wait(this.#kind, aside);
+    return true;
+  }
+
+  #postBeside(value: unknown, transfer: readonly unknown[], corked: boolean): void {
+    if (corked || !this.#besideFits()) {
+      this.#wait(KIND_SIDE, NOTHING_ASIDE, this.#side.holdBack(value, transfer));
+      this.#stuck = !corked;
+      return;
+    }
+    const number = this.#side.post(value, transfer);
+    this.#accepted++;
+    this.#publishMarker(number);
+  }
+
+  /** Moves the waiting message into a slot; false if the side channel is too full for it. */
+  #moveIn(): boolean {
+    const entry = this.#outbox.next;
+    if (entry === undefined) return true;
+    if (entry.held !== undefined && !this.#besideFits()) {
+      this.#stuck = true;
+      return false;
+    }
+    // Whatever comes of it now, it will not be tried twice.
+    this.#outbox.done();
+    this.#stuck = false;
+    if (entry.held !== undefined) this.#publishMarker(this.#side.post(entry.held.value, entry.held.transfer));
+    else {
+      this.#views.blocks.copyIn(entry.bytes, this.#slots.offset);
+      this.#publish(entry.bytes.length, entry.kind, this.#side.posted);
+    }
+    this.#aside.giveBack(entry);
+    return true;
+  }
+
+  #publishMarker(number: number): void {
+    const at = this.#slots.offset >>> 2;
+    this.#views.words[at] = number;
+    this.#views.words[at + 1] = 0;
+    this.#publish(MARKER_BYTES, KIND_SIDE, number);
+  }
+
+  /** The newest of all that were accepted goes out. */
+  #publish(length: number, kind: number, sideBefore: number): void {
+    // A getter of this very value has closed the port, and the left-over has gone out.
+    if (this.#ended) {
+      this.#left++;
+      return;
+    }
+    if (!this.#announced) this.#announce();
+    this.#dropWaiting();
+    this.#published = this.#accepted;
+    if (this.#slots.publish(length, kind, sideBefore)) {
+      this.#outbox.drops++;
+      this.#countOutbox();
+    } else this.#counters.sent();
+    this.#pendingSeen = false;
+    this.#tellAwaited();
+  }
+
+  /** The ring's first and last record. Its reader is woken by the message behind it. */
+  #announce(): void {
+    this.#announced = true;
+    const ring = new Producer(this.#lane);
+    ring.tryClaim(0);
+    ring.commit(0, KIND_LATEST);
+  }
+
+  #wait(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
+    this.#dropWaiting();
+    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
+    this.#outbox.push({ kind, bytes, home, held, weight, number: this.#accepted, moved: 0 });
+    this.#accepted++;
+    this.#countOutbox();
+    this.#tellAwaited();
+  }
+
+  #dropWaiting(): void {
+    for (const entry of this.#outbox.takeAll()) {
+      this.#outbox.drops++;
+      this.#aside.giveBack(entry);
+    }
+    this.#stuck = false;
+  }
+
+  #encodeAside(value: unknown): Aside | undefined {
+    return this.#aside.encode(value, false);
+  }
+
+  /** Whether one more value may be on its way beside the slots: they are of any size, so their number is bounded. */
+  #besideFits(): boolean {
+    this.#takenSeen = this.#sideTaken();
+    return ((this.#side.posted - this.#takenSeen) | 0) < SIDE_VALUES_MAX;
+  }
+  #sideTaken(): number {
+    // SYNC side-taken: what the reader has taken, or let go, no longer counts; pairs with latestInbound.
+    return Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
+  }
+
+  #tellAwaited(): void {
+    if (!this.#awaited) return;
+    this.#awaited = false;
+    this.#awaitedCame();
+  }
+
+  #countOutbox(): void {
+    this.#counters.outbox(this.#outbox.drops, this.#outbox.peak);
+  }
+
+  #tooLarge(aside: Aside | undefined): UsageError {
+    const limit = this.#slots.maxPayload;
+    const length = aside?.bytes.length ?? limit + 1;
+    if (aside !== undefined) this.#aside.giveBack(aside);
+    let capacity = this.#lane.capacity;
+    while (capacity < RING_CAPACITY_MAX && slotPayloadMax(capacity) < length) capacity *= 2;
+    return new UsageError(
+      'ERR_TOO_LARGE',
+      `Cannot send: the message takes ${length} bytes, and a slot for the newest takes ${limit}; make the channel with capacityBytes of at least ${capacity}`,
+      { length, limit },
+    );
+  }
+}

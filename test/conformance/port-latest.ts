@@ -1,0 +1,280 @@
+// Overflow `latest`: whoever reads gets the newest message, whatever its sender is doing, and each at most once.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLOSED, DataCloneError, EMPTY, type Port, UsageError } from '../../src/index.ts';
+import { turn, within } from '../kit/watchdog.ts';
+import type { PortWorld } from './port.ts';
+
+const LATEST = { overflow: 'latest', capacityBytes: 1024 } as const;
+
+function drain(port: Port): unknown[] {
+  const values: unknown[] = [];
+  for (let value = port.tryReceive(); value !== EMPTY && value !== CLOSED; value = port.tryReceive())
+    values.push(value);
+  return values;
+}
+
+export function portLatest({ name, pair, far }: PortWorld): void {
+  const latest = (what: string, body: (a: Port, b: Port) => unknown, options = {}): void => {
+    test(`${name}: latest: ${what}`, async () => {
+      const { a, b } = pair({ ...LATEST, ...options });
+      try {
+        await body(a, b);
+      } finally {
+        a.close();
+        b.close();
+      }
+    });
+  };
+
+  for (const capacityBytes of [1024, 262_144]) {
+    test(`${name}: latest: a sender that never gives its event loop a turn has its newest read, ${capacityBytes} bytes`, async () => {
+      const { port, thread } = far(
+        (stage) => {
+          const port = stage.port();
+          for (let i = 0; i < 20_000; i++) port.postMessage({ i });
+          stage.gates.open(0);
+          stage.compute(1);
+          port.postMessage('newer');
+          stage.gates.open(2);
+          stage.compute(3);
+          return port.stats().dropped;
+        },
+        { ...LATEST, capacityBytes },
+      );
+      await thread.gates.passAsync(0);
+      assert.deepEqual(drain(port), [{ i: 19_999 }]);
+      thread.gates.open(1);
+      await thread.gates.passAsync(2);
+      assert.deepEqual(drain(port), ['newer']);
+      thread.gates.open(3);
+      assert.equal(await thread.done(), 19_999);
+      assert.equal(port.stats().received, 2);
+      port.close();
+    });
+  }
+
+  test(`${name}: latest: blocking reads see some, in order, the newest before the end, and as many as were not dropped`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      for (let i = 0; i < 5000; i++) port.postMessage(i % 3 === 0 ? { i } : i);
+      port.close();
+      const { sent, dropped } = port.stats();
+      return [sent, dropped];
+    }, LATEST);
+    const read: number[] = [];
+    for (const value of port.blocking())
+      read.push(typeof value === 'object' ? (value as { i: number }).i : (value as number));
+    const [sent, dropped] = (await thread.done()) as [number, number];
+    assert.equal(read.at(-1), 4999);
+    assert.ok(read.every((value, i) => i === 0 || value > (read[i - 1] as number)));
+    assert.deepEqual([sent, sent + dropped, port.stats().received], [read.length, 5000, read.length]);
+    port.close();
+  });
+
+  for (const how of ['listener', 'receiveAsync'] as const) {
+    test(`${name}: latest: the event loop (${how}) sees some, in order, and the newest`, async () => {
+      const { port, thread } = far((stage) => {
+        const port = stage.port();
+        for (let i = 0; i <= 3000; i++) {
+          port.postMessage(i);
+          if (i % 500 === 0) stage.pause(1);
+        }
+        stage.compute(0);
+        port.close();
+      }, LATEST);
+      const read: unknown[] = [];
+      if (how === 'listener') {
+        await within(
+          'the newest',
+          new Promise<void>((resolve) => {
+            port.on('message', (value) => {
+              read.push(value);
+              if (value === 3000) resolve();
+            });
+          }),
+        );
+      } else while (read.at(-1) !== 3000) read.push(await within('the next', port.receiveAsync()));
+      assert.deepEqual(
+        read,
+        [...read].sort((x, y) => (x as number) - (y as number)),
+      );
+      thread.gates.open(0);
+      assert.equal(await within('the end', port.closed), 'closed');
+      await thread.done();
+      port.close();
+    });
+  }
+
+  latest('both directions are replaced in place, each for itself', (a, b) => {
+    for (let i = 0; i < 10; i++) {
+      a.postMessage(`a ${i}`);
+      b.postMessage(`b ${i}`);
+    }
+    assert.deepEqual([drain(a), drain(b)], [['b 9'], ['a 9']]);
+    a.postMessage('a again');
+    assert.deepEqual([drain(a), drain(b)], [[], ['a again']]);
+  });
+
+  latest('there is always room: trySend() and send() go through, nothing is ever full', (a, b) => {
+    for (let i = 0; i < 500; i++) {
+      assert.equal(a.trySend(`one ${i}`), true);
+      assert.equal(a.send(`two ${i}`), true);
+      assert.equal(a.stats().outboxBytes, 0);
+    }
+    assert.deepEqual(drain(b), ['two 499']);
+  });
+
+  latest('flush() resolves once the newest before it is taken, or replaced', async (a, b) => {
+    const flushed: string[] = [];
+    const flush = (what: string): Promise<unknown> => a.flush().then(() => flushed.push(what));
+    await within('a flush of nothing', flush('nothing'));
+    a.postMessage(1);
+    const taken = flush('taken');
+    await turn();
+    assert.deepEqual(flushed, ['nothing']);
+    assert.equal(b.tryReceive(), 1);
+    await within('a flush of what was taken', taken);
+    a.postMessage(2);
+    const replaced = flush('replaced');
+    await turn();
+    assert.deepEqual(flushed, ['nothing', 'taken']);
+    a.postMessage(3);
+    await within('a flush of what was replaced', replaced);
+    const asleep = flush('asleep');
+    await turn();
+    assert.equal(await within('the newest', b.receiveAsync()), 3);
+    await within('a flush that slept', asleep);
+  });
+
+  latest('the newest is read after the end, once, then CLOSED', (a, b) => {
+    for (let i = 0; i < 100; i++) a.postMessage(i);
+    a.close();
+    assert.deepEqual([b.receive(), b.receive(), b.receive()], [99, CLOSED, CLOSED]);
+  });
+
+  latest('after the end nothing is read twice', (a, b) => {
+    a.postMessage('read before');
+    assert.equal(b.receive(), 'read before');
+    a.close();
+    assert.equal(b.receive(), CLOSED);
+  });
+
+  latest('inside cork only the last one becomes visible, at its end; one that was there stays until then', (a, b) => {
+    a.postMessage('before');
+    a.cork(() => {
+      for (let i = 0; i < 5; i++) a.postMessage(i);
+      a.cork(() => a.postMessage('inner'));
+      assert.deepEqual(drain(b), ['before']);
+    });
+    assert.deepEqual(drain(b), ['inner']);
+    assert.equal(a.stats().dropped, 5);
+    a.cork(() => {
+      a.postMessage('a question');
+      // Blocking inside: the other side may have to see it first.
+      assert.equal(a.receive({ timeoutMs: 0 }), EMPTY);
+      assert.equal(a.receive({ timeoutMs: 1 }), EMPTY);
+      assert.deepEqual(drain(b), ['a question']);
+    });
+    a.cork(() => {
+      a.postMessage('last words');
+      a.close();
+    });
+    assert.deepEqual([b.receive(), b.receive()], ['last words', CLOSED]);
+  });
+
+  latest('what cannot be sent leaves the newest as it is', (a, b) => {
+    a.postMessage('stays');
+    assert.throws(() => a.postMessage(() => {}), DataCloneError);
+    assert.throws(() => a.postMessage({ deep: [Symbol('s')] }), DataCloneError);
+    const busy = {
+      get value(): unknown {
+        return a.postMessage('inside');
+      },
+    };
+    assert.throws(
+      () => a.postMessage(busy),
+      (error) => error instanceof UsageError && error.code === 'ERR_BUSY',
+    );
+    assert.deepEqual(drain(b), ['stays']);
+    a.postMessage('goes on');
+    assert.deepEqual(drain(b), ['goes on']);
+  });
+
+  latest('a getter that closes the port is met by the end, and nothing comes after it', (a, b) => {
+    a.postMessage('newest');
+    const closing = {
+      get value(): unknown {
+        return a.close();
+      },
+    };
+    try {
+      a.postMessage(closing);
+    } catch (error) {
+      assert.equal((error as UsageError).code, 'ERR_CLOSED');
+    }
+    assert.deepEqual([b.receive(), b.receive(), b.receive()], ['newest', CLOSED, CLOSED]);
+  });
+
+  latest('what is moved arrives with the newest; what was replaced is gone', (a, b) => {
+    const buffers = Array.from({ length: 10 }, (_, i) => new Uint8Array([i]).buffer);
+    for (const buffer of buffers) a.postMessage(buffer, [buffer]);
+    assert.ok(
+      buffers.every(({ byteLength }) => byteLength === 0),
+      'they have moved at once',
+    );
+    assert.deepEqual(drain(b), [new Uint8Array([9]).buffer]);
+    assert.equal(a.stats().dropped, 9);
+  });
+
+  latest('a long series of replaced moves keeps 256 of them and then one, until the reader looks', async (a, b) => {
+    const move = (i: number): void => {
+      const buffer = new Int32Array([i]).buffer;
+      a.postMessage(buffer, [buffer]);
+    };
+    const read = (): unknown[] =>
+      drain(b).map((value) => (value instanceof ArrayBuffer ? new Int32Array(value)[0] : value));
+    for (let i = 0; i < 1000; i++) move(i);
+    assert.deepEqual(read(), [255], 'those that were let into the slots');
+    assert.equal(new Int32Array((await within('the newest', b.receiveAsync())) as ArrayBuffer)[0], 999);
+    // Replaced by messages that need no side channel: their values are let go too, and leave room.
+    for (let round = 0; round < 5; round++) {
+      for (let i = 0; i < 200; i++) move(i);
+      a.postMessage(`round ${round}`);
+      assert.deepEqual(read(), [`round ${round}`]);
+    }
+    for (let i = 0; i < 300; i++) move(i);
+    a.postMessage('instead of the one that waits');
+    assert.deepEqual(read(), ['instead of the one that waits']);
+    assert.equal(a.stats().outboxBytes, 0);
+    for (let i = 0; i < 300; i++) move(i);
+    a.close();
+    assert.deepEqual(read(), [255, 299], 'and at the end');
+    const { sent, dropped } = a.stats();
+    assert.equal(sent + dropped, 1000 + 5 * 201 + 301 + 299);
+  });
+
+  test(`${name}: latest: a value in the outbox follows while its sender is blocked, inside cork too`, () => {
+    for (const corked of [false, true]) {
+      const { a, b } = pair(LATEST);
+      const body = (): void => {
+        for (let i = 0; i < 300; i++) {
+          const buffer = new Int32Array([i]).buffer;
+          a.postMessage(buffer, [buffer]);
+        }
+        a.receive({ timeoutMs: 0 });
+        const first = drain(b).map((value) => new Int32Array(value as ArrayBuffer)[0]);
+        assert.deepEqual(first, corked ? [] : [255]);
+        a.receive({ timeoutMs: 1 });
+        assert.deepEqual(
+          drain(b).map((value) => new Int32Array(value as ArrayBuffer)[0]),
+          [299],
+        );
+      };
+      if (corked) a.cork(body);
+      else body();
+      a.close();
+      b.close();
+    }
+  });
+}
