@@ -9,7 +9,7 @@ import type { HeldValue } from './side-channel.ts';
  * - `wait`: takes the message up to a hard limit, `drained()` is pending meanwhile; past the limit it refuses
  * - `reject`: refuses above the mark
  * - `drop-oldest`, `drop-newest`: lets a waiting message go, or the new one, and counts it
- * - `latest`: keeps the newest only
+ * - `latest`: no queue at all: the newest message is replaced in place (latest-outbound.ts)
  */
 export type OverflowPolicy = 'wait' | 'reject' | 'drop-oldest' | 'drop-newest' | 'latest';
 export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = ['wait', 'reject', 'drop-oldest', 'drop-newest', 'latest'];

@@ -138,6 +138,7 @@ export class SideChannel {
     if (!this.#values.has(number)) this.pull();
     const found = this.#values.get(number);
     if (found === undefined) return undefined;
+    this.#wantedFrom = (number + 1) | 0;
     for (const earlier of this.#values.keys()) {
       this.#values.delete(earlier);
       if (earlier === number) break;
