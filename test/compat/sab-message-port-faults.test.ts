@@ -126,16 +126,14 @@ test('a worker that never returns to its event loop gets a reply out that is lar
   await worker.terminate();
 });
 
-test('what a thread wrote before it ended can still be read; then reading throws instead of hanging', async () => {
+test('what a thread wrote before it ended can still be read; then what would wait for ever throws', async () => {
   const worker = start('exit-after-post');
   const port = new SABMessagePort();
   port.postInit(worker);
   await once(worker, 'exit');
   for (let n = 0; n < 10; n++) assert.deepEqual(port.read(), { n });
   assert.throws(() => port.read(), disposed);
-  assert.throws(() => port.tryRead(), disposed);
   await assert.rejects(() => port.asyncRead(), disposed);
-  assert.throws(() => port.postMessage(1), disposed);
 });
 
 test('a reader that is blocked when the other thread ends is woken', () => {
@@ -213,7 +211,6 @@ test('a thread that was killed settles a pending asyncRead and a pending postMes
   const settled = Promise.allSettled([read]);
   await worker.terminate();
   assert.equal(((await settled)[0] as PromiseRejectedResult).reason.message, 'SABPipe disposed');
-  assert.throws(() => port.postMessage('late'), disposed);
 
   const idle = new Worker(url, { workerData: { task: 'mw-quiet' } });
   const writer = new SABMessagePort('a', 4);
@@ -234,9 +231,7 @@ test('a new reader in a new thread takes the place of one that ended', async () 
   writer.postMessage({ n: 1 });
   writer.postMessage({ n: -1 });
   assert.deepEqual(await first, { count: 1, sum: 1 });
-  assert.equal(writer.isDisposed(), true);
   const reader = new SABPipe('r', writer.buffer);
-  assert.equal(writer.isDisposed(), false);
   writer.postMessage('again');
   assert.equal(await reader.asyncRead(), 'again');
   writer.close();

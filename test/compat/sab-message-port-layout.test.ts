@@ -23,8 +23,8 @@ const tables = source
 
 const places = (memory: PipeMemory): Record<string, number> => ({
   STATUS: memory.status,
-  WRITER_ENDED: memory.writerEnded,
-  READER_ENDED: memory.readerEnded,
+  WRITER_LIFE: memory.writerLife,
+  READER_LIFE: memory.readerLife,
   LANE: memory.lane.block,
   READER_PARK: memory.readerPark,
   READER_SLEEPS: memory.readerSleeps,

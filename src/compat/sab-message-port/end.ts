@@ -1,5 +1,12 @@
 // One side of a pipe, or of a port made of two: how it sleeps, how it is woken, and how it ends. A port's two pipes
 // share one end, because a thread can sleep on one word only.
+//
+// E1. Disposed is what one of the two sides said; it is for ever. That the other thread has ended is less: another one
+//     may take its place. What would wait for ever is rejected then; what has a time limit waits for as long, and a
+//     handler stays.
+// E2. What the other thread wrote before it ended is read first.
+// E3. Nothing that is met while messages are taken in stops the pump: it rejects the read that met it, or goes to whoever
+//     hears what the handler cannot be given.
 import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import { LIVENESS_SLICE_SPAWNED_MS, SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
@@ -10,9 +17,13 @@ import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
+import { endTurn } from '../end-of-turn.ts';
 import { KeepAlive } from '../keep-alive.ts';
+import { arrive, declareGone, expectNext, FIRST, isGone, leave } from '../life.ts';
+import { moveBacklogs } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
-import type { Lifeline } from './lifeline.ts';
+import { LostMessage } from './long-message.ts';
+import { emptyAnswer, ReadLine } from './read-line.ts';
 import { NOTHING, type Receiver } from './receiver.ts';
 import type { Sender } from './sender.ts';
 import { TickBell } from './tick-bell.ts';
@@ -32,15 +43,8 @@ export interface EndPlaces {
   readonly peerPark: number;
   /** STATUS of each pipe of this end. */
   readonly statuses: readonly number[];
-  readonly ended: readonly number[];
-  readonly peerEnded: readonly number[];
-}
-
-interface Reader {
-  readonly max: number;
-  readonly timer: ReturnType<typeof setTimeout> | undefined;
-  resolve(answer: unknown): void;
-  reject(error: Error): void;
+  readonly life: readonly number[];
+  readonly peerLife: readonly number[];
 }
 
 /** The places of one end of a pipe that stands alone. */
@@ -52,47 +56,50 @@ export function pipePlaces(role: 'w' | 'r', memory: PipeMemory): EndPlaces {
         sleeps: memory.writerSleeps,
         peerPark: memory.readerPark,
         statuses,
-        ended: [memory.writerEnded],
-        peerEnded: [memory.readerEnded],
+        life: [memory.writerLife],
+        peerLife: [memory.readerLife],
       }
     : {
         park: memory.readerPark,
         sleeps: memory.readerSleeps,
         peerPark: memory.writerPark,
         statuses,
-        ended: [memory.readerEnded],
-        peerEnded: [memory.writerEnded],
+        life: [memory.readerLife],
+        peerLife: [memory.writerLife],
       };
-}
-
-/** What a read returns: one message or null, or for any other `max` an array. */
-export function emptyAnswer(max: number): unknown {
-  return max === 1 ? null : [];
 }
 
 export class End {
   readonly #words: Int32Array;
   readonly #places: EndPlaces;
+  /** What this end leaves with, in step with `life`. */
+  readonly #lives: readonly number[];
   readonly #pump: Pump;
   readonly #spin = new Spin(SPIN_US_DEFAULT);
   #blocking: BlockingWait;
   readonly #keepAlive = new KeepAlive();
   readonly #readable: () => boolean;
-  #dataBell: TickBell | null = null;
   #sender: Sender | null = null;
   #producer: Producer | null = null;
   #receiver: Receiver | null = null;
-  #readers: Reader[] = [];
+  readonly #readers = new ReadLine();
   #handler: ((message: unknown) => void) | null = null;
+  /** Whether the end of the pipe, by either side, was dealt with. */
   #settled = false;
+  /** Whether the other thread had ended when that was last looked at. */
+  #aloneSeen = false;
+  /** The same, when this thread was last blocked: the pump may look in between. */
+  #aloneBefore = false;
   /** Moves along what this thread sends by other ways; false while some of it waits. */
   elsewhere: () => boolean = () => true;
+  /** Is given what the handler cannot be; false if nobody listens. */
+  failed: (error: unknown) => boolean = () => false;
 
   constructor(words: Int32Array, places: EndPlaces) {
     this.#words = words;
     this.#places = places;
     const spin = this.#spin;
-    this.#readable = () => this.#receiver!.ready || this.over;
+    this.#readable = () => this.#receiver!.ready || this.#newsSince(this.#aloneBefore);
     this.#blocking = this.#blockingWait(Number.POSITIVE_INFINITY, () => {});
     const parking = new AsyncWait(words, places.park, places.sleeps, () => this.#pump.woken());
     const self = this;
@@ -100,29 +107,31 @@ export class End {
       {
         spin,
         get ended() {
-          return self.over ? ('closed' as const) : undefined;
+          return self.disposed ? ('closed' as const) : undefined;
         },
         get ready() {
-          return self.#readable();
+          return self.#receiver!.ready || self.#news;
         },
         get progressed() {
-          return self.over || self.#producer!.headMoved;
+          return self.#news || self.#producer!.headMoved;
         },
         park(data: boolean, space: boolean): boolean {
           return parking.park((data ? DATA : 0) | (space ? SPACE : 0), () => {
-            return self.over || (data && self.#readable()) || (space && self.#producer!.headMoved);
+            return self.#news || (data && self.#receiver!.ready) || (space && self.#producer!.headMoved);
           });
         },
         unpark: () => parking.unpark(),
       },
       {
         wantsData: () => this.#wantsData,
-        wantsSpace: () => this.#sender?.backlog === true && !this.over,
+        wantsSpace: () => this.#sender?.backlog === true && !this.disposed,
         deliver: () => this.#deliver(),
         settle: () => this.#settle(),
       },
     );
-    for (const word of places.ended) Atomics.store(words, word, 0);
+    this.#lives = places.life.map((word) => arrive(words, word));
+    // Whoever waits there has somebody to wait for again.
+    this.#ringPeer();
     endWithThread(this);
   }
 
@@ -130,21 +139,27 @@ export class End {
     const { park, sleeps } = this.#places;
     return new BlockingWait(this.#words, park, sleeps, this.#spin, sliceMs, slice);
   }
-  /** While this thread is blocked, asks now and then whether the other one is gone. */
-  askForPeer(lifeline: Lifeline): void {
+  /** While this thread is blocked, asks now and then whether the other one is gone; `gone` says so once. */
+  askForPeer(gone: () => boolean): void {
     this.#blocking = this.#blockingWait(LIVENESS_SLICE_SPAWNED_MS, () => {
-      if (lifeline.gone()) this.peerLost();
+      if (gone()) this.peerLost();
     });
+  }
+  #ringPeer(): void {
+    new Waker(this.#words, this.#places.peerPark, ANYTHING, () => {}).ring();
   }
 
   /** The bell of this end's producer. */
   dataBell(): Bell {
-    this.#dataBell ??= new TickBell(new Waker(this.#words, this.#places.peerPark, DATA, () => {}));
-    return this.#dataBell;
+    return new TickBell(new Waker(this.#words, this.#places.peerPark, DATA, () => {}));
   }
   /** The bell of this end's consumer. */
   spaceBell(): Bell {
     return new Waker(this.#words, this.#places.peerPark, SPACE, () => {});
+  }
+  /** Whether somebody was here before. */
+  get tookOver(): boolean {
+    return this.#lives.some((life) => life !== FIRST);
   }
   serve(sender: Sender | null, producer: Producer | null, receiver: Receiver | null): void {
     this.#sender ??= sender;
@@ -172,54 +187,69 @@ export class End {
     // SYNC pipe-disposed: whoever reads it stops; pairs with dispose.
     return this.#places.statuses.some((status) => Atomics.load(this.#words, status) !== ACTIVE);
   }
-  /** Disposed, or the other thread has ended and nothing of it is left to read. */
-  get over(): boolean {
-    if (this.disposed) return true;
-    return this.peerEnded && this.#receiver?.ready !== true;
+  /** Whether the other thread has ended, and none has taken its place. */
+  get #alone(): boolean {
+    return this.#places.peerLife.some((word) => isGone(this.#words, word));
   }
-  get peerEnded(): boolean {
-    // SYNC pipe-ended: what the peer wrote before it ended is visible after this load; pairs with endThread.
-    return this.#places.peerEnded.some((word) => Atomics.load(this.#words, word) !== 0);
+  /** Disposed, or the other thread has ended and nothing of it is left to read: who waits without a limit waits for ever. */
+  get #hopeless(): boolean {
+    if (this.disposed) return true;
+    // In this order: what it wrote before it ended must be seen (E2).
+    return this.#alone && this.#receiver?.ready !== true;
+  }
+  /** Whether somebody has ended or come since that was last looked at. */
+  get #news(): boolean {
+    return this.#newsSince(this.#aloneSeen);
+  }
+  #newsSince(alone: boolean): boolean {
+    return this.disposed || this.#alone !== alone;
   }
 
   // ---- reading --------------------------------------------------------------------------------------------------
 
   /** What is there now: one message or `NOTHING`, or for any `max` but 1 an array. */
-  answer(max: number): unknown {
+  #answer(max: number): unknown {
     const receiver = this.#receiver as Receiver;
     return max === 1 ? receiver.take() : receiver.takeMany(max);
   }
   tryRead(max: number): unknown {
     this.#sendOn();
-    const found = this.answer(max);
-    if (found === NOTHING || (Array.isArray(found) && max !== 1 && found.length === 0)) {
-      if (this.over) throw disposedError();
-      return emptyAnswer(max);
-    }
-    return found;
+    const found = this.#answer(max);
+    return found === NOTHING ? null : found;
   }
 
   /** What this thread sends goes on although it does not come to the end of its turn. */
   #sendOn(): void {
-    this.#sender?.pump();
-    this.#dataBell?.ringNow();
+    this.#moveQueue();
+    endTurn();
+  }
+  #moveQueue(): void {
+    const sender = this.#sender;
+    if (sender === null) return;
+    try {
+      sender.pump();
+    } catch (error) {
+      sender.dispose(() => error as Error);
+    }
   }
 
   /** Blocks until there is a message. The time limit covers only the wait for a message's first part. */
   read(timeoutMs: number, max: number): unknown {
-    const receiver = this.#receiver as Receiver;
     const start = performance.now();
     if (max < 1) return [];
     for (;;) {
       this.#sendOn();
-      const found = this.answer(max);
+      const found = this.#answer(max);
       if (max === 1 ? found !== NOTHING : (found as unknown[]).length > 0) return found;
-      if (this.over) throw disposedError();
-      const left = receiver.midway ? Number.POSITIVE_INFINITY : timeoutMs - (performance.now() - start);
+      const hopeless = this.#look();
+      this.#aloneBefore = this.#aloneSeen;
+      if (this.disposed || (hopeless && timeoutMs > TIMEOUT_MS_MAX)) throw disposedError();
+      const left = this.#receiver!.midway ? Number.POSITIVE_INFINITY : timeoutMs - (performance.now() - start);
       if (!(left > 0)) return emptyAnswer(max);
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot block: this thread may not; use asyncRead or onmessage');
-      this.#wait(this.elsewhere() ? left : Math.min(left, ELSEWHERE_SLICE_MS));
+      const elsewhere = this.elsewhere() && moveBacklogs(this.#sender);
+      this.#wait(elsewhere ? left : Math.min(left, ELSEWHERE_SLICE_MS));
     }
   }
   #wait(timeoutMs: number): void {
@@ -238,22 +268,12 @@ export class End {
 
   /** A promise of the next message. Several may be pending; they are served in order. */
   readAsync(timeoutMs: number, max: number): Promise<unknown> {
-    if (this.#readers.length === 0 && this.#receiver!.peek() !== NOTHING) return Promise.resolve(this.answer(max));
-    if (this.over) return Promise.reject(disposedError());
+    if (this.#readers.length === 0 && this.#receiver!.peek() !== NOTHING) return Promise.resolve(this.#answer(max));
+    if (timeoutMs > TIMEOUT_MS_MAX && this.#hopeless) return Promise.reject(disposedError());
     if (timeoutMs <= 0) return Promise.resolve(emptyAnswer(max));
-    return new Promise((resolve, reject) => {
-      const timer = timeoutMs <= TIMEOUT_MS_MAX ? setTimeout(() => this.#late(reader), timeoutMs) : undefined;
-      const reader: Reader = { max, timer, resolve, reject };
-      this.#readers.push(reader);
-      this.kick();
-    });
-  }
-  #late(reader: Reader): void {
-    // Once a message has begun to arrive, its first reader waits for the rest of it.
-    if (this.#receiver!.midway && reader === this.#readers[0]) return;
-    this.#readers = this.#readers.filter((other) => other !== reader);
-    reader.resolve(emptyAnswer(reader.max));
-    this.rehold();
+    const answer = this.#readers.add(timeoutMs, max, () => this.kick());
+    this.kick();
+    return answer;
   }
 
   // ---- the event loop -------------------------------------------------------------------------------------------
@@ -266,57 +286,70 @@ export class End {
 
   /** Something changed here: look soon, but not inside the caller. */
   kick(): void {
-    if (this.#settled && !this.over) {
-      // A new thread has taken the place of one that ended.
-      this.#settled = false;
-      endWithThread(this);
-    }
     this.rehold();
     this.#pump.kick();
   }
 
   #deliver(): boolean {
     const receiver = this.#receiver as Receiver;
-    const reader = this.#readers[0];
-    if (reader === undefined) {
-      let message: unknown;
+    if (this.#readers.length === 0) {
       try {
-        message = receiver.take();
+        const message = receiver.take();
+        if (message === NOTHING) return false;
+        this.#handler?.(message);
       } catch (error) {
-        platform.reportError(error);
-        return true;
+        // One that went with an earlier reader is that reader's loss; who wants to hear of it can.
+        if (!this.failed(error) && !(error instanceof LostMessage)) platform.reportError(error);
       }
-      if (message === NOTHING) return false;
-      this.#handler?.(message);
       return true;
     }
-    if (receiver.peek() === NOTHING) return false;
-    this.#readers.shift();
-    clearTimeout(reader.timer);
-    reader.resolve(this.answer(reader.max));
+    try {
+      if (receiver.peek() === NOTHING) return false;
+    } catch (error) {
+      this.#readers.next().reject(error);
+      return true;
+    }
+    const reader = this.#readers.next();
+    reader.resolve(this.#answer(reader.max));
     return true;
   }
 
   #settle(): void {
-    this.#sender?.pump();
-    if (this.over && !this.#settled) {
-      this.#settled = true;
-      this.#sender?.dispose(disposedError);
-      for (const reader of this.#readers.splice(0)) {
-        clearTimeout(reader.timer);
-        reader.reject(disposedError());
-      }
-      forgetThreadEnd(this);
-      this.#keepAlive.close();
+    this.#moveQueue();
+    const hopeless = this.#look();
+    if (this.disposed) this.#settleDisposed();
+    else {
+      if (hopeless) this.#readers.reject(disposedError, true);
+      if (this.#receiver?.ready === false) this.#readers.expire(this.#receiver.midway);
     }
     this.rehold();
+  }
+  /** Takes note of what has become of the other thread; returns whether waiting without a limit is hopeless. */
+  #look(): boolean {
+    this.#aloneSeen = this.#alone;
+    // What does not fit the ring has no reader; what fits it has the next one.
+    if (this.#aloneSeen && this.#sender?.waiting === true) {
+      this.#sender.dispose(disposedError);
+      this.#moveQueue();
+    }
+    const hopeless = this.#hopeless;
+    if (hopeless) this.#receiver?.breakOff();
+    return hopeless;
+  }
+  #settleDisposed(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#sender?.dispose(disposedError);
+    this.#readers.reject(disposedError, false);
+    forgetThreadEnd(this);
+    this.#keepAlive.close();
   }
 
   // ---- life -----------------------------------------------------------------------------------------------------
 
   /** Keeps the process alive exactly while something here is waited for. */
   rehold(): void {
-    this.#keepAlive.want(!this.over && (this.#wantsData || this.#sender?.backlog === true));
+    this.#keepAlive.want(!this.#hopeless && (this.#wantsData || this.#sender?.waiting === true));
   }
   reference(referenced: boolean): void {
     this.#keepAlive.reference(referenced);
@@ -330,7 +363,7 @@ export class End {
     this.#handler = null;
     // SYNC pipe-disposed: pairs with disposed, there and here.
     for (const status of this.#places.statuses) Atomics.store(this.#words, status, DISPOSED);
-    new Waker(this.#words, this.#places.peerPark, ANYTHING, () => {}).ring();
+    this.#ringPeer();
     this.#settle();
     this.#keepAlive.close();
   }
@@ -338,15 +371,21 @@ export class End {
   /** This thread ends by itself: what was written can still be read. */
   endThread(): void {
     this.#sendOn();
-    // SYNC pipe-ended: after the last publication; pairs with peerEnded.
-    for (const word of this.#places.ended) Atomics.store(this.#words, word, 1);
-    new Waker(this.#words, this.#places.peerPark, ANYTHING, () => {}).ring();
+    this.#places.life.forEach((word, i) => {
+      leave(this.#words, word, this.#lives[i] as number);
+    });
+    this.#ringPeer();
   }
 
   /** Somebody saw the other thread end without a word. */
   peerLost(): void {
-    for (const word of this.#places.peerEnded) Atomics.store(this.#words, word, 1);
+    for (const word of this.#places.peerLife) declareGone(this.#words, word);
     this.#pump.woken();
+    this.kick();
+  }
+  /** Another thread is to take the place of the one that is or was there. */
+  expectPeer(): void {
+    for (const word of this.#places.peerLife) expectNext(this.#words, word);
     this.kick();
   }
 }

@@ -6,8 +6,8 @@
 //
 //   word  byte   name            written by  line  meaning
 //   0     0      STATUS          both        0     0 active, -1 disposed by either side
-//   1     4      WRITER_ENDED    writer      0     1 once the writer's thread has ended
-//   2     8      READER_ENDED    reader      0     1 once the reader's thread has ended
+//   1     4      WRITER_LIFE     both        0     whether a writer is there, or has ended (../life.ts)
+//   2     8      READER_LIFE     both        0     whether a reader is there, or has ended
 //   3     12     LOG_USED        writer      0     bytes in use of the shape log (shape-log.ts)
 //   16    64     LANE            -           1     lane block (memory/layout.ts): TAIL here, HEAD 16 words on
 //   48    192    READER_PARK     both        3     how the reader sleeps (wait/signal.ts)
@@ -22,8 +22,8 @@
 //   word  byte   name            written by  line  meaning
 //   0     0      STATUS          both        0     as above
 //   1     4      LANE            -           0     TAIL here, HEAD at word 17
-//   7     28     WRITER_ENDED    writer      0     as above; the words up to 12 likewise
-//   8     32     READER_ENDED    reader      0
+//   7     28     WRITER_LIFE     both        0     as above; the words up to 12 likewise
+//   8     32     READER_LIFE     both        0
 //   9     36     READER_PARK     both        0
 //   10    40     READER_SLEEPS   reader      0
 //   11    44     WRITER_PARK     both        0
@@ -37,8 +37,8 @@ import type { LogMemory } from './shape-log.ts';
 /** Bytes of a section from which on cache lines are kept apart. */
 const WIDE_BYTES = 1024;
 const WIDE = {
-  writerEnded: 1,
-  readerEnded: 2,
+  writerLife: 1,
+  readerLife: 2,
   logUsed: 3,
   lane: 16,
   readerPark: 48,
@@ -48,8 +48,8 @@ const WIDE = {
   data: 320,
 } as const;
 const NARROW = {
-  writerEnded: 7,
-  readerEnded: 8,
+  writerLife: 7,
+  readerLife: 8,
   logUsed: 13,
   lane: 1,
   readerPark: 9,
@@ -68,8 +68,8 @@ export interface PipeMemory {
   readonly views: Views;
   readonly lane: LaneMemory;
   readonly status: number;
-  readonly writerEnded: number;
-  readonly readerEnded: number;
+  readonly writerLife: number;
+  readonly readerLife: number;
   readonly readerPark: number;
   readonly readerSleeps: number;
   readonly writerPark: number;
@@ -91,8 +91,8 @@ export function layOut(views: Views, byteOffset: number, sectionSize: number): P
     views,
     lane: { words, bytes, block: base + places.lane, data, capacity },
     status: base,
-    writerEnded: base + places.writerEnded,
-    readerEnded: base + places.readerEnded,
+    writerLife: base + places.writerLife,
+    readerLife: base + places.readerLife,
     readerPark: base + places.readerPark,
     readerSleeps: base + places.readerSleeps,
     writerPark: base + places.writerPark,

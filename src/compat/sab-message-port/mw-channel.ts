@@ -86,7 +86,9 @@ export class MWChannel {
       this.#native = init.port as unknown as NativePort;
       const receiver = end.receiver!;
       receiver.beside = (number) => this.#takeBeside(number);
-      end.askForPeer(new Lifeline(this.#native, (message) => this.#fromMain(message)));
+      const lifeline = new Lifeline(this.#native, (message) => this.#fromMain(message));
+      let gone = false;
+      end.askForPeer(() => !gone && (gone = lifeline.gone()));
       end.elsewhere = () => this.#port === null || this.#port.moveOutbox();
       const first = platform.canTake ? platform.takeMessage(this.#native) : undefined;
       if (first !== undefined) this.#fromMain(first.message);

@@ -1,14 +1,19 @@
 // The reading half of a pipe: records out of the ring, parts joined, values unpacked, and the local queue.
+//
+// R1. Every message is given back to the writer when it is taken, not later: HEAD is where a reader that takes the place
+//     of this one goes on, so that it reads nothing twice.
+// R2. What cannot be read is thrown once, in its turn, and never again; what comes behind it can be read.
 import type { Memory } from '../../codec/codec.ts';
 import { PackedDecoder } from '../../codec/packed.ts';
 import { CodecError } from '../../errors.ts';
-import { KIND_PACKED, KIND_SIDE, MORE } from '../../frame/header.ts';
-import { Join } from '../../frame/join.ts';
-import { MESSAGE_BYTES_MAX } from '../../limits.ts';
+import { KIND_JSON, KIND_PACKED, KIND_SIDE, recordBytes } from '../../frame/header.ts';
+import { HEAD, TAIL } from '../../memory/layout.ts';
 import type { Views } from '../../memory/region.ts';
-import { type Consumer, NONE } from '../../ring/consumer.ts';
+import { Consumer, NONE } from '../../ring/consumer.ts';
+import type { Bell } from '../../ring/producer.ts';
 import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
+import { LongMessage, PARTS } from './long-message.ts';
 import { ShapeLogReader } from './shape-log.ts';
 
 /** Nothing there. A message may be null, so null cannot say it inside. */
@@ -19,21 +24,31 @@ export type Beside = (number: number) => unknown;
 
 export class Receiver {
   readonly #views: Views;
-  readonly #consumer: Consumer;
+  readonly #memory: PipeMemory;
+  /** Rung for a writer that waits for room, when the ring is empty and at every quarter of it. */
+  readonly #bell: Bell;
+  #consumer: Consumer;
+  #unrung = 0;
   readonly #decoder = new PackedDecoder({ knownTexts: 0 });
   readonly #log: ShapeLogReader;
-  readonly #join = new Join(MESSAGE_BYTES_MAX);
+  readonly #long = new LongMessage();
   /** Messages taken out of the ring and not read yet, oldest first: peeked at, or counted by a limit. */
   readonly #queue: unknown[] = [];
+  /** What the next look throws that finds the queue empty. */
+  #failure: { readonly error: unknown } | null = null;
+  /** A TAIL that makes no sense, and was reported. The writer's next publication mends it. */
+  #badTail: number | null = null;
   #limit: number | null;
   #overflow: OverflowCallback = null;
   /** Where values are found that did not come through the pipe. */
-  beside: Beside = () => NOTHING;
+  beside: Beside | null = null;
 
-  constructor(memory: PipeMemory, consumer: Consumer, queueLimit: number | null) {
+  constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null) {
     this.#views = memory.views;
+    this.#memory = memory;
+    this.#bell = bell;
     this.#log = new ShapeLogReader(memory.views, memory.log, this.#decoder);
-    this.#consumer = consumer;
+    this.#consumer = new Consumer(memory.lane);
     this.#limit = queueLimit;
   }
 
@@ -51,27 +66,38 @@ export class Receiver {
     this.#overflow = callback ?? null;
   }
 
-  /** Whether a look may find a message, or a part of one. */
+  /** Whether a look may find a message, a part of one, or something to throw. Never throws. */
   get ready(): boolean {
-    return this.#queue.length > 0 || this.#consumer.ready;
+    if (this.#queue.length > 0 || this.#failure !== null) return true;
+    try {
+      return this.#consumer.ready;
+    } catch (error) {
+      const report = this.#recover(error);
+      if (report !== null) this.#failure = { error: report };
+      return report !== null;
+    }
   }
   /** Whether the first parts of a message are here and the rest must come. */
   get midway(): boolean {
-    return this.#join.open;
+    return this.#long.open;
+  }
+  /** The rest will not come: whoever wrote the first parts is gone, and the message was never sent. */
+  breakOff(): void {
+    this.#long.drop();
   }
 
   /** The next message, or `NOTHING`. Never waits. */
   take(): unknown {
     if (this.#limit !== null) this.fill();
     if (this.#queue.length > 0) return this.#queue.shift();
-    return this.#fromRing();
+    return this.#next();
   }
 
   /** The next message, which stays, or `NOTHING`. */
   peek(): unknown {
     if (this.#limit !== null) this.fill();
     if (this.#queue.length === 0) {
-      const message = this.#fromRing();
+      const message = this.#next();
       if (message === NOTHING) return NOTHING;
       this.#queue.push(message);
     }
@@ -81,10 +107,15 @@ export class Receiver {
   /** Up to `max` messages, the newest first, as documented. */
   takeMany(max: number): unknown[] {
     const messages: unknown[] = [];
-    while (messages.length < max) {
-      const message = this.take();
-      if (message === NOTHING) break;
-      messages.push(message);
+    try {
+      while (messages.length < max) {
+        const message = this.take();
+        if (message === NOTHING) break;
+        messages.push(message);
+      }
+    } catch (error) {
+      if (messages.length === 0) throw error;
+      this.#failure = { error };
     }
     return messages.reverse();
   }
@@ -94,48 +125,117 @@ export class Receiver {
     this.#queue.push(message);
   }
 
-  /** Takes in all that is there, so that the limit can be applied to it. */
+  /** Takes in all that is there, so that the limit can be applied to it. What cannot be read waits for its turn. */
   fill(): void {
-    for (let message = this.#fromRing(); message !== NOTHING; message = this.#fromRing()) this.#queue.push(message);
+    try {
+      while (this.#failure === null) {
+        const message = this.#fromRing();
+        if (message === NOTHING) break;
+        this.#queue.push(message);
+      }
+    } catch (error) {
+      this.#failure = { error };
+    }
     trim(this.#queue, this.#limit, this.#overflow);
   }
 
+  #next(): unknown {
+    const failure = this.#failure;
+    if (failure === null) return this.#fromRing();
+    this.#failure = null;
+    throw failure.error;
+  }
+
   #fromRing(): unknown {
-    const consumer = this.#consumer;
     for (;;) {
-      const offset = consumer.peek();
+      const offset = this.#look();
+      const consumer = this.#consumer;
       if (offset === NONE) {
-        consumer.release();
+        // A pad may have been passed over.
+        if (consumer.held > 0 || this.#unrung > 0) this.#giveBack(true);
         return NOTHING;
       }
       const { kind: tag, length } = consumer;
-      if ((tag & MORE) !== 0 || this.#join.open) {
-        const complete = this.#join.add(tag, this.#views, offset, length);
-        consumer.advance();
-        // Room for the next part, at once: the sender of a large message waits for it.
-        consumer.release();
-        if (!complete) continue;
-        return this.#join.take((kind, whole, total) => this.#unpack(kind, whole, 0, total));
+      if ((tag & PARTS) !== 0) {
+        if (!this.#addPart(tag, offset, length)) continue;
+        return this.#long.take((kind, whole, total) => this.#unpack(kind, whole, 0, total));
       }
-      if (tag === KIND_SIDE) {
-        const value = this.beside(this.#views.words[offset >>> 2] as number);
-        consumer.advance();
-        if (value === NOTHING) continue;
-        return value;
-      }
+      if (this.#long.expected) this.#long.begin();
       try {
-        return this.#unpack(tag, this.#views, offset, length);
+        const value = this.#unpack(tag, this.#views, offset, length);
+        if (value !== NOTHING) return value;
       } finally {
-        consumer.advance();
-        if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
+        this.#advance(length);
       }
     }
   }
 
+  /** Offset of the next record, or `NONE`. */
+  #look(): number {
+    try {
+      return this.#consumer.peek();
+    } catch (error) {
+      const report = this.#recover(error);
+      if (report !== null) throw report;
+      return NONE;
+    }
+  }
+
+  #addPart(tag: number, offset: number, length: number): boolean {
+    try {
+      return this.#long.add(tag, this.#views, offset, length);
+    } finally {
+      this.#consumer.advance();
+      // Room for the next part, at once: the sender of a large message waits for it.
+      this.#giveBack(true);
+    }
+  }
+
+  #advance(length: number): void {
+    const consumer = this.#consumer;
+    consumer.advance();
+    this.#unrung += recordBytes(length);
+    this.#giveBack(consumer.caughtUp || this.#unrung * 4 >= consumer.capacity);
+  }
+
+  #giveBack(ring: boolean): void {
+    this.#consumer.release();
+    if (!ring) return;
+    this.#unrung = 0;
+    this.#bell.ring();
+  }
+
+  /**
+   * The ring is damaged here: goes on where it is whole again. Where records end cannot be known behind one whose
+   * header is damaged, so that is TAIL.
+   * @returns what to throw, `null` if that was thrown before
+   */
+  #recover(error: unknown): unknown {
+    const { words, block, capacity } = this.#memory.lane;
+    const tail = Atomics.load(words, block + TAIL);
+    const ahead = (tail - Atomics.load(words, block + HEAD)) >>> 0;
+    if ((tail & 7) !== 0 || ahead > capacity) {
+      if (tail === this.#badTail) return null;
+      this.#badTail = tail;
+      return error;
+    }
+    // SYNC room-visible: nothing before TAIL is read any more; pairs with Producer.tryClaim.
+    Atomics.store(words, block + HEAD, tail);
+    this.#consumer = new Consumer(this.#memory.lane);
+    this.#long.lose();
+    this.#unrung = 0;
+    this.#bell.ring();
+    return error;
+  }
+
   #unpack(kind: number, memory: Memory, offset: number, length: number): unknown {
-    if (kind !== KIND_PACKED) return parse(memory.text.utf8Slice(offset, offset + length));
-    this.#log.catchUp();
-    return this.#decoder.decode(memory, offset, length);
+    if (kind === KIND_PACKED) {
+      this.#log.catchUp();
+      return this.#decoder.decode(memory, offset, length);
+    }
+    if (kind === KIND_JSON) return parse(memory.text.utf8Slice(offset, offset + length));
+    if (kind === KIND_SIDE && this.beside !== null) return this.beside(memory.words[offset >>> 2] as number);
+    throw new CodecError('ERR_DECODE', `Cannot read a message of kind ${kind}`);
   }
 }
 

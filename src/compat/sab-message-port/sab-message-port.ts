@@ -53,8 +53,8 @@ export class SABMessagePort {
         sleeps: inMemory.readerSleeps,
         peerPark: outMemory.readerPark,
         statuses: [outMemory.status, inMemory.status],
-        ended: [outMemory.writerEnded, inMemory.readerEnded],
-        peerEnded: [outMemory.readerEnded, inMemory.writerEnded],
+        life: [outMemory.writerLife, inMemory.readerLife],
+        peerLife: [outMemory.readerLife, inMemory.writerLife],
       });
       shared = (memory) => ({ views, memory, end });
       this.#end = end;
@@ -73,24 +73,35 @@ export class SABMessagePort {
     if (platform.canProbe && initMsg.lifeline !== undefined) port.#hold(initMsg.lifeline as unknown as NativePort);
     return port;
   }
-  #hold(lifeline: NativePort): void {
-    this.#lifeline = lifeline;
-    this.#end?.askForPeer(new Lifeline(lifeline, () => {}));
-    const closed = (): void => {
-      // Not of a thread that another one has taken the place of.
-      if (this.#lifeline === lifeline) this.#end?.peerLost();
+  #hold(port: NativePort): void {
+    this.#lifeline = port;
+    const lifeline = new Lifeline(port, () => {});
+    // It speaks once, and only of the thread that it leads to: not of one that has taken its place.
+    const end = (): boolean => {
+      if (this.#lifeline !== port) return false;
+      this.#lifeline = null;
+      return true;
     };
-    platform.listen(lifeline, { message: () => {}, closed });
+    this.#end?.askForPeer(() => this.#lifeline === port && lifeline.gone() && end());
+    const closed = (): void => {
+      if (end()) this.#end?.peerLost();
+    };
+    platform.listen(port, { message: () => {}, closed });
   }
 
   /**
    * Sends the buffer to `target`, or returns `[message, transferList]` for sending it by hand. A `target` that tells
-   * of its end (a Worker, a port) also tells this port that its peer is gone.
+   * of its end (a Worker, a port) also tells this port that its peer is gone. Called again, it hands the place of the
+   * thread that was there to another one; what the former one left unread is the new one's.
    */
   postInit(target: InitTarget, extraProps?: object): void;
   postInit(target?: null, extraProps?: object): [SABMessagePortInit & Record<string, unknown>, Transferable[]];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
+    // Not closed: a thread that is there still would take that for our end.
+    this.#lifeline = null;
+    this.#unwatch();
+    this.#end?.expectPeer();
     if (target === null) return [message, documentedTransfer(this.#buffer, [])];
     // Shared memory is shared by being sent; the original also listed it for transfer, which every runtime refuses.
     if (platform.canProbe && (platform.isWorker(target) || platform.isNativePort(target))) {
@@ -98,7 +109,6 @@ export class SABMessagePort {
       target.postMessage({ ...message, lifeline: far }, [far]);
       this.#hold(near);
     } else target.postMessage(message);
-    this.#unwatch();
     this.#unwatch = watchPeer(target, () => this.#end?.peerLost());
     return undefined;
   }
@@ -111,6 +121,13 @@ export class SABMessagePort {
   }
   set onmessage(handler: MessageHandler) {
     this.#reader.onmessage = handler;
+  }
+  /** Beyond the original: is given what cannot be read, see SABPipe. */
+  get onmessageerror(): MessageHandler {
+    return this.#reader.onmessageerror;
+  }
+  set onmessageerror(handler: MessageHandler) {
+    this.#reader.onmessageerror = handler;
   }
   read(timeout: number = Number.POSITIVE_INFINITY, blocking = true, maxMessages = 1): Received {
     return this.#reader.read(timeout, blocking, maxMessages);

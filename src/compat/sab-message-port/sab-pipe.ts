@@ -1,11 +1,11 @@
 // SABPipe: one way, one end writes and the other reads. Names, defaults, checks and error texts of the original; the
 // work is done by Sender, Receiver and End.
 import { type Views, viewsOf } from '../../memory/region.ts';
-import { Consumer } from '../../ring/consumer.ts';
 import { Producer } from '../../ring/producer.ts';
-import { disposedError, End, emptyAnswer, pipePlaces } from './end.ts';
+import { disposedError, End, pipePlaces } from './end.ts';
 import { layOut, type PipeMemory } from './layout.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
+import { emptyAnswer } from './read-line.ts';
 import { NOTHING, Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
 
@@ -61,6 +61,7 @@ export class SABPipe {
   readonly #sender: Sender | null = null;
   readonly #receiver: Receiver | null = null;
   #handler: MessageHandler = null;
+  #errorHandler: MessageHandler = null;
   #destroyed = false;
 
   constructor(
@@ -87,9 +88,11 @@ export class SABPipe {
       const producer = new Producer(memory.lane, this.#end.dataBell());
       this.#sender = new Sender(memory, producer, queueLimit, () => this.#end.kick());
       this.#end.serve(this.#sender, producer, null);
+      if (this.#end.tookOver) this.#sender.takeOver();
     } else {
-      this.#receiver = new Receiver(memory, new Consumer(memory.lane, this.#end.spaceBell()), queueLimit);
+      this.#receiver = new Receiver(memory, this.#end.spaceBell(), queueLimit);
       this.#end.serve(null, null, this.#receiver);
+      this.#end.failed = (error) => this.#handError(error);
     }
   }
 
@@ -100,7 +103,7 @@ export class SABPipe {
   /** Sends a JSON-serializable message. Never blocks; resolves when it has been written. Rejects for itself alone. */
   postMessage(msg: unknown): Promise<void> {
     if (this.#sender === null) throw new Error('Only writer can write');
-    if (this.#end.over) throw disposedError();
+    if (this.#end.disposed) throw disposedError();
     return this.#sender.post(msg);
   }
 
@@ -142,6 +145,14 @@ export class SABPipe {
     this.#end.handler = this.#handler === null ? null : (message) => this.#hand(message);
   }
 
+  /** Beyond the original: is given what cannot be read (`{ data: error }`), which is thrown otherwise. */
+  get onmessageerror(): MessageHandler {
+    return this.#errorHandler;
+  }
+  set onmessageerror(handler: MessageHandler) {
+    this.#errorHandler = handler ?? null;
+  }
+
   get queueLimit(): number | null {
     return (this.#sender ?? this.#receiver)!.queueLimit;
   }
@@ -155,9 +166,9 @@ export class SABPipe {
     (this.#sender ?? this.#receiver)!.onQueueOverflow = callback;
   }
 
-  /** Disposed by either side; also true once the other thread has ended and everything it wrote was read. */
+  /** Disposed by either side. A thread that has ended is no disposed pipe: another one may take its place. */
   isDisposed(): boolean {
-    return this.#destroyed || this.#end.over;
+    return this.#destroyed || this.#end.disposed;
   }
   close(): void {
     this.destroy();
@@ -194,12 +205,20 @@ export class SABPipe {
   }
 
   #hand(message: unknown): void {
-    if (typeof this.#handler !== 'function') return;
-    try {
-      this.#handler({ data: message });
-    } catch {
-      // Documented: "If the handler throws, the error is silently caught and the message loop continues."
-    }
+    handTo(this.#handler, message);
+  }
+  #handError(error: unknown): boolean {
+    handTo(this.#errorHandler, error);
+    return this.#errorHandler !== null;
+  }
+}
+
+function handTo(handler: MessageHandler, data: unknown): void {
+  if (typeof handler !== 'function') return;
+  try {
+    handler({ data });
+  } catch {
+    // Documented: "If the handler throws, the error is silently caught and the message loop continues."
   }
 }
 

@@ -15,8 +15,10 @@ import type { Views } from '../../memory/region.ts';
 import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
 import { FULL, type Producer } from '../../ring/producer.ts';
+import { forgetBacklog, noteBacklog } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
+import { REST } from './long-message.ts';
 import { ShapeLog } from './shape-log.ts';
 
 /** A message as it will travel: JSON text, packed bytes, or the number of a value that goes another way. */
@@ -54,6 +56,8 @@ export class Sender {
   #kind = KIND_JSON;
   /** Bytes of it that are in the ring. */
   #moved = 0;
+  /** Kind of a message that was given up on its way, until the reader is told that no more of it comes; 0: none. */
+  #cut = 0;
   #limit: number | null;
   #overflow: OverflowCallback = null;
 
@@ -79,9 +83,19 @@ export class Sender {
     this.#overflow = callback ?? null;
   }
 
-  /** Whether anything has not gone into the ring yet. */
-  get backlog(): boolean {
+  /** Whether a message has not gone into the ring yet. */
+  get waiting(): boolean {
     return this.#batch !== null;
+  }
+  /** Whether anything has not. */
+  get backlog(): boolean {
+    return this.#batch !== null || this.#cut !== 0;
+  }
+
+  /** A writer before this one may have left a message half written: the reader need not wait for the rest. */
+  takeOver(): void {
+    this.#cut = KIND_JSON;
+    if (!this.#writeCut()) this.#backlogged();
   }
 
   /** Never blocks. The promise resolves when the message, and what waits with it, is written or dropped. */
@@ -106,14 +120,17 @@ export class Sender {
    * so the messages of a turn gather first.
    */
   get #direct(): boolean {
-    return this.#batch === null && this.#limit === null && !this.#packing;
+    return this.#batch === null && this.#limit === null && this.#cut === 0 && !this.#packing;
   }
 
   #send(message: unknown, snapshot: Snapshot): Promise<void> {
     if (this.#direct && this.#write(snapshot) === 'written') return WRITTEN;
     this.#queue.push(message);
     this.#snapshots.push(snapshot);
-    this.#batch ??= settleable();
+    if (this.#batch === null) {
+      this.#batch = settleable();
+      noteBacklog(this);
+    }
     const { promise } = this.#batch;
     this.#trim();
     if (this.#limit !== null || !this.pump()) this.#backlogged();
@@ -122,6 +139,7 @@ export class Sender {
 
   /** Moves the queue into the ring as far as it fits; whether it is empty now. */
   pump(): boolean {
+    if (this.#cut !== 0 && !this.#writeCut()) return false;
     if (this.#batch === null) return true;
     if (this.#packing) return false;
     let done = 0;
@@ -141,15 +159,18 @@ export class Sender {
     }
     const batch = this.#batch;
     this.#batch = null;
+    forgetBacklog(this);
     batch.resolve();
     return true;
   }
 
-  /** Nothing goes out any more; whoever waits for it learns. */
+  /** What waits is given up; whoever waits for it learns, and so does a reader that has a part of it. */
   dispose(error: () => Error): void {
     const batch = this.#batch;
     if (batch === null) return;
     this.#batch = null;
+    forgetBacklog(this);
+    if (this.#bytes !== null && this.#moved > 0) this.#cut = this.#kind;
     this.#bytes = null;
     this.#queue.length = 0;
     this.#snapshots.length = 0;
@@ -258,9 +279,16 @@ export class Sender {
 
   /** Writes the next parts of the message under way; whether it is all there. */
   #writeMore(bytes: Uint8Array): boolean {
-    this.#moved = writeParts(this.#views, this.#producer, this.#kind, bytes, this.#moved);
+    this.#moved = writeParts(this.#views, this.#producer, this.#kind, bytes, this.#moved, this.#kind | REST);
     if (this.#moved < bytes.length) return false;
     this.#bytes = null;
+    return true;
+  }
+
+  #writeCut(): boolean {
+    if (this.#producer.tryClaim(0) === FULL) return false;
+    this.#producer.commit(0, this.#cut | REST);
+    this.#cut = 0;
     return true;
   }
 

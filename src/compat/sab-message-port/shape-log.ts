@@ -5,7 +5,6 @@
 // and a zero word. It only ever grows, and when it is full nothing more is taught. So whatever lies in the ring, and
 // whoever reads it: the log that is there by then explains it.
 import type { Decoder } from '../../codec/codec.ts';
-import { CodecError } from '../../errors.ts';
 import type { Views } from '../../memory/region.ts';
 
 /** Where a log stands: a word that says how many bytes are in use, and the bytes. */
@@ -25,6 +24,8 @@ export class ShapeLog {
   readonly #memory: LogMemory;
   /** Whether more may be taught. A writer that finds a log begun by another does not know what it says, and adds nothing. */
   open: boolean;
+  /** Bytes in use. The word in memory only tells readers. */
+  #used = 0;
 
   constructor(views: Views, memory: LogMemory) {
     this.#views = views;
@@ -37,13 +38,14 @@ export class ShapeLog {
     const { words, blocks } = this.#views;
     const { used, data, capacity } = this.#memory;
     const { length } = payload;
-    const end = words[used] as number;
+    const end = this.#used;
     const next = end + ENTRY_BYTES + ((length + 7) & -8);
     if (next > capacity) return false;
     words[(data + end) >>> 2] = length;
     blocks.copyIn(payload, data + end + ENTRY_BYTES);
     // SYNC shape-log: after the entry, before the publication of what needs it; pairs with ShapeLogReader.catchUp.
     Atomics.store(words, used, next);
+    this.#used = next;
     return true;
   }
 }
@@ -61,24 +63,32 @@ export class ShapeLogReader {
     this.#decoder = decoder;
   }
 
-  /** Learns what was added. Call before decoding a payload. One load when nothing was. */
+  /**
+   * Learns what was added. Call before decoding a payload. One load when nothing was. Never throws: what cannot be learnt
+   * is missed by the payloads that need it, and by no others.
+   */
   catchUp(): void {
     const { words } = this.#views;
     // SYNC shape-log: the entries before it are whole; pairs with ShapeLog.append.
     const end = Atomics.load(words, this.#memory.used);
-    while (this.#seen !== end) this.#learn(end);
+    if (end === this.#seen || end > this.#memory.capacity) return;
+    while (this.#seen < end) this.#learn(end);
   }
 
   #learn(end: number): void {
-    const { words } = this.#views;
-    const { data, capacity } = this.#memory;
-    const at = data + this.#seen;
-    const length = words[at >>> 2] as number;
+    const at = this.#memory.data + this.#seen;
+    const length = this.#views.words[at >>> 2] as number;
     const next = this.#seen + ENTRY_BYTES + ((length + 7) & -8);
-    if (end > capacity || length <= 0 || next > end) {
-      throw new CodecError('ERR_DECODE', `Cannot decode: an entry of the shape log has ${length} bytes`);
+    if (length <= 0 || next > end) {
+      // Damaged: where the next entry starts cannot be known.
+      this.#seen = end;
+      return;
     }
     this.#seen = next;
-    this.#decoder.decode(this.#views, at + ENTRY_BYTES, length);
+    try {
+      this.#decoder.decode(this.#views, at + ENTRY_BYTES, length);
+    } catch {
+      // Its shapes stay unknown.
+    }
   }
 }
