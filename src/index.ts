@@ -5,7 +5,14 @@ export { EMPTY } from './lane/ring-inbound.ts';
 export { type Remote, type RemoteHandle, type TransferList, transferOf } from './memory/handshake.ts';
 export type { CloseReason } from './memory/layout.ts';
 export { attach, channel } from './port/channel.ts';
-export type { PortEvent, PortHandler, PortListener, RawListener } from './port/events.ts';
+export type {
+  AbortSignalLike,
+  ListenerOptions,
+  PortEvent,
+  PortHandler,
+  PortListener,
+  RawListener,
+} from './port/events.ts';
 export { type Features, features } from './port/features.ts';
 export type { ChannelOptions, PortOptions } from './port/options.ts';
 export { parentPort } from './port/parent-port.ts';

@@ -75,3 +75,69 @@ test('who is added while an event goes round hears the next one', () => {
   listeners.emit(event, 0, unexpected);
   assert.equal(calls, 1);
 });
+
+test('a listener that an earlier one has taken away is not called any more; a once listener that is called is', () => {
+  const listeners = new Listeners();
+  const calls: string[] = [];
+  const second = (): void => void calls.push('second');
+  const third = (): void => void calls.push('third');
+  listeners.addRaw(() => {
+    calls.push('first');
+    listeners.remove(second, false);
+    listeners.remove(third, true);
+  }, true);
+  listeners.add(second, true);
+  listeners.addRaw(third, false);
+  listeners.addRaw(() => calls.push('fourth'), true);
+  listeners.emit(event, 0, unexpected);
+  assert.deepEqual(calls, ['first', 'fourth']);
+  assert.equal(listeners.count, 0);
+  listeners.addRaw(() => listeners.clear(), false);
+  listeners.addRaw(() => calls.push('cleared'), false);
+  listeners.emit(event, 0, unexpected);
+  assert.deepEqual(calls, ['first', 'fourth']);
+});
+
+test('an aborted signal takes away what came with it, and nothing that came later', () => {
+  let changes = 0;
+  const listeners = new Listeners(() => changes++);
+  let calls = 0;
+  const listener = (): void => void calls++;
+  const spent = new AbortController();
+  listeners.add(listener, true, spent.signal);
+  listeners.emit(event, 0, unexpected);
+  listeners.add(listener, false);
+  const before = changes;
+  spent.abort();
+  assert.deepEqual([listeners.count, changes], [1, before], 'the one of the spent listener');
+  listeners.remove(listener, false);
+  const removed = new AbortController();
+  listeners.add(listener, false, removed.signal);
+  listeners.remove(listener, false);
+  listeners.add(listener, false);
+  removed.abort();
+  assert.equal(listeners.count, 1, 'the one of a removed listener');
+  const own = new AbortController();
+  listeners.add({ handleEvent: () => own.abort() }, false, own.signal);
+  listeners.add({ handleEvent: listener }, false, own.signal);
+  listeners.emit(event, 0, unexpected);
+  assert.deepEqual([listeners.count, calls], [1, 2], 'aborted while the event goes round');
+});
+
+test('a signal that outlives its listeners keeps none of them', () => {
+  const listeners = new Listeners();
+  let held = 0;
+  const signal = {
+    aborted: false,
+    throwIfAborted(): void {},
+    addEventListener: () => void held++,
+    removeEventListener: () => void held--,
+  };
+  const each = [() => {}, () => {}, () => {}];
+  for (const [i, listener] of each.entries()) listeners.add(listener, i === 0, signal);
+  assert.equal(held, 3);
+  listeners.emit(event, 0, unexpected);
+  listeners.remove(each[1], false);
+  listeners.clear();
+  assert.equal(held, 0);
+});

@@ -39,54 +39,104 @@ export type PortListener<T = unknown> = Method<PortEvent<T>> | { handleEvent(eve
 export type PortHandler<T = unknown> = Method<PortEvent<T>> | null;
 export type RawListener<T = unknown> = Method<T>;
 
+/** What a listener may be registered with, as far as a port makes use of it. */
+export interface ListenerOptions {
+  readonly once?: boolean | undefined;
+  /** Takes the listener away when it is aborted. */
+  readonly signal?: AbortSignalLike | undefined;
+  readonly capture?: boolean | undefined;
+  readonly passive?: boolean | undefined;
+}
+
+/** The members of an `AbortSignal` that are used, so that these declarations need those of no runtime. */
+export interface AbortSignalLike {
+  readonly aborted: boolean;
+  readonly reason?: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
 interface Entry {
   /** What the user passed, for removal and against doubles. */
   readonly listener: unknown;
   readonly raw: boolean;
   readonly once: boolean;
   readonly call: (event: PortEvent, raw: unknown) => unknown;
+  readonly signal: AbortSignalLike | undefined;
+  readonly aborted: () => void;
+  /** Still registered: one that was taken away while an event goes round is not called any more. */
+  live: boolean;
 }
 
+/** The listeners of one type. */
 export class Listeners {
+  readonly #changed: () => void;
+  /** Replaced, never changed: an event that goes round keeps to the list that was there when it began. */
   #entries: readonly Entry[] = [];
+
+  /** @param changed told when a signal has taken a listener away, or one that was to be called once was */
+  constructor(changed: () => void = () => {}) {
+    this.#changed = changed;
+  }
 
   get count(): number {
     return this.#entries.length;
   }
 
   /** Adds a web-style listener; the same one twice counts once. */
-  add(listener: PortListener, once: boolean): void {
+  add(listener: PortListener, once: boolean, signal?: AbortSignalLike): void {
     if (this.#entries.some((entry) => entry.listener === listener && !entry.raw)) return;
     const call =
       typeof listener === 'function'
         ? (event: PortEvent) => listener.call(event.target, event)
         : (event: PortEvent) => listener.handleEvent(event);
-    this.#entries = [...this.#entries, { listener, raw: false, once, call }];
+    this.#add({ listener, raw: false, once, call, signal });
   }
 
   /** Adds a Node-style listener, which is given the bare value. */
   addRaw(listener: RawListener, once: boolean): void {
-    this.#entries = [...this.#entries, { listener, raw: true, once, call: (_event, raw) => listener(raw) }];
+    this.#add({ listener, raw: true, once, call: (_event, raw) => listener(raw), signal: undefined });
   }
 
+  /** Takes away the listener that was added last of those that are this one. */
   remove(listener: unknown, raw: boolean): void {
-    const at = this.#entries.findLastIndex((entry) => entry.listener === listener && entry.raw === raw);
-    if (at >= 0) this.#entries = this.#entries.filter((_entry, index) => index !== at);
+    const entry = this.#entries.findLast((each) => each.listener === listener && each.raw === raw);
+    if (entry !== undefined) this.#drop(entry);
   }
 
   clear(): void {
-    this.#entries = [];
+    for (const entry of this.#entries) this.#drop(entry);
   }
 
-  /** Calls every listener that was there at the start; `failed` is told of each that throws. */
+  /** Calls every listener that was there at the start and still is; `failed` is told of each that throws. */
   emit(event: PortEvent, raw: unknown, failed: (error: unknown) => void): void {
     for (const entry of this.#entries) {
-      if (entry.once) this.#entries = this.#entries.filter((other) => other !== entry);
+      if (!entry.live) continue;
+      if (entry.once) this.#drop(entry);
       try {
         entry.call(event, raw);
       } catch (error) {
         failed(error);
       }
+      if (entry.once) this.#changed();
     }
+  }
+
+  #add(given: Omit<Entry, 'live' | 'aborted'>): void {
+    const aborted = (): void => {
+      this.#drop(entry);
+      this.#changed();
+    };
+    const entry: Entry = { ...given, aborted, live: true };
+    this.#entries = [...this.#entries, entry];
+    given.signal?.addEventListener('abort', aborted);
+  }
+
+  /** The signal is let go, too: it may outlive a thousand listeners, and must not take a later one of the same kind away. */
+  #drop(entry: Entry): void {
+    entry.live = false;
+    entry.signal?.removeEventListener('abort', entry.aborted);
+    this.#entries = this.#entries.filter((other) => other !== entry);
   }
 }

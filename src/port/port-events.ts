@@ -1,22 +1,45 @@
-// What a port does as an event target, in the web's manner and in Node's.
+// What a port does as a source of events, in the web's manner and in Node's.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import type { CloseReason } from '../memory/layout.ts';
-import { Listeners, PortEvent, type PortHandler, type PortListener, type RawListener } from './events.ts';
+import {
+  type ListenerOptions,
+  Listeners,
+  PortEvent,
+  type PortHandler,
+  type PortListener,
+  type RawListener,
+} from './events.ts';
 
 export type EventName = 'message' | 'messageerror' | 'close';
-/** For event types of the caller's own. Spelled out: Node's types alone have no name for it. */
-type OtherListener = ((event: Event) => void) | { handleEvent(event: Event): void };
+/** What a Node-style listener is given. */
+export interface PortEventMap<In = unknown> {
+  message: In;
+  messageerror: unknown;
+  close: CloseReason;
+}
+/** The members of an `Event` that `dispatchEvent` cannot do without. */
+export interface EventLike {
+  readonly type: string;
+}
+/** For event types of the caller's own; its parameter is the event that was dispatched. */
+type OtherListener = { method(event: EventLike): unknown }['method'] | { handleEvent(event: EventLike): unknown };
 
-export abstract class PortEvents<In = unknown> extends EventTarget {
-  readonly #listeners: Readonly<Record<EventName, Listeners>> = {
-    message: new Listeners(),
-    messageerror: new Listeners(),
-    close: new Listeners(),
-  };
+/**
+ * An `EventTarget` at run time, and by its members in types; that it extends one is not said in the declarations, so that they
+ * need neither the web's nor Node's.
+ */
+const Target: new () => object = EventTarget;
+
+export abstract class PortEvents<In = unknown> extends Target {
+  /** Of every type that somebody listens to, in the order in which they came. */
+  readonly #listeners = new Map<unknown, Listeners>();
   readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
+  /** Types for which `#dispatched` hangs on the runtime's own EventTarget. */
+  readonly #bridged = new Set<string>();
   #started = false;
 
+  /** As with a MessagePort; runs before the listeners. Setting it implies `start()`. */
   get onmessage(): PortHandler<In> {
     return this.#handlers.message;
   }
@@ -25,12 +48,14 @@ export abstract class PortEvents<In = unknown> extends EventTarget {
     if (this.#handlers.message !== null) this.#started = true;
     this.listenersChanged();
   }
+  /** Is told of a message that could not be decoded. With nobody to tell, the runtime hears of it as of an uncaught error. */
   get onmessageerror(): PortHandler {
     return this.#handlers.messageerror;
   }
   set onmessageerror(handler: PortHandler) {
     this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
   }
+  /** Is told once that the channel has ended, behind the last message; `event.reason` says why. */
   get onclose(): PortHandler<undefined> {
     return this.#handlers.close as PortHandler<undefined>;
   }
@@ -44,99 +69,137 @@ export abstract class PortEvents<In = unknown> extends EventTarget {
     this.listenersChanged();
   }
 
-  override addEventListener(
-    type: 'message',
-    listener: PortListener<In> | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: EventName,
-    listener: PortListener | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
-    type: string,
-    listener: OtherListener | null,
-    options?: AddEventListenerOptions | boolean,
-  ): void;
-  override addEventListener(
+  // ---- the web's manner ---------------------------------------------------------------------------------------
+
+  /**
+   * The listener is given a PortEvent, with the port as `this`; the same one twice counts once. `once` and `signal` are
+   * known. Other types than `message`, `messageerror` and `close` are the caller's own, for `dispatchEvent`.
+   * @throws UsageError ERR_OPTION for what can't be called
+   */
+  addEventListener(type: 'message', listener: PortListener<In> | null, options?: ListenerOptions | boolean): void;
+  addEventListener(type: EventName, listener: PortListener | null, options?: ListenerOptions | boolean): void;
+  addEventListener(type: string, listener: OtherListener | null, options?: ListenerOptions | boolean): void;
+  addEventListener(
     type: string,
     listener: PortListener | OtherListener | null,
-    options?: AddEventListenerOptions | boolean,
+    options?: ListenerOptions | boolean,
   ): void {
-    if (!isEventName(type)) {
-      super.addEventListener(type, listener as EventListener, options);
-      return;
-    }
     if (listener === null || listener === undefined) return;
-    const { once = false, signal } = typeof options === 'object' ? options : {};
+    if (typeof listener !== 'function' && typeof listener !== 'object') throw notCallable(type, listener);
+    const { once, signal } = typeof options === 'object' && options !== null ? options : {};
     if (signal?.aborted) return;
-    signal?.addEventListener('abort', () => this.removeEventListener(type, listener as PortListener), { once: true });
-    this.#listeners[type].add(listener as PortListener, once);
-    if (type === 'message') this.start();
+    this.#of(type).add(listener as PortListener, once === true, signal ?? undefined);
+    this.#added(type);
   }
-  override removeEventListener(
-    type: 'message',
-    listener: PortListener<In> | null,
-    options?: EventListenerOptions | boolean,
-  ): void;
-  override removeEventListener(
-    type: EventName,
-    listener: PortListener | null,
-    options?: EventListenerOptions | boolean,
-  ): void;
-  override removeEventListener(
-    type: string,
-    listener: OtherListener | null,
-    options?: EventListenerOptions | boolean,
-  ): void;
-  override removeEventListener(
-    type: string,
-    listener: PortListener | OtherListener | null,
-    options?: EventListenerOptions | boolean,
-  ): void {
-    if (!isEventName(type)) {
-      super.removeEventListener(type, listener as EventListener, options);
-      return;
-    }
-    this.#listeners[type].remove(listener, false);
+  removeEventListener(type: 'message', listener: PortListener<In> | null, options?: ListenerOptions | boolean): void;
+  removeEventListener(type: EventName, listener: PortListener | null, options?: ListenerOptions | boolean): void;
+  removeEventListener(type: string, listener: OtherListener | null, options?: ListenerOptions | boolean): void;
+  removeEventListener(type: string, listener: PortListener | OtherListener | null): void {
+    this.#listeners.get(type)?.remove(listener, false);
     this.listenersChanged();
   }
 
-  /** Node's manner: the listener is given the bare value (`message`), the error (`messageerror`) or the reason (`close`). */
-  on(type: 'message', listener: RawListener<In>): this;
-  on(type: 'close', listener: RawListener<CloseReason>): this;
-  on(type: 'messageerror', listener: RawListener): this;
-  on(type: EventName, listener: RawListener<never>): this {
+  /**
+   * Hands an event of the caller's own to whoever listens here, as any EventTarget does; nothing is sent. Also for `message`
+   * and its like: web listeners are given the event itself, Node-style ones its `data` (`message`, `messageerror`), its
+   * `reason` (`close`), or the event (any other type).
+   * @returns false if it was cancelled
+   * @throws UsageError ERR_OPTION for what is no Event; what the runtime's EventTarget throws for one that is under way
+   */
+  dispatchEvent(event: EventLike): boolean {
+    if (!(event instanceof Event)) {
+      throw new UsageError('ERR_OPTION', `Cannot dispatch ${String(event)}: expected an Event`);
+    }
+    if (!this.#bridged.has(event.type)) {
+      this.#bridged.add(event.type);
+      super_.addEventListener.call(this as never, event.type, (it) => this.#dispatched(it));
+    }
+    return super_.dispatchEvent.call(this as never, event);
+  }
+
+  // ---- Node's manner ------------------------------------------------------------------------------------------
+
+  /**
+   * The listener is given the bare value (`message`), the error (`messageerror`) or the reason (`close`); the same one twice
+   * counts twice. Any other name is accepted at run time and never told of anything but `dispatchEvent`, because code for
+   * EventEmitters listens to `error` too, as `once` and `on` of `node:events` do.
+   * ```ts
+   * import { once } from 'node:events';
+   * import { attach, channel } from 'millrace';
+   * const { port, remote } = channel();
+   * attach(remote).postMessage('hello');
+   * console.log(await once(port, 'message'));   // [ 'hello' ]
+   * port.close();
+   * ```
+   * @throws UsageError ERR_OPTION for what is no function
+   */
+  on<K extends EventName>(type: K, listener: RawListener<PortEventMap<In>[K]>): this {
     return this.#addRaw(type, listener, false);
   }
-  once(type: 'message', listener: RawListener<In>): this;
-  once(type: 'close', listener: RawListener<CloseReason>): this;
-  once(type: 'messageerror', listener: RawListener): this;
-  once(type: EventName, listener: RawListener<never>): this {
+  /** The same as `on`. */
+  addListener<K extends EventName>(type: K, listener: RawListener<PortEventMap<In>[K]>): this {
+    return this.#addRaw(type, listener, false);
+  }
+  /** As `on`, for one event. */
+  once<K extends EventName>(type: K, listener: RawListener<PortEventMap<In>[K]>): this {
     return this.#addRaw(type, listener, true);
   }
-  off(type: 'message', listener: RawListener<In>): this;
-  off(type: 'close', listener: RawListener<CloseReason>): this;
-  off(type: 'messageerror', listener: RawListener): this;
-  off(type: EventName, listener: RawListener<never>): this {
-    this.#listeners[type]?.remove(listener, true);
+  /** Takes away what `on`, `addListener` or `once` added: of several that are the same the last one. */
+  off<K extends EventName>(type: K, listener: RawListener<PortEventMap<In>[K]>): this {
+    this.#listeners.get(type)?.remove(listener, true);
     this.listenersChanged();
     return this;
   }
+  /** The same as `off`. */
+  removeListener<K extends EventName>(type: K, listener: RawListener<PortEventMap<In>[K]>): this {
+    return this.off(type, listener);
+  }
+  /** Takes away every listener of this type, of all types without one: of both manners, `onmessage` and its like too. */
+  removeAllListeners(type?: EventName): this {
+    for (const each of type === undefined ? this.eventNames() : [type]) {
+      if (isEventName(each)) this.#handlers[each] = null;
+      this.#listeners.get(each)?.clear();
+    }
+    this.listenersChanged();
+    return this;
+  }
+  /** Listeners of this type, of both manners, `onmessage` and its like included. */
+  listenerCount(type: EventName): number {
+    const handler = isEventName(type) && this.#handlers[type] !== null ? 1 : 0;
+    return handler + (this.#listeners.get(type)?.count ?? 0);
+  }
+  /** Types that have a listener. */
+  eventNames(): string[] {
+    const names = new Set<string>([...this.#listeners.keys(), ...Object.keys(this.#handlers)] as string[]);
+    return [...names].filter((name) => this.listenerCount(name as EventName) > 0);
+  }
+
+  // ---- inside -------------------------------------------------------------------------------------------------
 
   /** Whether messages are to be handed to listeners. */
   protected get listening(): boolean {
-    return this.#started && (this.#handlers.message !== null || this.#listeners.message.count > 0);
+    return this.#started && this.listenerCount('message') > 0;
   }
 
   /** Somebody began or ceased to listen. */
   protected abstract listenersChanged(): void;
 
   /** Calls everybody who listens to `type`. Never throws: what a listener throws, the runtime hears of. */
-  protected emit(type: EventName, raw: unknown, ports: readonly unknown[], reason?: string): void {
+  protected tell(type: EventName, raw: unknown, ports: readonly unknown[], reason?: string): void {
     const event = new PortEvent(type, this, type === 'close' ? undefined : raw, ports, reason);
-    const handler = this.#handlers[type];
+    if (!this.#call(event, raw) && type === 'messageerror') platform.reportError(raw);
+  }
+
+  /** An event of the caller's own, on its way through the runtime's EventTarget. */
+  #dispatched(event: Event): void {
+    const { data, reason } = event as Partial<PortEvent>;
+    const { type } = event;
+    this.#call(event as unknown as PortEvent, type === 'close' ? reason : isEventName(type) ? data : event);
+  }
+
+  /** Whether anybody listens. */
+  #call(event: PortEvent, raw: unknown): boolean {
+    const handler = isEventName(event.type) ? this.#handlers[event.type] : null;
     if (handler !== null) {
       try {
         handler.call(this, event);
@@ -144,23 +207,43 @@ export abstract class PortEvents<In = unknown> extends EventTarget {
         platform.reportError(error);
       }
     }
-    if (this.#listeners[type].count > 0) this.#listeners[type].emit(event, raw, platform.reportError);
-    else if (handler === null && type === 'messageerror') platform.reportError(raw);
+    const listeners = this.#listeners.get(event.type);
+    if (listeners === undefined || listeners.count === 0) return handler !== null;
+    listeners.emit(event, raw, platform.reportError);
+    return true;
   }
 
-  #addRaw(type: EventName, listener: RawListener<never>, once: boolean): this {
-    if (!isEventName(type)) {
-      throw new UsageError('ERR_OPTION', `No event ${String(type)}; a port has message, messageerror and close`);
-    }
-    if (typeof listener !== 'function') {
-      throw new UsageError('ERR_OPTION', `Cannot call ${String(listener)} at ${type}: a listener must be a function`);
-    }
-    this.#listeners[type].addRaw(listener as RawListener, once);
-    if (type === 'message') this.start();
+  #addRaw(type: string, listener: unknown, once: boolean): this {
+    if (typeof listener !== 'function') throw notCallable(type, listener);
+    this.#of(type).addRaw(listener as RawListener, once);
+    this.#added(type);
     return this;
+  }
+
+  #added(type: string): void {
+    if (type === 'message') this.start();
+  }
+
+  #of(type: string): Listeners {
+    let listeners = this.#listeners.get(type);
+    if (listeners === undefined) {
+      listeners = new Listeners(() => this.listenersChanged());
+      this.#listeners.set(type, listeners);
+    }
+    return listeners;
   }
 }
 
-function isEventName(type: string): type is EventName {
+/** What the class above extends at run time. */
+const super_: EventTarget = EventTarget.prototype;
+
+function isEventName(type: unknown): type is EventName {
   return type === 'message' || type === 'messageerror' || type === 'close';
+}
+
+function notCallable(type: unknown, listener: unknown): UsageError {
+  return new UsageError(
+    'ERR_OPTION',
+    `Cannot call ${String(listener)} at ${String(type)}: a listener must be a function`,
+  );
 }

@@ -345,7 +345,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       value = this.#receiving.take();
     } catch (error) {
       if (readers.length > 0) readers.first().reject(error);
-      else this.emit('messageerror', error, []);
+      else this.tell('messageerror', error, []);
       return true;
     }
     if (value === EMPTY) return false;
@@ -355,7 +355,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       return false;
     }
     if (readers.length > 0) readers.first().resolve(value);
-    else this.emit('message', value, this.#transport.ports);
+    else this.tell('message', value, this.#transport.ports);
     this.#rehold();
     return true;
   }
@@ -379,7 +379,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       this.#sending.progress.settle();
     } catch (error) {
       // Damaged memory: the transport has ended by this.
-      this.emit('messageerror', error, []);
+      this.tell('messageerror', error, []);
     }
   }
 
@@ -391,7 +391,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (this.#closeEmitted) return;
     this.#closeEmitted = true;
     const reason = this.#transport.ended as CloseReason;
-    queueMicrotask(() => this.emit('close', reason, [], reason));
+    queueMicrotask(() => this.tell('close', reason, [], reason));
   }
 
   /** Keeps the process alive exactly while something here is waited for (G8). */

@@ -5,6 +5,7 @@ import { EMPTY } from '../lane/ring-inbound.ts';
 import { CLOSED, type Transport } from '../transport/transport.ts';
 import { checkMayBlock, receiveBlocking } from './blocking.ts';
 import type { Ending } from './ending.ts';
+import type { AbortSignalLike } from './events.ts';
 import { timeoutOf } from './options.ts';
 import type { Pump } from './pump.ts';
 import { Waiters } from './waiters.ts';
@@ -17,7 +18,7 @@ const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs'];
 
 export interface ReceiveAsyncOptions extends ReceiveOptions {
   /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignalLike;
 }
 const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
 

@@ -1,4 +1,5 @@
 // Promises that somebody waits for: one that is settled from outside, and a line of readers served in order.
+import type { AbortSignalLike } from './events.ts';
 
 export interface Settleable<T> {
   readonly promise: Promise<T>;
@@ -40,7 +41,7 @@ export class Waiters {
    * @param late what to resolve with when `timeoutMs` have passed
    * @param left told whenever a reader leaves the line other than by being served
    */
-  add(timeoutMs: number, late: unknown, signal: AbortSignal | undefined, left: () => void): Promise<unknown> {
+  add(timeoutMs: number, late: unknown, signal: AbortSignalLike | undefined, left: () => void): Promise<unknown> {
     const { promise, resolve, reject } = settleable<unknown>();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const leave = (): void => {
@@ -49,7 +50,7 @@ export class Waiters {
       signal?.removeEventListener('abort', aborted);
     };
     const aborted = (): void => {
-      waiter.reject((signal as AbortSignal).reason);
+      waiter.reject((signal as AbortSignalLike).reason);
       left();
     };
     const waiter: Waiter = {

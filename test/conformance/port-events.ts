@@ -1,7 +1,8 @@
 // A port as a source of events, in the web's manner and in Node's.
 import assert from 'node:assert/strict';
+import { on, once } from 'node:events';
 import { test } from 'node:test';
-import { type PortEvent, UsageError } from '../../src/index.ts';
+import { EMPTY, type PortEvent } from '../../src/index.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 import type { PortWorld } from './port.ts';
 
@@ -86,19 +87,129 @@ export function portEvents({ name, pair }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: other events pass as on any EventTarget; on() refuses names that no port has`, () => {
+  test(`${name}: other events pass as on any EventTarget, in both manners`, () => {
     const { a, b } = pair();
-    const seen: string[] = [];
-    const listener = (event: unknown): void => void seen.push((event as Event).type);
+    const seen: unknown[] = [];
+    const listener = (event: unknown): void => void seen.push((event as Event).type, (event as Event).target);
     a.addEventListener('custom', listener);
-    a.dispatchEvent(new Event('custom'));
+    a.on('custom' as never, listener);
+    assert.equal(a.dispatchEvent(new Event('custom', { cancelable: true })), true);
+    assert.deepEqual(seen.splice(0), ['custom', a, 'custom', a]);
     a.removeEventListener('custom', listener);
-    a.dispatchEvent(new Event('custom'));
-    assert.deepEqual(seen, ['custom']);
-    assert.throws(
-      () => a.on('mesage' as never, () => {}),
-      (error) => error instanceof UsageError && error.code === 'ERR_OPTION',
-    );
+    a.off('custom' as never, listener);
+    a.addEventListener('custom', (event) => (event as Event).preventDefault(), { once: true });
+    assert.equal(a.dispatchEvent(new Event('custom', { cancelable: true })), false);
+    assert.equal(a.dispatchEvent(new Event('custom', { cancelable: true })), true, 'once');
+    assert.deepEqual(seen, []);
+    assert.throws(() => a.dispatchEvent({ type: 'custom' }), { code: 'ERR_OPTION' });
+    for (const wrong of [7, 'text']) {
+      assert.throws(() => a.addEventListener('custom', wrong as never), { code: 'ERR_OPTION' });
+      assert.throws(() => a.on('custom' as never, wrong as never), { code: 'ERR_OPTION' });
+    }
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: dispatchEvent() reaches who listens to message, messageerror and close, and sends nothing`, () => {
+    const { a, b } = pair();
+    for (const type of ['message', 'messageerror', 'close'] as const) {
+      const seen: unknown[] = [];
+      const event = Object.assign(new Event(type), { data: `data of ${type}`, reason: `reason of ${type}` });
+      a[`on${type}`] = (it) => seen.push(it === (event as unknown) && it.target === a);
+      a.addEventListener(type, (it) => seen.push(it === (event as unknown)), { once: true });
+      a.on(type, (value) => seen.push(value));
+      a.dispatchEvent(event);
+      assert.deepEqual(seen, [true, true, type === 'close' ? 'reason of close' : `data of ${type}`]);
+    }
+    assert.equal(b.tryReceive(), EMPTY);
+    assert.equal(a.reason, undefined);
+    a.removeAllListeners();
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: once() and on() of node:events wait for messages, close and their signal`, async () => {
+    const { a, b } = pair();
+    const first = once(b, 'message');
+    a.postMessage('first');
+    assert.deepEqual(await within('the first', first), ['first']);
+    assert.deepEqual(b.eventNames(), [], 'nothing is left behind');
+    const controller = new AbortController();
+    const read: unknown[] = [];
+    for (const value of ['one', 'two', 'three']) a.postMessage(value);
+    const loop = (async () => {
+      for await (const [value] of on(b, 'message', { signal: controller.signal })) {
+        read.push(value);
+        if (read.length === 3) controller.abort();
+      }
+    })();
+    await assert.rejects(within('the loop', loop), { name: 'AbortError' });
+    assert.deepEqual(read, ['one', 'two', 'three']);
+    assert.deepEqual(b.eventNames(), [], 'nothing is left behind');
+    assert.equal(b.hasRef(), false);
+    const end = once(b, 'close');
+    a.close();
+    assert.deepEqual(await within('the end', end), ['closed']);
+    b.close();
+  });
+
+  test(`${name}: the methods of an EventEmitter that Node's MessagePort has`, async () => {
+    const { a, b } = pair();
+    const heard: unknown[] = [];
+    const listener = (value: unknown): void => void heard.push(value);
+    assert.deepEqual([b.eventNames(), b.listenerCount('message')], [[], 0]);
+    assert.equal(b.addListener('message', listener), b);
+    b.once('message', listener);
+    b.onmessage = ({ data }) => heard.push(`onmessage ${data}`);
+    b.addEventListener('close', listener);
+    b.on('error' as never, listener);
+    assert.deepEqual(b.eventNames().sort(), ['close', 'error', 'message']);
+    assert.deepEqual([b.listenerCount('message'), b.listenerCount('close')], [3, 1]);
+    a.postMessage('x');
+    await until('it was heard', () => heard.length === 3);
+    assert.deepEqual(heard.splice(0), ['onmessage x', 'x', 'x']);
+    assert.equal(b.listenerCount('message'), 2);
+    assert.equal(b.removeListener('message', listener), b);
+    assert.equal(b.listenerCount('message'), 1);
+    assert.equal(b.hasRef(), true);
+    assert.equal(b.removeAllListeners('message'), b);
+    assert.deepEqual([b.onmessage, b.listenerCount('message'), b.hasRef()], [null, 0, false]);
+    assert.deepEqual(b.eventNames().sort(), ['close', 'error']);
+    b.removeAllListeners();
+    assert.deepEqual(b.eventNames(), []);
+    for (const type of ['message', 'nobody'] as const) b.off(type as 'message', listener);
+    a.postMessage('unheard');
+    for (let i = 0; i < 3; i++) await turn();
+    assert.deepEqual(heard, []);
+    assert.equal(b.tryReceive(), 'unheard');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: a listener taken away by an earlier one does not run; the signal of a spent one takes no later one away`, async () => {
+    const { a, b } = pair();
+    const heard: unknown[] = [];
+    const late = (value: unknown): void => void heard.push(['late', value]);
+    const first = (): void => void b.off('message', late);
+    b.on('message', first).on('message', late);
+    const controller = new AbortController();
+    const listener = ({ data }: PortEvent): void => void heard.push(data);
+    b.addEventListener('message', listener, { once: true, signal: controller.signal });
+    a.postMessage(1);
+    await until('the first was heard', () => heard.length > 0);
+    b.off('message', first);
+    b.addEventListener('message', listener);
+    controller.abort();
+    assert.equal(b.hasRef(), true);
+    a.postMessage(2);
+    await until('the second was heard', () => heard.length > 1);
+    assert.deepEqual(heard, [1, 2]);
+    b.removeEventListener('message', listener);
+    const last = new AbortController();
+    b.addEventListener('message', listener, { signal: last.signal });
+    assert.equal(b.hasRef(), true);
+    last.abort();
+    assert.equal(b.hasRef(), false, 'an aborted signal lets the process go');
     a.close();
     b.close();
   });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Transferable as NodeTransferable, Worker } from 'node:worker_threads';
 import type { DataCloneError } from '../../src/errors.ts';
 import type { attach, CLOSED, CloseReason, channel, EMPTY, Port, parentPort, spawn } from '../../src/index.ts';
@@ -62,6 +63,10 @@ export function listens(port: Ours, anyPort: (port: Port) => void): void {
   port.addEventListener('message', ({ data }) => [data satisfies Answer]);
   port.on('message', (value) => [value satisfies Answer]);
   port.once('close', (reason) => [reason satisfies CloseReason]);
+  port.addListener('messageerror', (error) => [error satisfies unknown]).removeListener('close', () => {});
+  void (once(port, 'message') satisfies Promise<unknown[]>);
+  // @ts-expect-error: a port has message, messageerror and close
+  port.on('mesage', () => {});
   // @ts-expect-error: answers are no numbers
   port.on('message', (value: number) => value);
   anyPort(port);
