@@ -4,7 +4,7 @@ export type { OverflowPolicy } from './lane/outbox.ts';
 export { EMPTY } from './lane/ring-inbound.ts';
 export { type Remote, type RemoteHandle, type TransferList, transferOf } from './memory/handshake.ts';
 export type { CloseReason } from './memory/layout.ts';
-export { attach, channel } from './port/channel.ts';
+export { attach, channel, pair } from './port/channel.ts';
 export type {
   AbortSignalLike,
   ListenerOptions,
@@ -14,7 +14,7 @@ export type {
   RawListener,
 } from './port/events.ts';
 export { type Features, features } from './port/features.ts';
-export type { ChannelOptions, PortOptions } from './port/options.ts';
+export type { ChannelOptions, PairOptions, PortOptions } from './port/options.ts';
 export { parentPort } from './port/parent-port.ts';
 export { Port } from './port/port.ts';
 export type { ReceiveAsyncOptions, ReceiveOptions } from './port/receiving.ts';

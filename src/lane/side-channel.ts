@@ -218,9 +218,15 @@ export class SideChannel {
     if (this.#open) platform.hold(this.#tether, held);
   }
 
-  close(): void {
+  /**
+   * @param attached whether a thread has the other end. If not, its handle may be on its way with the other ends of
+   *   these ports, which must stay good until it has arrived; then its end closes them
+   */
+  close(attached: boolean): void {
     if (!this.#open) return;
+    if (!attached) platform.hold(this.#tether, false);
     this.#open = false;
+    if (!attached) return;
     this.#tether.close();
     // A port left open lives as long as its thread: only where closing it would lose what the other end may yet take.
     if (!platform.closeDropsPosted || !this.#left) this.#side.close();

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { NativePort } from '../platform/contract.ts';
-import { ATTACHED, LAYOUT_VERSION } from './layout.ts';
+import { ATTACHED, CLOSED, LAYOUT_VERSION, SIDE_0, SIDE_1 } from './layout.ts';
 import { checkSharedMemory, openRegion, type Region } from './region.ts';
 
 const HANDLE_TYPE = 'millrace';
@@ -15,6 +15,8 @@ const HANDLE_TYPE = 'millrace';
 export interface RemoteHandle {
   readonly type: 'millrace';
   readonly version: number;
+  /** The side of the channel that this handle takes. */
+  readonly end: 0 | 1;
   readonly memory: SharedArrayBuffer;
   /** Native port: tells of the other thread's death, and rings for its event loop. */
   readonly tether: unknown;
@@ -45,6 +47,7 @@ export interface Remote extends RemoteHandle {
 
 export function createHandle(
   region: Region,
+  end: 0 | 1,
   natives: NativePair,
   life: SharedArrayBuffer | null,
   texts: TextBounds,
@@ -52,6 +55,7 @@ export function createHandle(
   const handle: RemoteHandle = {
     type: HANDLE_TYPE,
     version: LAYOUT_VERSION,
+    end,
     memory: region.memory,
     ...natives,
     life,
@@ -73,7 +77,13 @@ export function createNatives(): { readonly near: NativePair; readonly far: Nati
   return { near: { tether: tether0, side: side0 }, far: { tether: tether1, side: side1 } };
 }
 
+/** The thread that makes a channel takes a side of it itself. */
+export function takeSide({ views }: Region, end: 0 | 1): void {
+  Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
+}
+
 export interface OpenedHandle {
+  readonly end: 0 | 1;
   readonly region: Region;
   readonly natives: NativePair;
   readonly life: SharedArrayBuffer | null;
@@ -82,7 +92,8 @@ export interface OpenedHandle {
 
 /**
  * Checks a handle that arrived in this thread and claims its end of the channel.
- * @throws UsageError ERR_HANDLE if it is no handle, has lost its tether, or was attached before
+ * @throws UsageError ERR_HANDLE if it is no handle, has lost its native ports, was handed on, or was attached before;
+ *   nothing was claimed then, so that the rightful receiver still can
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
 export function openHandle(value: unknown): OpenedHandle {
@@ -98,12 +109,21 @@ export function openHandle(value: unknown): OpenedHandle {
   const texts = textBoundsOf(handle.texts);
   const region = openRegion(handle.memory);
   if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
-  // SYNC attach-once: whoever changes 0 to 1 owns side 1; pairs with the same exchange in any other thread.
-  if (Atomics.compareExchange(region.views.words, ATTACHED, 0, 1) !== 0) {
-    throw new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
-  }
+  const { end } = handle;
+  if (end !== 0 && end !== 1)
+    throw new LayoutError(`Cannot attach: a channel has no end ${String(end)}`, { value: end });
+  const { words } = region.views;
+  const attached = blockOf(end) + ATTACHED;
+  if (Atomics.load(words, attached) !== 0) throw attachedBefore();
+  // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
+  const moved = platform.moveHere([natives.tether, natives.side]);
+  // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
+  if (moved === undefined && Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) === 0) throw handedOn();
+  // SYNC attach-once: whoever changes 0 to 1 owns the side; pairs with the same exchange in any other thread.
+  if (Atomics.compareExchange(words, attached, 0, 1) !== 0) throw attachedBefore();
+  const [tether = natives.tether, side = natives.side] = moved ?? [];
   const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
-  return { region, natives, life, texts };
+  return { end, region, natives: { tether, side }, life, texts };
 }
 
 /**
@@ -127,6 +147,21 @@ export function openHandle(value: unknown): OpenedHandle {
 export function transferOf(remote: unknown): TransferList {
   const { tether, side } = nativesOf(handleOf(remote, 'pass on'), 'pass on');
   return [tether, side] as unknown as TransferList;
+}
+
+function blockOf(end: 0 | 1): number {
+  return end === 0 ? SIDE_0 : SIDE_1;
+}
+
+function attachedBefore(): UsageError {
+  return new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
+}
+
+function handedOn(): UsageError {
+  return new UsageError(
+    'ERR_HANDLE',
+    'Cannot attach: this handle was handed on already, and its native ports with it; attach it where it arrives',
+  );
 }
 
 function handleOf(value: unknown, action: string): RemoteHandle {

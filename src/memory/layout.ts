@@ -2,7 +2,7 @@
 // and test/docs.test.ts holds tables, document and constants equal.
 //
 // A CHANNEL is one region: a header, a block of control words for each side and each lane, then the two data areas.
-// Side 0 created the channel, side 1 attached. Lane 0 carries from side 0 to side 1, lane 1 the other way. Words that
+// Each side is attached by one thread: `channel` attaches side 0 where it is called. Lane 0 carries from side 0 to side 1, lane 1 the other way. Words that
 // different threads write do not share a 64-byte line (PARK and INTERRUPT excepted: both are rare). All control words
 // are read and written with Atomics only. A RING (the one-way door `millrace/ring`) is a channel whose lane 1 has no
 // data area.
@@ -13,7 +13,6 @@
 //   2     8      CAPACITY_0      creator     0     bytes in the data area of lane 0, a power of two (2^31 reads as -2^31)
 //   3     12     CAPACITY_1      creator     0     bytes in the data area of lane 1, a power of two or 0
 //   4     16     MESSAGE_MAX     creator     0     bytes, largest encoded message either side may send
-//   16    64     ATTACHED        attacher    1     0, then 1 once side 1 has attached
 //   32    128    SIDE_0          -           2     side block of side 0 (below)
 //   80    320    SIDE_1          -           5     side block of side 1
 //   128   512    LANE_0          -           8     lane block of lane 0 (below)
@@ -27,6 +26,7 @@
 //   1     4      INTERRUPT       both        0     0, or the out-of-band word for this side
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
+//   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
 //   32    128    PARKS           this side   2     times this side went to sleep
 //   33    132    PROBES          this side   2     doorbells and probes this side has taken off the tether
 //   34    136    WAKES           this side   2     times this side woke the other one
@@ -53,7 +53,6 @@ export const VERSION = 1;
 export const CAPACITY_0 = 2;
 export const CAPACITY_1 = 3;
 export const MESSAGE_MAX = 4;
-export const ATTACHED = 16;
 export const SIDE_0 = 32;
 export const SIDE_1 = 80;
 export const LANE_0 = 128;
@@ -64,6 +63,7 @@ export const PARK = 0;
 export const INTERRUPT = 1;
 export const CLOSED = 16;
 export const SPILLED = 17;
+export const ATTACHED = 18;
 export const PARKS = 32;
 export const PROBES = 33;
 export const WAKES = 34;

@@ -127,6 +127,14 @@ export const platform: Platform = {
     return value instanceof MessagePort;
   },
 
+  moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined {
+    try {
+      return structuredClone(ports, { transfer: ports as unknown as Transferable[] });
+    } catch {
+      return undefined;
+    }
+  },
+
   isWorker(value: unknown): boolean {
     return typeof Worker === 'function' && value instanceof Worker;
   },

@@ -69,6 +69,11 @@ export interface Platform {
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;
+  /**
+   * Moves native ports to new objects in this thread, with what waits in them. `undefined`, and nothing has moved, when
+   * one of them is not here any more: it has moved to another thread, or is closed.
+   */
+  moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined;
   /** Whether `value` is the runtime's own handle of another thread. */
   isWorker(value: unknown): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */

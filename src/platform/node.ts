@@ -112,6 +112,9 @@ function spawnData(): unknown {
   return typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[SPAWN_KEY] : undefined;
 }
 
+/** Carries ports from this thread to itself. structuredClone would do, but on Deno it gives ports of the web's class. */
+let ferry: workerThreads.MessageChannel | undefined;
+
 export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
@@ -145,6 +148,16 @@ export const nodePlatform: Platform = {
 
   isNativePort(value: unknown): boolean {
     return value instanceof workerThreads.MessagePort;
+  },
+
+  moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined {
+    ferry ??= new workerThreads.MessageChannel();
+    try {
+      ferry.port1.postMessage(ports, ports as unknown as Port[]);
+    } catch {
+      return undefined;
+    }
+    return nodePlatform.takeMessage(ferry.port2 as unknown as NativePort)?.message as NativePort[];
   },
 
   isWorker(value: unknown): boolean {

@@ -11,10 +11,19 @@ import {
   type Remote,
   type RemoteHandle,
   type TextBounds,
+  takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import { SharedRingTransport } from '../transport/thread/shared-ring.ts';
-import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions, resolvePortOptions } from './options.ts';
+import {
+  type ChannelOptions,
+  type PairOptions,
+  type PortOptions,
+  type Resolved,
+  resolveOptions,
+  resolvePairOptions,
+  resolvePortOptions,
+} from './options.ts';
 import { Port } from './port.ts';
 
 /** What `spawn` gives the new thread. */
@@ -93,19 +102,51 @@ export function channel<In = unknown, Out = unknown>(
   options?: ChannelOptions,
 ): { readonly port: Port<In, Out>; readonly remote: Remote } {
   const resolved = resolveOptions(options);
-  const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
-  const { near, far } = createNatives();
+  const { region, near, far } = makeChannel(resolved);
+  takeSide(region, 0);
   const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), {
     livenessSliceMs: LIVENESS_SLICE_MS,
     peerEndTold: false,
   });
-  return { port: port as Port<In, Out>, remote: createHandle(region, far, ownLife, textsOf(resolved)) };
+  return { port: port as Port<In, Out>, remote: createHandle(region, 1, far, ownLife, textsOf(resolved)) };
+}
+
+/**
+ * Makes a channel for two other threads: a `remote` for each. Both are handed over and attached like that of `channel`,
+ * in any order; what the first one sends waits for the second. The thread that calls this is no part of the channel.
+ * ```ts
+ * import { attach, pair } from 'millrace';
+ * const [one, other] = pair({ capacityBytes: 65536 });
+ * const left = attach(one);                 // each in the thread that it was handed to
+ * left.postMessage('direct');
+ * const right = attach(other);
+ * console.log(right.receive());             // direct
+ * left.close();
+ * ```
+ * @param options of the channel; each end gives its own to `attach`
+ * @throws UsageError ERR_OPTION
+ */
+export function pair(options?: PairOptions): [Remote, Remote] {
+  const resolved = resolvePairOptions(options);
+  const { region, near, far } = makeChannel(resolved);
+  const texts = textsOf(resolved);
+  // Neither end is in this thread: who attaches tells the other one of its life.
+  return [createHandle(region, 0, near, null, texts), createHandle(region, 1, far, null, texts)];
+}
+
+export function makeChannel(options: Resolved): {
+  readonly region: Region;
+  readonly near: NativePair;
+  readonly far: NativePair;
+} {
+  const region = allocateRegion(options.capacityBytes, options.capacityBytes, options.maxMessageBytes);
+  return { region, ...createNatives() };
 }
 
 /**
  * Opens the end of a channel that was handed to this thread.
  * @param remote as it arrived
- * @throws UsageError ERR_HANDLE if it is none, was attached before, or came without its transfer list;
+ * @throws UsageError ERR_HANDLE if it is none, was attached before or handed on, or came without its transfer list;
  *   LayoutError if it comes from another version; ERR_OPTION
  */
 export function attach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
@@ -114,9 +155,9 @@ export function attach<In = unknown, Out = unknown>(remote: unknown, options?: P
 
 export function attachWatching(remote: unknown, options: PortOptions | undefined, livenessSliceMs: number): Port {
   const resolved = resolvePortOptions(options);
-  const { region, natives, life, texts } = openHandle(remote);
+  const { end, region, natives, life, texts } = openHandle(remote);
   const watch = { livenessSliceMs, peerEndTold: false };
-  const { port, transport } = openPort(region, 1, natives, life, resolved, texts, watch);
+  const { port, transport } = openPort(region, end, natives, life, resolved, texts, watch);
   if (ownLife !== null) transport.announceLife(ownLife);
   return port;
 }

@@ -25,8 +25,8 @@ export interface PortOptions {
   readonly eventLoopWait?: 'wait-async' | 'doorbell';
 }
 
-/** What a channel can be told when it is made. */
-export interface ChannelOptions extends PortOptions {
+/** What concerns both ends of a channel, and is decided when it is made. */
+export interface PairOptions {
   /** Bytes of ring a direction, rounded up to a power of two; default 256 KiB. */
   readonly capacityBytes?: number;
   /** Bytes of the longest message, encoded; default 256 MiB. */
@@ -36,6 +36,9 @@ export interface ChannelOptions extends PortOptions {
   /** Bytes of them; default 16 MiB. */
   readonly rememberedTextBytes?: number;
 }
+
+/** What a channel can be told when it is made together with one of its ends. */
+export interface ChannelOptions extends PortOptions, PairOptions {}
 
 export type Resolved = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
 
@@ -87,6 +90,21 @@ export function resolvePortOptions(options: PortOptions = {}): Resolved {
     options,
     Object.keys(RULES).filter((name) => !CHANNEL_ONLY.includes(name)),
   );
+}
+
+/**
+ * The same for a channel of which neither end is opened here: each end gives its own options to `attach`.
+ * @throws UsageError ERR_OPTION
+ */
+export function resolvePairOptions(options: PairOptions = {}): Resolved {
+  for (const name of Object.keys(Object(options))) {
+    if (name in RULES && !CHANNEL_ONLY.includes(name)) {
+      throw new UsageError('ERR_OPTION', `Option ${name} is for one end: give it to attach, not to pair`, {
+        option: name,
+      });
+    }
+  }
+  return resolve(options, CHANNEL_ONLY);
 }
 
 /** Without what is decided when the channel is made. */

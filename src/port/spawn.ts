@@ -2,9 +2,8 @@
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import { LIVENESS_SLICE_SPAWNED_MS } from '../limits.ts';
-import { createHandle, createNatives } from '../memory/handshake.ts';
-import { allocateRegion } from '../memory/region.ts';
-import { openPort, ownLife, type SpawnData, textsOf } from './channel.ts';
+import { createHandle, takeSide } from '../memory/handshake.ts';
+import { makeChannel, openPort, ownLife, type SpawnData, textsOf } from './channel.ts';
 import { type ChannelOptions, portOptionsOf, resolveOptions } from './options.ts';
 import type { Port } from './port.ts';
 
@@ -52,15 +51,15 @@ export function spawn<In = unknown, Out = unknown>(
   if (typeof workerOptions !== 'object' || workerOptions === null) {
     throw new UsageError('ERR_OPTION', `Option worker cannot be ${String(workerOptions)}: it takes an object`);
   }
-  const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
-  const { near, far } = createNatives();
+  const { region, near, far } = makeChannel(resolved);
+  takeSide(region, 0);
   const life = new SharedArrayBuffer(4);
   const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), {
     // While we are blocked nobody can terminate it, and what it does itself it tells; out of memory it goes in silence.
     livenessSliceMs: LIVENESS_SLICE_SPAWNED_MS,
     peerEndTold: true,
   });
-  const remote = createHandle(region, far, ownLife, textsOf(resolved));
+  const remote = createHandle(region, 1, far, ownLife, textsOf(resolved));
   const data: SpawnData = { remote, life, options: portOptionsOf(channelOptions) };
   try {
     const { worker } = platform.spawn(module, data, remote.transfer, workerOptions, (how) => {

@@ -157,6 +157,7 @@ test('without cross-origin isolation the library loads, and names isolation and 
   } finally {
     Object.defineProperty(globalThis, 'SharedArrayBuffer', hidden);
     rmSync(folder, { recursive: true, force: true });
+    attach(remote).close();
     port.close();
   }
 });

@@ -50,8 +50,8 @@ function ringLane(
       if (out.spill() > 0) inbound.takeLeftOver(sideIn.takeSpill() ?? []);
     },
     close() {
-      sideOut.close();
-      sideIn.close();
+      sideOut.close(true);
+      sideIn.close(true);
     },
   };
 }

@@ -24,6 +24,7 @@ const members: Record<string, unknown> = {
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
   byteView: (memory: ArrayBuffer) => new Uint8Array(memory),
   isNativePort: () => false,
+  moveHere: (ports: unknown) => ports,
   isWorker: () => false,
   listen: (port: ModelPort, handlers: TetherHandlers) => port.listen(handlers),
   takeMessage: (port: ModelPort) => port.take(),

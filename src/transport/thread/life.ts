@@ -4,7 +4,7 @@ import * as layout from '../../memory/layout.ts';
 import { CLOSE_CODES, type CloseReason, closeReason } from '../../memory/layout.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import { ANYTHING, Waker } from '../../wait/signal.ts';
-import { forgetThreadEnd } from './thread-end.ts';
+import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */
@@ -30,6 +30,13 @@ export class Life {
     this.#here = here;
     this.#there = there;
     this.#events = events;
+  }
+
+  /** This end is open from now on, and ends with its thread. */
+  begin(): void {
+    endWithThread(this);
+    // A peer that ended before this side was taken rings no more: the look tells whoever waits.
+    void this.over;
   }
 
   /** Why this end is over, from either side's doing. Looks at the peer's word. */

@@ -30,7 +30,6 @@ import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
 import { Life } from './life.ts';
 import { statsOf } from './stats.ts';
-import { endWithThread } from './thread-end.ts';
 
 export interface SharedRingOptions {
   readonly codec: Codec;
@@ -153,7 +152,7 @@ export class SharedRingTransport implements Transport {
         ? new AsyncWait(words, here + layout.PARK, sleeps, () => events.woken())
         : new DoorbellWait(words, here + layout.PARK, sleeps);
     this.stats = () => statsOf(region, side, outbox, this.life.over ? this.#out.unsent : undefined);
-    endWithThread(this.life);
+    this.life.begin();
   }
 
   get ended(): CloseReason | undefined {
@@ -281,7 +280,13 @@ export class SharedRingTransport implements Transport {
 
   close(reason: CloseReason): void {
     this.life.end(reason);
-    this.#side.close();
+    this.#side.close(this.#peerAttached);
+  }
+
+  /** Whether a thread has the other end yet. */
+  get #peerAttached(): boolean {
+    // SYNC attach-once: a plain look; pairs with openHandle. What is taken right now closes the native ports itself.
+    return Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0;
   }
 
   /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
@@ -339,7 +344,7 @@ export class SharedRingTransport implements Transport {
       this.#damaged = true;
       this.life.end('lost');
       // Nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look.
-      this.#side.close();
+      this.#side.close(this.#peerAttached);
       this.life.tellLater();
     }
     return error;
