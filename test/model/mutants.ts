@@ -2,6 +2,7 @@
 //
 // A text that is no longer found exactly once fails the run: whoever changes the source decides anew what its bugs are.
 import type { FailureKind } from '../kit/explore.ts';
+import { latestMutants } from './latest.mutants.ts';
 import type { Edit } from './shipped.ts';
 
 export interface Mutant extends Edit {
@@ -384,4 +385,5 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'parts: one large message',
     as: 'threw',
   },
+  ...latestMutants,
 ];

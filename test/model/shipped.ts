@@ -10,6 +10,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 type Producer = typeof import('../../src/ring/producer.ts');
 type Consumer = typeof import('../../src/ring/consumer.ts');
+type LatestProducer = typeof import('../../src/ring/latest-producer.ts');
+type LatestConsumer = typeof import('../../src/ring/latest-consumer.ts');
 type Signal = typeof import('../../src/wait/signal.ts');
 type Block = typeof import('../../src/wait/block.ts');
 type Async = typeof import('../../src/wait/async.ts');
@@ -20,11 +22,24 @@ type SharedRing = typeof import('../../src/transport/thread/shared-ring.ts');
 type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
-export type Shipped = Producer & Consumer & Signal & Block & Async & Spin & Inbound & Transport & SharedRing & Port;
+export type Shipped = Producer &
+  Consumer &
+  LatestProducer &
+  LatestConsumer &
+  Signal &
+  Block &
+  Async &
+  Spin &
+  Inbound &
+  Transport &
+  SharedRing &
+  Port;
 
 const MODULES = [
   'ring/producer.js',
   'ring/consumer.js',
+  'ring/latest-producer.js',
+  'ring/latest-consumer.js',
   'wait/signal.js',
   'wait/block.js',
   'wait/async.js',

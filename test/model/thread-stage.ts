@@ -12,13 +12,14 @@ import type { Shipped } from './shipped.ts';
 
 /** Bytes a direction: four small records. The largest payload of one record is 24 bytes. */
 const CAPACITY = 64;
-const NATIVE = layout.DATA + (2 * CAPACITY) / 4;
+const CAPACITY_MAX = 256;
+const NATIVE = layout.DATA + (2 * CAPACITY_MAX) / 4;
 const SIDES = [layout.SIDE_0, layout.SIDE_1] as const;
 const LANES = [layout.LANE_0, layout.LANE_1] as const;
 const TETHER = [NATIVE, NATIVE + 1] as const;
 const SIDE_PORT = [NATIVE + 2, NATIVE + 2 + SIDE_WORDS] as const;
 /** How many values the left side knows to be sent. */
-const SENT_BY_LEFT = NATIVE + 2 + 2 * SIDE_WORDS;
+export const SENT_BY_LEFT: number = NATIVE + 2 + 2 * SIDE_WORDS;
 const WORDS = SENT_BY_LEFT + 1;
 
 const { SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD, PARKS, PROBES, WAKES } = layout;
@@ -44,10 +45,10 @@ const ignoredFields = [
 
 const names: Record<number, string> = {};
 for (const side of [0, 1] as const) {
-  const { PARK, CLOSED, SPILLED, TAIL, HEAD, SIDE_TAKEN } = layout;
+  const { PARK, CLOSED, SPILLED, TAIL, HEAD, SIDE_TAKEN, LATEST } = layout;
   const ofSide = { PARK, CLOSED, SPILLED, PARKS, PROBES, WAKES };
   for (const [name, word] of Object.entries(ofSide)) names[SIDES[side] + word] = `${name} of side ${side}`;
-  const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN };
+  const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN, LATEST };
   for (const [name, word] of Object.entries(ofLane)) names[LANES[side] + word] = `${name} of lane ${side}`;
   names[TETHER[side]] = `tether of side ${side}`;
   for (let i = 0; i < SIDE_WORDS; i++) names[SIDE_PORT[side] + i] = `side port of side ${side}, message ${i}`;
@@ -95,6 +96,9 @@ export interface Manner {
   /** Lives on its event loop, and sleeps like this. */
   readonly loop?: Sleep;
   readonly watchPeer?: boolean;
+  readonly overflow?: SharedRingOptions['overflow'];
+  /** Bytes a direction, the same at both ends: 64 unless told otherwise, at most 256. */
+  readonly capacity?: number;
   /** Has time limits: what it does inside a call depends on the time that has passed. */
   readonly limited?: boolean;
 }
@@ -109,7 +113,8 @@ export class End {
   #transport: InstanceType<Shipped['SharedRingTransport']> | undefined;
   #phase = 'start';
 
-  constructor(shipped: Shipped, kit: Kit, side: 0 | 1, { loop, watchPeer = false, limited = false }: Manner) {
+  constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
+    const { loop, watchPeer = false, limited = false, overflow = 'wait', capacity = CAPACITY } = manner;
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
     const bytes = kit.bytes();
@@ -121,8 +126,8 @@ export class End {
       views: { words, bytes, blocks: blocksOf(bytes) },
       messageMax: 4096,
       lanes: [
-        { words, bytes, block: layout.LANE_0, data, capacity: CAPACITY },
-        { words, bytes, block: layout.LANE_1, data: data + CAPACITY, capacity: CAPACITY },
+        { words, bytes, block: layout.LANE_0, data, capacity },
+        { words, bytes, block: layout.LANE_1, data: data + capacity, capacity },
       ],
     } as unknown as Region;
     const natives: NativePair = {
@@ -132,7 +137,7 @@ export class End {
     const options = {
       codec,
       codecs: [codec],
-      overflow: 'wait',
+      overflow,
       highWaterMark: 1024,
       outboxLimit: 4096,
       spinUs: 0,
@@ -229,11 +234,17 @@ export function blocking(shipped: Shipped, side: 0 | 1, act: (end: End) => void,
   };
 }
 
-export function onLoop(shipped: Shipped, side: 0 | 1, sleep: Sleep, act: (end: End) => Promise<void>): Actor {
+export function onLoop(
+  shipped: Shipped,
+  side: 0 | 1,
+  sleep: Sleep,
+  act: (end: End) => Promise<void>,
+  manner: Manner = {},
+): Actor {
   return {
     name: side === 0 ? 'left' : 'right',
     async run(kit) {
-      const end = new End(shipped, kit, side, { loop: sleep });
+      const end = new End(shipped, kit, side, { ...manner, loop: sleep });
       await act(end);
       return end.story;
     },
