@@ -92,6 +92,13 @@ export const SHAPE_DEPTH_MAX: number = 8;
 export const SHAPE_NODES_MAX: number = 8192;
 /** Shapes a decoder keeps. No encoder has more shapes than nodes. */
 export const SHAPES_MAX: number = SHAPE_NODES_MAX;
+/** Bytes that a key in a shape counts for beside its characters: the string, and places in lists and in hidden classes. */
+export const SHAPE_KEY_BYTES: number = 32;
+/**
+ * Bytes that all shapes of a direction may count for on either side. A full tree of ordinary keys stays below (objects with
+ * 50 keys of 8 characters reach it with the last node); 8192 shapes of 64 keys of 128 characters would be 80 MiB.
+ */
+export const SHAPE_BYTES_MAX: number = 8 * 1024 * 1024;
 /** Objects of one value that a loop compares; beyond, `indexOf` costs less. */
 export const IDENTITY_LOOP_MAX: number = 12;
 /** Objects of one value that `indexOf` looks through; beyond, a Map costs less. */

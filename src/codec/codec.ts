@@ -27,6 +27,11 @@ export interface Encoder {
    * called until the next `encodeInto`, so that a sender can look at the length first. Absent where nothing is learned.
    */
   discard?(): void;
+  /**
+   * The receiver could not decode a payload, and may know less than it was taught: from now on payloads use nothing that
+   * those before them taught. Payloads encoded before still go first. Absent where nothing is learned.
+   */
+  forget?(): void;
 }
 
 /** Reads payloads, in the order in which they were encoded. */
@@ -34,7 +39,8 @@ export interface Decoder {
   /**
    * Returns the value at `offset` (a multiple of 8), `length` bytes long. Must not keep views of `memory`; must check
    * everything it reads: the bytes may be hostile and may change while it looks.
-   * @throws CodecError ERR_DECODE; the next payload can still be decoded
+   * @throws CodecError ERR_DECODE: the payload taught nothing. Later ones that need what it taught throw in their turn,
+   *   until the encoder was told to `forget`; none of them gives another value for it.
    */
   decode(memory: Memory, offset: number, length: number): unknown;
 }

@@ -109,7 +109,7 @@ export const ERROR_HAS_STACK = 32;
 export const ERROR_HAS_CAUSE = 64;
 
 /** Shapes that live for one payload only have numbers from here on. */
-export const SHAPE_LOCAL: number = 1 << 20;
+export const SHAPE_LOCAL: number = 1 << 27;
 
 /** The order is the format: the index is the class number. */
 export const ERROR_NAMES: readonly string[] = [

@@ -7,7 +7,9 @@
 // nobody keeps it alive.
 //
 // K1. Numbers are never used again, so a number means one text or none, even after messages were lost.
-// K2. What an encoding changes here is undone unless it succeeds.
+// K2. What an encoding changes here is undone unless it succeeds, and what a decoding changes likewise.
+// K3. Both sides count the same bytes, those of the characters as they were written, without padding. Each holds the
+//     bounds by itself, and would otherwise forget other texts than its peer does.
 import { KNOWN_TEXT_CANDIDATES, KNOWN_TEXTS_ALIKE_MAX } from '../limits.ts';
 import { ARGUMENT_MAX } from './packed-format.ts';
 
@@ -96,9 +98,13 @@ export class KnownTexts {
     return this.#nextNumber;
   }
 
-  /** Remembers the text that `find` did not find. Returns the numbers forgotten for it, itself among them if too big. */
+  /**
+   * Remembers the text that `find` did not find, which took `bytes`. Returns the numbers forgotten for it: its own alone
+   * if it turned out to be too big.
+   */
   teach(text: string, bytes: number): number[] {
     this.#before ??= { known: this.#known.slice(), bytes: this.#bytes, nextNumber: this.#nextNumber };
+    if (bytes > this.#bytesMax) return [this.#nextNumber++];
     const used = ++this.#clock;
     this.#known.push({ text, used, number: this.#nextNumber++, fingerprint: this.#fingerprint, bytes });
     this.#bytes += bytes;
@@ -118,6 +124,12 @@ export class KnownTexts {
     this.#encoding = (this.#encoding + 1) | 0;
   }
 
+  /** The decoder may know less than it was taught. It drops what it does know by itself, as the oldest. */
+  forget(): void {
+    this.#known = [];
+    this.#bytes = 0;
+  }
+
   #undo(): void {
     // Without this, a large text that is tried again where there is more room would have been met twice.
     for (let i = 0; i < KNOWN_TEXT_CANDIDATES; i++) {
@@ -130,12 +142,16 @@ export class KnownTexts {
   }
 }
 
+type Taught = Map<number, { readonly text: string; readonly bytes: number }>;
+
 /** What the decoder was taught. Holds its bounds by itself, whatever the encoder says. */
 export class TaughtTexts {
-  readonly #texts: Map<number, { readonly text: string; readonly bytes: number }> = new Map();
+  #texts: Taught = new Map();
   #bytes = 0;
   readonly #countMax: number;
   readonly #bytesMax: number;
+  /** How things were before this payload taught. */
+  #before: { readonly texts: Taught; readonly bytes: number } | null = null;
 
   constructor(countMax: number, bytesMax: number) {
     this.#countMax = countMax;
@@ -147,6 +163,7 @@ export class TaughtTexts {
   }
 
   remember(number: number, text: string, bytes: number): void {
+    this.#before ??= { texts: new Map(this.#texts), bytes: this.#bytes };
     this.forget(number);
     this.#texts.set(number, { text, bytes });
     this.#bytes += bytes;
@@ -163,5 +180,15 @@ export class TaughtTexts {
       if (this.#texts.size <= this.#countMax && this.#bytes <= this.#bytesMax) return;
       this.forget(number);
     }
+  }
+
+  /** The payload has been read. @param whole what it taught holds (K2) */
+  finish(whole: boolean): void {
+    const before = this.#before;
+    if (before === null) return;
+    this.#before = null;
+    if (whole) return;
+    this.#texts = before.texts;
+    this.#bytes = before.bytes;
   }
 }

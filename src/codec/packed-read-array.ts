@@ -5,9 +5,10 @@ import type { PackedReader } from './packed-reader.ts';
 // Copies: see packed-format.ts.
 const { ARGUMENT_MAX, TAG_BITS, TAG_HOLES, TAG_MASK } = format;
 
+// Whoever calls these has entered the array's level of depth.
+
 export function readArray(reader: PackedReader, argument: number): unknown[] {
   const length = argument === ARGUMENT_MAX ? reader.word() >>> 0 : argument;
-  reader.enter();
   let array: unknown[];
   if (length <= reader.elements) {
     reader.elements -= length;
@@ -27,7 +28,6 @@ export function readArray(reader: PackedReader, argument: number): unknown[] {
       array[i] = reader.value();
     }
   }
-  reader.leave();
   return array;
 }
 

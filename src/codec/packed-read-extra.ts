@@ -21,8 +21,17 @@ import {
   EXTRA_TEXT_REMEMBER,
   EXTRA_VIEW,
   EXTRA_VIEW_WHOLE,
+  TAG_ARRAY,
+  TAG_BITS,
+  TAG_DOUBLE_ARRAY,
+  TAG_INT32_ARRAY,
+  TAG_MASK,
+  TAG_TEXT_LATIN1,
+  TAG_TEXT_UTF8,
+  TAG_TEXT_UTF16,
   VIEW_NAMES,
 } from './packed-format.ts';
+import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
 import type { PackedReader } from './packed-reader.ts';
 
 const double: Float64Array = new Float64Array(1);
@@ -42,7 +51,18 @@ const ERROR_MAKERS: readonly ErrorConstructor[] = ERROR_NAMES.map(
 
 export function readExtra(reader: PackedReader, argument: number): unknown {
   const parameter = argument >>> EXTRA_BITS;
-  switch (argument & EXTRA_MASK) {
+  const kind = argument & EXTRA_MASK;
+  // The two that are no objects, hence no level of depth.
+  if (kind === EXTRA_BIGINT) return readBigint(reader, parameter);
+  if (kind === EXTRA_TEXT_REMEMBER) return readTaught(reader, parameter);
+  reader.enter();
+  const object = readObject(reader, kind, parameter);
+  reader.leave();
+  return object;
+}
+
+function readObject(reader: PackedReader, kind: number, parameter: number): object {
+  switch (kind) {
     case EXTRA_DATE: {
       doubleWords[0] = reader.word();
       doubleWords[1] = reader.word();
@@ -61,8 +81,6 @@ export function readExtra(reader: PackedReader, argument: number): unknown {
       for (let left = reader.count(1); left > 0; left--) set.add(reader.value());
       return set;
     }
-    case EXTRA_BIGINT:
-      return readBigint(reader, parameter);
     case EXTRA_REGEXP: {
       const source = reader.string();
       const flags = reader.string();
@@ -81,15 +99,27 @@ export function readExtra(reader: PackedReader, argument: number): unknown {
     case EXTRA_BOXED:
       return readBoxed(reader);
     case EXTRA_ARRAY_PAIRS: {
-      const array = reader.value();
-      if (!Array.isArray(array)) reader.damaged('an array was expected');
-      reader.pairs(array as object, Array.prototype);
+      const array = readBareArray(reader);
+      reader.pairs(array, Array.prototype);
       return array;
     }
-    case EXTRA_TEXT_REMEMBER:
-      return readTaught(reader, parameter);
     default:
-      return reader.damaged(`there is no extra value ${argument & EXTRA_MASK}`);
+      return reader.damaged(`there is no extra value ${kind}`);
+  }
+}
+
+/** An array whose level is entered already: it and its named properties are one object. */
+function readBareArray(reader: PackedReader): unknown[] {
+  const word = reader.word();
+  switch (word & TAG_MASK) {
+    case TAG_ARRAY:
+      return readArray(reader, word >>> TAG_BITS);
+    case TAG_INT32_ARRAY:
+      return readIntegers(reader, word >>> TAG_BITS);
+    case TAG_DOUBLE_ARRAY:
+      return readDoubles(reader, word >>> TAG_BITS);
+    default:
+      return reader.damaged('an array was expected');
   }
 }
 
@@ -216,12 +246,18 @@ function readBoxed(reader: PackedReader): object {
   return boxed;
 }
 
+/** A text, which must stand here as it is, and the number under which it is remembered from now on. */
 function readTaught(reader: PackedReader, forgotten: number): string {
   const number = reader.word();
-  const from = reader.at;
-  const text = reader.string();
-  // The words it took are at most four bytes more than the text.
-  reader.texts.taught.remember(number, text, (reader.at - from - 1) * 4);
+  const word = reader.word();
+  const tag = word & TAG_MASK;
+  const size = word >>> TAG_BITS;
+  let text: string;
+  if (tag === TAG_TEXT_LATIN1) text = reader.texts.latin1(reader, size);
+  else if (tag === TAG_TEXT_UTF16 || tag === TAG_TEXT_UTF8) text = reader.texts.other(reader, word);
+  else return reader.damaged('a text was expected');
+  // Without the padding, as the encoder counts.
+  reader.texts.taught.remember(number, text, tag === TAG_TEXT_UTF16 ? size * 2 : size);
   if (forgotten > reader.end - reader.at) reader.damaged('a count exceeds what is there');
   for (let left = forgotten; left > 0; left--) reader.texts.taught.forget(reader.word());
   reader.texts.taught.trim();

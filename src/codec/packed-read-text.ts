@@ -23,9 +23,10 @@ export class TextReader {
     this.taught = taught;
   }
 
-  /** Lets go of what belongs to the payload. */
-  finish(): void {
+  /** Lets go of what belongs to the payload. @param whole what it taught holds */
+  finish(whole: boolean): void {
     if (this.#window !== '') this.#window = '';
+    this.taught.finish(whole);
   }
 
   latin1(reader: PackedReader, length: number): string {

@@ -75,7 +75,6 @@ export class PackedReader {
   begin(memory: Memory, keeps: boolean, words: number): void {
     this.elements = words * 4 + ELEMENTS_FREE;
     this.reserved = 0;
-    this.shapes.begin();
     this.words = memory.words;
     this.floats = memory.floats;
     this.blocks = memory.blocks;
@@ -85,11 +84,11 @@ export class PackedReader {
     this.#depth = 0;
   }
 
-  /** Lets go of what belongs to the payload. */
-  finish(): void {
+  /** Lets go of what belongs to the payload. @param whole it was read to its end, and what it taught holds */
+  finish(whole: boolean): void {
     if (this.#keeps) this.#objects = [];
-    this.texts.finish();
-    this.shapes.finish();
+    this.texts.finish(whole);
+    this.shapes.finish(whole);
   }
 
   damaged(what: string): never {
@@ -135,8 +134,12 @@ export class PackedReader {
         return this.#object(word >>> TAG_BITS);
       case TAG_CONSTANT:
         return this.#constant(word);
-      case TAG_ARRAY:
-        return readArray(this, word >>> TAG_BITS);
+      case TAG_ARRAY: {
+        this.enter();
+        const array = readArray(this, word >>> TAG_BITS);
+        this.#depth--;
+        return array;
+      }
       case TAG_DOUBLE: {
         if (at + 3 > this.end) this.damaged('the payload ends too soon');
         doubleWords[0] = this.words[at + 1]!;
@@ -147,8 +150,10 @@ export class PackedReader {
       case TAG_INT32:
         return this.word();
       case TAG_INT32_ARRAY:
+        if (this.#depth === VALUE_DEPTH_MAX) this.enter();
         return readIntegers(this, word >>> TAG_BITS);
       case TAG_DOUBLE_ARRAY:
+        if (this.#depth === VALUE_DEPTH_MAX) this.enter();
         return readDoubles(this, word >>> TAG_BITS);
       case TAG_TEXT_UTF16:
       case TAG_TEXT_UTF8:
@@ -163,17 +168,14 @@ export class PackedReader {
         this.#depth--;
         return object;
       }
-      case TAG_EXTRA: {
-        this.enter();
-        const value = readExtra(this, word >>> TAG_BITS);
-        this.#depth--;
-        return value;
-      }
+      case TAG_EXTRA:
+        return readExtra(this, word >>> TAG_BITS);
       default:
         return this.damaged(`a value begins with the word ${word}`);
     }
   }
 
+  /** One object deeper. Levels are counted as PackedWriter counts them: objects, all of them, and nothing else. */
   enter(): void {
     if (++this.#depth > VALUE_DEPTH_MAX) this.damaged('objects lie too deep in one another');
   }

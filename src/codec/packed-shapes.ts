@@ -2,10 +2,13 @@
 // node it ends on stands for the list of keys, the shape, and carries the number under which the decoder knows it.
 import {
   SHAPE_BRANCHES_MAX,
+  SHAPE_BYTES_MAX,
   SHAPE_DEPTH_MAX,
+  SHAPE_KEY_BYTES,
   SHAPE_KEY_LENGTH_MAX,
   SHAPE_KEYS_MAX,
   SHAPE_NODES_MAX,
+  SHAPES_MAX,
 } from '../limits.ts';
 import { SHAPE_LOCAL } from './packed-format.ts';
 
@@ -23,12 +26,15 @@ export class ShapeNode {
   inner: ShapeNode | null = null;
   /** How deep in such beginnings this node lies. */
   readonly depth: number;
+  /** What the keys count for. */
+  readonly bytes: number;
   /** Arrays without named properties seen with this node as their place. */
   plainArrays: number = 0;
 
-  constructor(keys: readonly string[], depth: number) {
+  constructor(keys: readonly string[], depth: number, bytes: number) {
     this.keys = keys;
     this.depth = depth;
+    this.bytes = bytes;
     if (keys.length === 0) this.shape = 0;
   }
 }
@@ -36,18 +42,35 @@ export class ShapeNode {
 const NO_KEYS: readonly string[] = [];
 
 export class ShapeTree {
-  readonly root: ShapeNode = new ShapeNode(NO_KEYS, 0);
+  readonly root: ShapeNode = new ShapeNode(NO_KEYS, 0, 0);
   /** Shapes of the current payload that the decoder does not know yet. */
   readonly pending: ShapeNode[] = [];
-  /** Shapes the decoder knows. Number 0 is the object without keys, known from the start. */
-  known: number = 1;
+  /** The number of the next shape. Number 0 is the object without keys, known from the start. */
+  known: number;
+  /** Whether the decoder has forgotten the shapes of the tree before this one. */
+  begun: boolean;
   #nodes = 1;
+  #bytes = 0;
   /** The same keys may be met in several places; they are one shape. */
   readonly #byKeys: Map<string, number> = new Map();
 
+  constructor(first: number = 1, begun: boolean = true) {
+    this.known = first;
+    this.begun = begun;
+  }
+
+  /**
+   * A new tree in the place of this one. Its shapes have numbers that none had before, so that a decoder which misses what
+   * either tree taught takes no shape for another (S1 in packed-taught-shapes.ts). When the numbers run out, after a
+   * hundred million shapes, they begin anew: nobody can have missed as much and know the first ones still.
+   */
+  successor(): ShapeTree {
+    return new ShapeTree(this.known + SHAPES_MAX > SHAPE_LOCAL ? 1 : this.known, false);
+  }
+
   /** Too much was met to remember more of it; what repeats now may not be what repeated then. */
   get full(): boolean {
-    return this.#nodes >= SHAPE_NODES_MAX;
+    return this.#nodes >= SHAPE_NODES_MAX || this.#bytes >= SHAPE_BYTES_MAX;
   }
 
   /** The node after `key`, or `null` when this object is better written as pairs from here on. */
@@ -68,8 +91,11 @@ export class ShapeTree {
     // Keys that are numbers belong to tables, which have new keys every time.
     const first = key.charCodeAt(0);
     if (first >= 48 && first <= 57) return null;
+    const bytes = from.bytes + SHAPE_KEY_BYTES + key.length;
+    this.#bytes += bytes;
+    if (this.#bytes > SHAPE_BYTES_MAX) return null;
     this.#nodes++;
-    const node = new ShapeNode([...from.keys, key], from.depth);
+    const node = new ShapeNode([...from.keys, key], from.depth, bytes);
     from.others?.set(key, node);
     from.key = key;
     from.next = node;
@@ -82,7 +108,7 @@ export class ShapeTree {
       node.inner = this.root;
     } else {
       this.#nodes++;
-      node.inner = new ShapeNode(NO_KEYS, node.depth + 1);
+      node.inner = new ShapeNode(NO_KEYS, node.depth + 1, 0);
     }
     return node.inner;
   }
@@ -106,6 +132,8 @@ export class ShapeTree {
 
   /** The decoder will know the pending shapes. */
   commit(): void {
+    this.begun = true;
+    if (this.pending.length === 0) return;
     this.known += this.pending.length;
     this.pending.length = 0;
     this.#followers.length = 0;
@@ -121,6 +149,13 @@ export class ShapeTree {
     this.pending.length = 0;
     this.#followers.length = 0;
   }
+}
+
+/** What a shape counts for, on either side. The tree counts every node, so its shapes can't exceed what a decoder takes. */
+export function shapeBytes(keys: readonly string[]): number {
+  let bytes = keys.length * SHAPE_KEY_BYTES;
+  for (const key of keys) bytes += key.length;
+  return bytes;
 }
 
 function nameOf(keys: readonly string[]): string {

@@ -1,7 +1,12 @@
 // What a decoder was taught about the keys of objects. The counterpart of packed-shapes.ts.
-import { SHAPES_MAX } from '../limits.ts';
+//
+// S1. A number means one list of keys or none: the encoder gives no number twice (but see SHAPE_LOCAL), so a payload whose
+//     shapes were lost is undecodable, and never decodes to other keys.
+// S2. A payload teaches when it has turned out to be whole. One that is damaged may be damaged in its trailer, too.
+import { SHAPE_BYTES_MAX, SHAPE_KEY_LENGTH_MAX, SHAPE_KEYS_MAX, SHAPES_MAX } from '../limits.ts';
 import { SHAPE_LOCAL } from './packed-format.ts';
 import type { PackedReader } from './packed-reader.ts';
+import { shapeBytes } from './packed-shapes.ts';
 import { PlainObject, setCarefully } from './plain-object.ts';
 
 /** The keys of an object in order. */
@@ -14,65 +19,95 @@ export interface Shape {
 }
 
 const NO_KEYS: Shape = { keys: [], careful: false, example: null };
+const NONE: readonly Shape[] = [];
 
 /** Keys that V8 lets an object get by assignment before it makes a slow table of it, at least. */
 const ASSIGNED_KEYS_MAX = 12;
 
 export class TaughtShapes {
-  /** By number; holes where a definition never arrived. */
-  #shapes: (Shape | undefined)[] = [NO_KEYS];
-  /** Those of this payload only, from number SHAPE_LOCAL on. */
-  #local: readonly Shape[] = [];
+  /** Those that outlive their payload, from number `#first` on; gaps where a definition never arrived. */
+  #shapes: (Shape | undefined)[] = [];
+  #first = 1;
+  #bytes = 0;
 
-  /** How things were before this payload: the list, and what was replaced in it from a number on. */
-  #shapesBefore: (Shape | undefined)[] = this.#shapes;
-  #replaced: (Shape | undefined)[] = [];
-  #replacedFrom = -1;
+  /** Those that the payload at hand defines, from number `#freshFirst` on. */
+  #fresh: readonly Shape[] = NONE;
+  #freshFirst = 0;
+  #freshBytes = 0;
+  /** They are to outlive it; nothing before them is to. */
+  #teaches = false;
+  #resets = false;
 
   get(number: number): Shape | undefined {
-    return this.#shapes[number] ?? this.#local[number - SHAPE_LOCAL];
+    const index = number - this.#first;
+    return (index >= 0 ? this.#shapes[index] : undefined) ?? this.#other(number);
   }
 
-  begin(): void {
-    this.#shapesBefore = this.#shapes;
-    this.#replacedFrom = -1;
-  }
-
-  finish(): void {
-    if (this.#local.length > 0) this.#local = [];
+  #other(number: number): Shape | undefined {
+    if (number === 0) return NO_KEYS;
+    const fresh = number - this.#freshFirst;
+    return fresh >= 0 && fresh < this.#fresh.length ? this.#fresh[fresh] : undefined;
   }
 
   /** Reads the trailer, which lies from `reader.at` to `reader.end`. */
   read(reader: PackedReader, reset: boolean, teach: boolean): void {
-    if (reset) this.#shapes = [NO_KEYS];
     const first = reader.word();
     const count = reader.count(1);
-    const shapes: Shape[] = [];
-    for (let i = 0; i < count; i++) shapes.push(readShape(reader));
-    if (!teach) {
-      this.#local = shapes;
-      return;
+    if (count > SHAPES_MAX || first < 1 || (teach && first + count > SHAPE_LOCAL)) {
+      reader.damaged('there are more shapes than anyone may teach');
     }
-    if (first < 1 || first + count > SHAPES_MAX) reader.damaged('there are more shapes than anyone may teach');
-    this.#replaced = shapes.map((_, i) => this.#shapes[first + i]);
-    this.#replacedFrom = first;
-    for (let i = 0; i < count; i++) this.#shapes[first + i] = shapes[i];
+    const shapes: Shape[] = [];
+    let bytes = 0;
+    for (let i = 0; i < count; i++) {
+      const shape = readShape(reader);
+      bytes += shapeBytes(shape.keys);
+      if (bytes > SHAPE_BYTES_MAX) reader.damaged('the keys of the shapes are longer than anyone may teach');
+      shapes.push(shape);
+    }
+    this.#fresh = shapes;
+    this.#freshFirst = first;
+    this.#freshBytes = bytes;
+    this.#teaches = teach;
+    this.#resets = reset;
   }
 
-  /** The payload turned out to be damaged: back to how things were before it. */
-  unlearn(): void {
-    if (this.#shapes === this.#shapesBefore && this.#replacedFrom >= 0) {
-      for (let i = 0; i < this.#replaced.length; i++) this.#shapes[this.#replacedFrom + i] = this.#replaced[i];
+  /** The payload has been read. @param whole it taught what it defines (S2) */
+  finish(whole: boolean): void {
+    if (this.#fresh === NONE) return;
+    if (whole && this.#teaches) this.#keep(this.#fresh, this.#freshFirst);
+    this.#fresh = NONE;
+  }
+
+  #keep(fresh: readonly Shape[], first: number): void {
+    // Without having been told to forget, there are too many only where the payload that said so was lost.
+    const last = first + fresh.length;
+    const outside = first < this.#first || last > this.#first + SHAPES_MAX;
+    if (this.#resets || outside || this.#bytes + this.#freshBytes > SHAPE_BYTES_MAX) {
+      this.#shapes = [];
+      this.#first = first;
+      this.#bytes = 0;
     }
-    this.#shapes = this.#shapesBefore;
+    const shapes = this.#shapes;
+    for (let i = 0; i < fresh.length; i++) {
+      const index = first - this.#first + i;
+      while (shapes.length <= index) shapes.push(undefined);
+      // The reader of a shape log (compat/sab-message-port) meets what it has learned there again.
+      if (shapes[index] !== undefined) continue;
+      const shape = fresh[i] as Shape;
+      shapes[index] = shape;
+      this.#bytes += shapeBytes(shape.keys);
+    }
   }
 }
 
 function readShape(reader: PackedReader): Shape {
   const keys: string[] = [];
   let careful = false;
-  for (let left = reader.count(1); left > 0; left--) {
+  const count = reader.count(1);
+  if (count > SHAPE_KEYS_MAX) reader.damaged(`a shape has ${count} keys`);
+  for (let left = count; left > 0; left--) {
     const key = reader.string();
+    if (key.length > SHAPE_KEY_LENGTH_MAX) reader.damaged(`a shape has a key of ${key.length} characters`);
     careful ||= key in Object.prototype;
     keys.push(key);
   }

@@ -7,7 +7,7 @@ import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory,
 import * as format from './packed-format.ts';
 import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
 import { PackedReader } from './packed-reader.ts';
-import { ShapeTree } from './packed-shapes.ts';
+import type { ShapeTree } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
 import { PackedWriter } from './packed-writer.ts';
@@ -29,7 +29,7 @@ export class PackedEncoder implements Encoder {
   #encoding = false;
   /** What the last payload taught may still be taken back. */
   #unsettled = false;
-  /** The shapes before the last payload, if it made the peer forget them. */
+  /** The shapes before the last payload, if there was no more room among them. */
   #shapesBefore: ShapeTree | null = null;
 
   constructor(options: CodecOptions = {}) {
@@ -47,11 +47,11 @@ export class PackedEncoder implements Encoder {
     const end = Math.min(start + (limit >>> 2), memory.words.length);
     const writer = this.#writer;
     // The tree is full of what was: begin a new one, and have the peer forget, if this payload gets through.
-    const reset = learn && writer.shapes.full;
-    if (reset) {
+    if (learn && writer.shapes.full) {
       this.#shapesBefore = writer.shapes;
-      writer.shapes = new ShapeTree();
+      writer.shapes = writer.shapes.successor();
     }
+    const reset = learn && !writer.shapes.begun;
     writer.begin(memory, end, learn);
     let succeeded = false;
     try {
@@ -83,15 +83,20 @@ export class PackedEncoder implements Encoder {
     if (this.#unsettled) this.#settle(false);
   }
 
+  forget(): void {
+    if (this.#unsettled) this.#settle(true);
+    const writer = this.#writer;
+    writer.shapes = writer.shapes.successor();
+    writer.known?.forget();
+  }
+
   /** @param learn what was written as new is known to the decoder from now on */
   #settle(succeeded: boolean, learn: boolean = succeeded): void {
     const writer = this.#writer;
     this.#unsettled = false;
     writer.known?.finish(succeeded);
-    if (writer.shapes.pending.length > 0) {
-      if (learn) writer.shapes.commit();
-      else writer.shapes.rollback();
-    }
+    if (learn) writer.shapes.commit();
+    else if (writer.shapes.pending.length > 0) writer.shapes.rollback();
     if (this.#shapesBefore !== null) {
       if (!learn) writer.shapes = this.#shapesBefore;
       this.#shapesBefore = null;
@@ -150,22 +155,21 @@ export class PackedDecoder implements Decoder {
     }
     reader.begin(memory, (header & HEADER_REFERENCES) !== 0, end - start);
     reader.end = end;
+    let whole = false;
     try {
       if ((header & HEADER_TRAILER) !== 0) readTrailer(reader, header, start, end);
       reader.at = start + 1;
       const value = reader.value();
       if (reader.at !== reader.end) reader.damaged('the payload is longer than its value');
+      whole = true;
       return value;
     } catch (error) {
-      if (error instanceof CodecError) {
-        // Damage: what the payload taught may be damaged too, and must not turn later payloads into other values.
-        reader.shapes.unlearn();
-        throw error;
-      }
-      // Whole, but not to be had here (a flag of a RegExp, say): later payloads may use what it taught.
+      if (error instanceof CodecError) throw error;
+      // Not to be had here (a flag of a RegExp, say, or memory), or damaged in a way that a constructor found.
       throw new CodecError('ERR_DECODE', `Cannot decode: ${String((error as Error)?.message)}`, { cause: error });
     } finally {
-      reader.finish();
+      // What the payload taught may be damaged too, and must not turn later payloads into other values.
+      reader.finish(whole);
     }
   }
 }

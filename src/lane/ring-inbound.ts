@@ -32,6 +32,7 @@ export class RingInbound {
   #consumer: RecordSource;
   readonly #decoders: ReadonlyMap<number, Decoder>;
   readonly #side: SideChannel;
+  readonly #relearn: number;
   readonly #inbox = new Inbox();
   readonly #join: Join;
   readonly #latest: (() => RecordSource) | undefined;
@@ -44,7 +45,10 @@ export class RingInbound {
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
-  /** @param latest what to go on reading from when the sender says that only its newest message counts */
+  /**
+   * @param relearn word index of this side's RELEARN
+   * @param latest what to go on reading from when the sender says that only its newest message counts
+   */
   constructor(
     views: Views,
     lane: LaneMemory,
@@ -52,8 +56,10 @@ export class RingInbound {
     decoders: ReadonlyMap<number, Decoder>,
     side: SideChannel,
     messageMax: number,
+    relearn: number,
     latest?: () => RecordSource,
   ) {
+    this.#relearn = relearn;
     this.#views = views;
     this.#lane = lane;
     this.#consumer = consumer;
@@ -185,6 +191,7 @@ export class RingInbound {
       try {
         return decoder.decode(this.#views, offset, length);
       } catch (error) {
+        this.#askToRelearn();
         throw this.#failure(error);
       } finally {
         this.#leave();
@@ -229,6 +236,7 @@ export class RingInbound {
     try {
       return decoder.decode(whole, 0, length);
     } catch (error) {
+      this.#askToRelearn();
       throw this.#failure(error);
     }
   };
@@ -249,6 +257,15 @@ export class RingInbound {
     const views = viewsOf(new ArrayBuffer((payload.length + 7) & -8));
     views.bytes.set(payload);
     return this.#decodeAside(kind, views, payload.length);
+  }
+
+  /**
+   * What the failed payload taught is lost, and later ones may need it. Asked for at every failure, also while an answer
+   * is on its way: that could be the one which failed.
+   */
+  #askToRelearn(): void {
+    // SYNC relearn: pairs with RingOutbound.heed, which encodes nothing more that needs what came before.
+    Atomics.add(this.#lane.words, this.#relearn, 1);
   }
 
   #failure(error: unknown): unknown {

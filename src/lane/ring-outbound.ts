@@ -27,6 +27,12 @@ export class RingOutbound {
   readonly #aside: AsideEncoder;
   readonly #sideways: SideSender;
   readonly #counters: OutboundCounters;
+  readonly #words: Int32Array;
+  readonly #relearn: number;
+  /** Whether the encoder teaches at all. */
+  readonly #teaches: boolean;
+  /** Requests of the peer to be taught anew that were heeded. */
+  #heeded = 0;
   /** Bytes the next value is expected to take: a little more than the last one did. */
   #wanted = 64;
   /** Bytes that `trySend` last found no room for; 0 when it found room. */
@@ -48,6 +54,8 @@ export class RingOutbound {
     messageMax: number,
     outbox: Outbox,
     maySpin: boolean,
+    /** Word index of the peer's RELEARN. */
+    relearn: number,
   ) {
     this.#views = views;
     this.#producer = producer;
@@ -60,6 +68,9 @@ export class RingOutbound {
     this.#aside = new AsideEncoder(encoder, messageMax);
     this.#sideways = new SideSender(views, lane, producer, side, messageMax);
     this.#counters = new OutboundCounters(lane);
+    this.#words = lane.words;
+    this.#relearn = relearn;
+    this.#teaches = encoder.forget !== undefined;
   }
 
   /** Messages accepted so far; with `moved`, tells when everything up to a point has left the outbox. */
@@ -191,6 +202,7 @@ export class RingOutbound {
     const offset = producer.tryClaim(room);
     if (offset === FULL) return false;
     let length: number;
+    this.#heed();
     this.#encoding = true;
     try {
       length = this.#encoder.encodeInto(value, this.#views, offset, room, true);
@@ -219,12 +231,26 @@ export class RingOutbound {
 
   /** Encodes outside the ring. Undefined: refused, the native clone may carry it. What may be dropped teaches nothing. */
   #encodeAside(value: unknown): Aside | undefined {
+    this.#heed();
     this.#encoding = true;
     try {
       return this.#aside.encode(value, !this.#outbox.mayDrop);
     } finally {
       this.#encoding = false;
     }
+  }
+
+  /**
+   * Before a value is encoded: did the peer ask to be taught anew? Then what this value needs is taught with it. What was
+   * encoded before, in ring and outbox, arrives before; as far as the peer lacks something for it, it is lost (G6).
+   */
+  #heed(): void {
+    if (!this.#teaches) return;
+    // SYNC relearn: a look at a line that nobody writes but in an emergency; pairs with RingInbound.askToRelearn.
+    const asked = Atomics.load(this.#words, this.#relearn);
+    if (asked === this.#heeded) return;
+    this.#heeded = asked;
+    this.#encoder.forget?.();
   }
 
   /** Moves one waiting message, or its next parts, into the ring; whether all of it is there. */

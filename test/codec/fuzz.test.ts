@@ -194,6 +194,21 @@ test('a payload of nothing but nesting is refused, not a stack overflow', () => 
   }
 });
 
+test('nesting of what takes no level of depth is refused, not a stack overflow', () => {
+  const TEXT_REMEMBER = (12 << 4) | 11;
+  const ARRAY_PAIRS = (11 << 4) | 11;
+  const BOXED = (10 << 4) | 11;
+  for (const level of [[TEXT_REMEMBER, 7], [ARRAY_PAIRS], [BOXED], [TEXT_REMEMBER, 7, BOXED]]) {
+    const words = new Int32Array(1 + 200_000 * level.length);
+    words[0] = 1;
+    for (let i = 1; i < words.length; i++) words[i] = level[(i - 1) % level.length] as number;
+    assert.throws(
+      () => decode(codec.createDecoder(), new Uint8Array(words.buffer)),
+      (error) => error instanceof CodecError && error.cause === undefined,
+    );
+  }
+});
+
 test('a bigint of a million bytes goes through both ways in linear time', () => {
   // Quadratic work would be a hundred billion steps: the watchdog of the test run would end it.
   const value = (1n << 8_000_000n) - 12345n;

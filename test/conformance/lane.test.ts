@@ -38,9 +38,11 @@ function ringLane(
     MESSAGE_MAX,
     new Outbox(overflow, highWaterMark, outboxLimit),
     false,
+    layout.SIDE_1 + layout.RELEARN,
   );
   const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
-  const inbound = new RingInbound(region.views, lane, new Consumer(lane), decoders, sideIn, MESSAGE_MAX);
+  const relearn = layout.SIDE_1 + layout.RELEARN;
+  const inbound = new RingInbound(region.views, lane, new Consumer(lane), decoders, sideIn, MESSAGE_MAX, relearn);
   return {
     out,
     in: inbound,

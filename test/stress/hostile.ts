@@ -94,7 +94,8 @@ export function hostileLane(random: Random, payloads: readonly Payload[]): void 
   const producer = new Producer(lane);
   const consumer = new Consumer(lane);
   const decoders = new Map(CODECS.map((codec) => [codec.kind, codec.createDecoder()]));
-  const inbound = new RingInbound(region.views, lane, consumer, decoders, STUB as never, MESSAGE_MAX);
+  const relearn = layout.SIDE_1 + layout.RELEARN;
+  const inbound = new RingInbound(region.views, lane, consumer, decoders, STUB as never, MESSAGE_MAX, relearn);
   // What is not the lane's: behind its data area.
   const foreign = bytes.length - 64;
   let producing = true;

@@ -131,6 +131,7 @@ export class SharedRingTransport implements Transport {
             region.messageMax,
             outbox,
             options.spinUs > 0,
+            there + layout.RELEARN,
           );
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
     this.#in = new RingInbound(
@@ -140,6 +141,7 @@ export class SharedRingTransport implements Transport {
       decoders,
       this.#side,
       region.messageMax,
+      here + layout.RELEARN,
       () => latestInbound(inLane, spaceBell, this.#side),
     );
     const sleeps = here + layout.PARKS;
