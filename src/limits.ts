@@ -69,6 +69,11 @@ export const PACE_BYTES_PER_MS: number = 2 * 1024 * 1024;
 /** Milliseconds of it at the most. */
 export const PACE_MS_MAX: number = 5;
 
+// ---- starting and ending ----------------------------------------------------------------------------------------
+
+/** Characters of JSON that tell what a thread died of: 16 KiB of memory a worker, of which few pages are ever touched. */
+export const DEATH_TEXT_MAX: number = 8192;
+
 // ---- fairness (G11) -------------------------------------------------------------------------------------------
 
 /** Messages an event loop handles before timers, I/O and other ports get their turn. */

@@ -1,12 +1,14 @@
 // The two native ports beside a ring. The TETHER tells of the other thread's end and carries doorbells and probes (the
 // number 0) to its event loop. The SIDE PORT carries values that only the native clone can (numbered; a marker in the
-// ring keeps their place), what was left over when the other side ended, and the word that tells of its thread's life.
+// ring keeps their place), what was left over when the other side ended, and the page that tells of its thread's life.
 // They are two because a port that somebody listens on cannot be read at will: on Deno the listener has taken the
 // message already. Nobody listens on the side port where the platform can take from it.
 import { platform } from '#platform';
 import { DataCloneError, UsageError } from '../errors.ts';
 import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX } from '../limits.ts';
 import type { NativePair } from '../memory/handshake.ts';
+import type { CloseReason } from '../memory/layout.ts';
+import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import type { NativePort } from '../platform/contract.ts';
 
 /** Bytes from which on a frame that is left behind is moved instead of copied. */
@@ -48,7 +50,7 @@ export class SideChannel {
   readonly #rungThere: number;
   readonly #values = new Map<number, SideValue>();
   #spill: readonly SpilledFrame[] | undefined;
-  #peerLife: Int32Array | undefined;
+  #peerLife: SharedArrayBuffer | undefined;
   #nextNumber = 0;
   /** Number of the next value to arrive. */
   #nextArriving = 0;
@@ -57,7 +59,7 @@ export class SideChannel {
   #posted = 0;
   #lastProbe = 0;
   #open = true;
-  /** Whether anything but the word of life was ever posted on the side port. */
+  /** Whether anything but the page of life was ever posted on the side port. */
   #left = false;
 
   constructor(natives: NativePair, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
@@ -181,13 +183,13 @@ export class SideChannel {
     return this.#spill !== undefined;
   }
 
-  /** Tells the other side which word speaks for this thread's life. */
+  /** Tells the other side which page speaks for this thread's life. */
   announceLife(life: SharedArrayBuffer): void {
     this.#side.postMessage([LIFE, life]);
   }
 
   watchLife(life: SharedArrayBuffer): void {
-    this.#peerLife = new Int32Array(life, 0, 1);
+    this.#peerLife = life;
   }
 
   /** Takes in whatever waits on the side port, without the event loop. */
@@ -197,21 +199,27 @@ export class SideChannel {
     }
   }
 
-  /** Asks whether the other thread is gone, without the event loop. False when it cannot be known here. */
-  peerGone(): boolean {
+  /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
+  peerGone(): CloseReason | undefined {
     this.pull();
-    // SYNC life: what the ended thread wrote is visible after this load; pairs with spawn in port/spawn.ts.
-    if (this.#peerLife !== undefined && Atomics.load(this.#peerLife, 0) !== 0) return true;
+    const told = this.#peerLife && endedOn(this.#peerLife);
+    if (told !== undefined) return told;
     while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
-    if (!platform.canProbe) return false;
+    if (!platform.canProbe) return undefined;
     // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
     // SYNC rung: a count and nothing else; covers no plain access; pairs with #rung.
     const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
     const now = performance.now();
-    if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return false;
+    if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return undefined;
     this.#lastProbe = now;
     this.#posted++;
-    return platform.probeGone(this.#tether);
+    return platform.probeGone(this.#tether) ? 'terminated' : undefined;
+  }
+
+  /** What the other thread died of, as far as it could say so. */
+  get peerError(): unknown {
+    if (this.#open) this.pull();
+    return this.#peerLife && readError(this.#peerLife);
   }
 
   hold(held: boolean): void {
@@ -262,7 +270,7 @@ export class SideChannel {
       this.#arrive(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
-    } else if (message[0] === LIFE && message[1] instanceof SharedArrayBuffer && message[1].byteLength >= 4) {
+    } else if (message[0] === LIFE && isLifePage(message[1])) {
       this.watchLife(message[1]);
     }
   }

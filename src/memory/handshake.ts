@@ -4,6 +4,7 @@ import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { ATTACHED, CLOSED, LAYOUT_VERSION, SIDE_0, SIDE_1 } from './layout.ts';
+import { isLifePage } from './life-page.ts';
 import { checkSharedMemory, openRegion, type Region } from './region.ts';
 
 const HANDLE_TYPE = 'millrace';
@@ -22,7 +23,7 @@ export interface RemoteHandle {
   readonly tether: unknown;
   /** Native port: carries what only the native clone can. Nobody listens on it; it is read when a marker says so. */
   readonly side: unknown;
-  /** One word that somebody else sets to 1 when the creating thread has ended, if somebody watches it. */
+  /** The page that speaks for the creating thread's life, if somebody watches it: life-page.ts. */
   readonly life: SharedArrayBuffer | null;
   /** What both ends remember of large texts. */
   readonly texts: TextBounds;
@@ -122,7 +123,7 @@ export function openHandle(value: unknown): OpenedHandle {
   // SYNC attach-once: whoever changes 0 to 1 owns the side; pairs with the same exchange in any other thread.
   if (Atomics.compareExchange(words, attached, 0, 1) !== 0) throw attachedBefore();
   const [tether = natives.tether, side = natives.side] = moved ?? [];
-  const life = handle.life instanceof SharedArrayBuffer && handle.life.byteLength >= 4 ? handle.life : null;
+  const life = isLifePage(handle.life) ? handle.life : null;
   return { end, region, natives: { tether, side }, life, texts };
 }
 

@@ -75,7 +75,7 @@ test('the thread that runs the tests may block', () => {
 });
 
 test('spawn names the remedy', () => {
-  const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {}, [], {}, () => {});
+  const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {} as never, {}, () => {});
   assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /post it the `remote`/ });
 });
 

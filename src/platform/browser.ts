@@ -1,15 +1,7 @@
 // Browsers, and what a bundle for script tags carries: the web's globals only. A document's main thread may not block;
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 import { UnsupportedError } from '../errors.ts';
-import type {
-  BlockMemory,
-  NativePort,
-  Platform,
-  SpawnedThread,
-  TetherHandlers,
-  TextMemory,
-  ThreadEnd,
-} from './contract.ts';
+import type { BlockMemory, NativePort, Platform, TetherHandlers, TextMemory, ThreadEnd } from './contract.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 
 /** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
@@ -181,7 +173,10 @@ export const platform: Platform = {
     });
   },
 
-  spawn(): SpawnedThread {
+  // An uncaught error ends no thread here.
+  onCrash(): void {},
+
+  spawn(): never {
     throw new UnsupportedError(
       'Cannot spawn a thread in a browser: make the Worker yourself, post it the `remote` of a channel, and attach it there',
       { feature: 'spawn' },

@@ -1,10 +1,19 @@
+import { errorMonitor } from 'node:events';
 import process from 'node:process';
-import type { BlockMemory, Platform, TextMemory, ThreadEnd } from './contract.ts';
-import { BufferBlockMemory, BufferTextMemory, nodePlatform } from './node.ts';
+import { BUN_BOOTSTRAP } from './bootstrap.ts';
+import type { BlockMemory, Platform, Start, TextMemory, ThreadEnd, ThreadEnded } from './contract.ts';
+import { BufferBlockMemory, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
 
 class BunTextMemory extends BufferTextMemory {
   // utf8Write is as fast as latin1Write here, and a look at the text costs a nanosecond a character.
   override readonly latin1First: boolean = false;
+}
+
+function onCrash(task: (error: unknown) => void): void {
+  globalThis.addEventListener?.('error', (event) => {
+    const { error, message } = event as ErrorEvent;
+    task(error ?? message);
+  });
 }
 
 export const platform: Platform = {
@@ -23,9 +32,16 @@ export const platform: Platform = {
   // after every uncaught error. The global error event comes for what ends the thread, and only for that.
   onThreadEnd(task: (how: ThreadEnd) => void): void {
     let how: ThreadEnd = 'exit';
-    globalThis.addEventListener?.('error', () => {
+    onCrash(() => {
       how = 'crash';
     });
     process.on('exit', () => task(how));
+  },
+  onCrash,
+
+  spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
+    const worker = startWorker(BUN_BOOTSTRAP, url, start, options);
+    watchWorker(worker, errorMonitor, ended);
+    return worker;
   },
 };

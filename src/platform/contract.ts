@@ -1,4 +1,5 @@
 // What a runtime offers. platform/ is the only room that knows where it runs; everybody else asks this object.
+import type { EndWords } from './bootstrap.ts';
 
 /**
  * Text access to one piece of memory (shared or not). Offsets and lengths are bytes from the start of the memory.
@@ -41,13 +42,23 @@ export interface TetherHandlers {
   unreadable?(): void;
 }
 
-/** Another thread that this platform started. */
-export interface SpawnedThread {
-  /** The runtime's own Worker object, handed to the user. */
-  readonly worker: unknown;
+export type ThreadEnd = 'exit' | 'crash';
+
+/** What a thread that is being started is given. */
+export interface Start {
+  /** What waits for `parentPort()`. */
+  readonly data: unknown;
+  /** Native ports in it. */
+  readonly transfer: readonly unknown[];
+  /** Where the thread says that it has ended without opening its end of the channel. */
+  readonly end: EndWords;
 }
 
-export type ThreadEnd = 'exit' | 'crash';
+/**
+ * Told by the event loop how another thread ended; `how` is undefined if it was killed, or ended in a way that cannot be
+ * told from it, and `error` if none is known.
+ */
+export type ThreadEnded = (how: ThreadEnd | undefined, error: unknown) => void;
 
 export interface Platform {
   readonly name: 'node' | 'bun' | 'deno' | 'browser';
@@ -96,18 +107,12 @@ export interface Platform {
   reportError(error: unknown): void;
   /** Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed. */
   onThreadEnd(task: (how: ThreadEnd) => void): void;
+  /** Calls `task` with the error that ends this thread, before the tasks of `onThreadEnd`. */
+  onCrash(task: (error: unknown) => void): void;
   /**
-   * Starts a worker thread with `data` waiting for it. `ended` is told how the thread ended; `undefined`: it was killed,
-   * or ended in a way that cannot be told from it.
-   * @throws UsageError ERR_OPTION if the caller's workerData leaves no place for `data`
+   * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
    */
-  spawn(
-    url: URL,
-    data: unknown,
-    transfer: readonly unknown[],
-    options: object,
-    ended: (how: ThreadEnd | undefined) => void,
-  ): SpawnedThread;
+  spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown;
   /** In a thread started by `spawn`: the data. `undefined` in any other thread. */
   readonly spawnData: unknown;
 }

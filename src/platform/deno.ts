@@ -1,5 +1,6 @@
-import type { BlockMemory, Platform, TextMemory } from './contract.ts';
-import { BufferTextMemory, nodePlatform } from './node.ts';
+import { DENO_BOOTSTRAP } from './bootstrap.ts';
+import type { BlockMemory, Platform, Start, TextMemory, ThreadEnded } from './contract.ts';
+import { BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 
 /** Deno 2.9 writes latin1 and UTF-16 at 2 to 20 ns a character (loops here: 1), and UTF-8 fast, but 150 ns a call. */
@@ -42,4 +43,16 @@ export const platform: Platform = {
   closeDropsPosted: true,
   canProbe: false,
   probeGone: () => false,
+
+  spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
+    const worker = startWorker(
+      new URL(`data:text/javascript,${encodeURIComponent(DENO_BOOTSTRAP)}`),
+      url,
+      start,
+      options,
+    );
+    // An errorMonitor is told only if somebody listens to errors, and an error without a listener ends nothing here.
+    watchWorker(worker, 'error', ended);
+    return worker;
+  },
 };

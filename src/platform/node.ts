@@ -3,15 +3,16 @@ import { Buffer } from 'node:buffer';
 import { errorMonitor } from 'node:events';
 import process from 'node:process';
 import * as workerThreads from 'node:worker_threads';
-import { UsageError } from '../errors.ts';
+import { type BootData, NODE_BOOTSTRAP, START_KEY } from './bootstrap.ts';
 import type {
   BlockMemory,
   NativePort,
   Platform,
-  SpawnedThread,
+  Start,
   TetherHandlers,
   TextMemory,
   ThreadEnd,
+  ThreadEnded,
 } from './contract.ts';
 
 type Port = workerThreads.MessagePort;
@@ -97,19 +98,29 @@ export class BufferBlockMemory implements BlockMemory {
 /** Bytes that small Buffers are cut from: 8 or 64 KiB and a little, or no more than asked for where there is no pool. */
 const POOL_BYTES = Buffer.allocUnsafe(1).buffer.byteLength;
 
-/** Under this key `spawn` hides what the new thread is to be given, beside the caller's own workerData. */
-const SPAWN_KEY = 'millrace:spawn';
-
-/** Whether SPAWN_KEY can stand beside what the caller gives: whatever is no plain object would be taken apart. */
-function hasRoom(workerData: unknown): boolean {
-  if (workerData === undefined || workerData === null) return true;
-  const prototype: unknown = typeof workerData === 'object' ? Object.getPrototypeOf(workerData) : undefined;
-  return prototype === Object.prototype || prototype === null;
+/** Starts `source`, one of bootstrap.ts, in a new thread. What the caller's options hold goes on to the user's module. */
+export function startWorker(
+  source: string | URL,
+  url: URL,
+  start: Start,
+  options: workerThreads.WorkerOptions,
+): workerThreads.Worker {
+  const boot: BootData = { url: url.href, start: start.data, end: start.end, workerData: options.workerData };
+  return new workerThreads.Worker(source, {
+    ...options,
+    eval: typeof source === 'string',
+    workerData: boot,
+    transferList: [...(options.transferList ?? []), ...start.transfer] as workerThreads.Transferable[],
+  });
 }
 
-function spawnData(): unknown {
-  const data: unknown = workerThreads.workerData;
-  return typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[SPAWN_KEY] : undefined;
+/** Tells how the thread of this Worker ended. `errors` is the event to listen to. */
+export function watchWorker(worker: workerThreads.Worker, errors: string | symbol, ended: ThreadEnded): void {
+  let failed: { readonly error: unknown } | undefined;
+  worker.on(errors as 'error', (error: unknown) => {
+    failed ??= { error };
+  });
+  worker.on('exit', (code) => ended(failed ? 'crash' : code === 0 ? 'exit' : undefined, failed?.error));
 }
 
 /** Carries ports from this thread to itself. structuredClone would do, but on Deno it gives ports of the web's class. */
@@ -122,7 +133,7 @@ export const nodePlatform: Platform = {
   closeDropsPosted: false,
   asyncPark: 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
-  spawnData: spawnData(),
+  spawnData: (process as { [START_KEY]?: unknown })[START_KEY],
 
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
     return new BufferTextMemory(memory);
@@ -201,38 +212,24 @@ export const nodePlatform: Platform = {
 
   onThreadEnd(task: (how: ThreadEnd) => void): void {
     let how: ThreadEnd = 'exit';
-    process.on('uncaughtExceptionMonitor', () => {
-      // Somebody who handles it keeps the thread going.
-      if (process.listenerCount('uncaughtException') === 0) how = 'crash';
+    nodePlatform.onCrash(() => {
+      how = 'crash';
     });
     // An exception that an uncaughtException listener took is no crash; the exit code of a later end says so.
     process.on('exit', (code) => task(code === 0 ? 'exit' : how));
   },
 
-  spawn(
-    url: URL,
-    data: unknown,
-    transfer: readonly unknown[],
-    options: object,
-    ended: (how: ThreadEnd | undefined) => void,
-  ): SpawnedThread {
-    const given = options as workerThreads.WorkerOptions;
-    if (!hasRoom(given.workerData)) {
-      throw new UsageError('ERR_OPTION', 'Cannot spawn: workerData must be a plain object, the channel travels in it', {
-        option: 'workerData',
-      });
-    }
-    const worker = new workerThreads.Worker(url, {
-      ...given,
-      workerData: { ...(given.workerData as object | undefined), [SPAWN_KEY]: data },
-      transferList: [...(given.transferList ?? []), ...transfer] as workerThreads.Transferable[],
+  onCrash(task: (error: unknown) => void): void {
+    process.on('uncaughtExceptionMonitor', (error: unknown) => {
+      // Somebody who handles it keeps the thread going.
+      if (process.listenerCount('uncaughtException') === 0) task(error);
     });
-    let failed = false;
+  },
+
+  spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
+    const worker = startWorker(NODE_BOOTSTRAP, url, start, options);
     // Listens without taking: an error that nobody handles stays uncaught.
-    worker.on(errorMonitor, () => {
-      failed = true;
-    });
-    worker.on('exit', (code) => ended(failed ? 'crash' : code === 0 ? 'exit' : undefined));
-    return { worker };
+    watchWorker(worker, errorMonitor, ended);
+    return worker;
   },
 };

@@ -29,12 +29,12 @@ import { Port } from './port.ts';
 /** What `spawn` gives the new thread. */
 export interface SpawnData {
   readonly remote: RemoteHandle;
-  /** The word that speaks for the new thread's life; its spawner sets it to 1 when the thread has ended. */
+  /** The page that speaks for the new thread's life. */
   readonly life: SharedArrayBuffer;
   readonly options: PortOptions;
 }
 
-/** The word that speaks for this thread's life, if somebody watches it. */
+/** The page that speaks for this thread's life, if somebody watches it. */
 export const ownLife: SharedArrayBuffer | null = (platform.spawnData as SpawnData | undefined)?.life ?? null;
 
 interface Opened {

@@ -4,11 +4,11 @@ import type { CloseReason } from '../memory/layout.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export class Ending {
-  readonly #transport: Pick<Transport, 'ended' | 'endedHere'>;
+  readonly #transport: Pick<Transport, 'ended' | 'endedHere' | 'error'>;
   /** `close()` was called on this end. */
   shut = false;
 
-  constructor(transport: Pick<Transport, 'ended' | 'endedHere'>) {
+  constructor(transport: Pick<Transport, 'ended' | 'endedHere' | 'error'>) {
     this.#transport = transport;
   }
 
@@ -30,8 +30,10 @@ export class Ending {
   refusal(action: string): ClosedError {
     const reason = this.reason ?? 'closed';
     const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
-    const gone = this.#transport.endedHere ? here : `the peer is gone (${reason})`;
+    const { error } = this.#transport;
+    const how = error instanceof Error ? `${reason}: ${error.message}` : reason;
+    const gone = this.#transport.endedHere ? here : `the peer is gone (${how})`;
     const who = this.shut ? 'this end was closed' : gone;
-    return new ClosedError(`Cannot ${action}: ${who}`, reason);
+    return new ClosedError(`Cannot ${action}: ${who}`, reason, error);
   }
 }

@@ -276,6 +276,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#ending.reason;
   }
 
+  /**
+   * What the peer's thread died of, after the reason `crash`, where that is known: for a worker that `spawn` started, also
+   * to a thread that blocks. An Error has the name, message, stack and code of the one that was thrown.
+   */
+  get error(): unknown {
+    return this.#transport.error;
+  }
+
   /** Whether a listener or a pending call of this port keeps the process alive. */
   hasRef(): boolean {
     return this.#held;

@@ -1,8 +1,13 @@
 // Starts a worker with a channel to it.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { LIVENESS_SLICE_SPAWNED_MS } from '../limits.ts';
+import { DEATH_TEXT_MAX, LIVENESS_SLICE_SPAWNED_MS } from '../limits.ts';
 import { createHandle, takeSide } from '../memory/handshake.ts';
+import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
+import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, tellEnded } from '../memory/life-page.ts';
+import type { Region } from '../memory/region.ts';
+import type { EndWords } from '../platform/bootstrap.ts';
+import type { Start } from '../platform/contract.ts';
 import { makeChannel, openPort, ownLife, type SpawnData, textsOf } from './channel.ts';
 import { type ChannelOptions, portOptionsOf, resolveOptions } from './options.ts';
 import type { Port } from './port.ts';
@@ -53,7 +58,7 @@ export function spawn<In = unknown, Out = unknown>(
   }
   const { region, near, far } = makeChannel(resolved);
   takeSide(region, 0);
-  const life = new SharedArrayBuffer(4);
+  const life = createLifePage();
   const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), {
     // While we are blocked nobody can terminate it, and what it does itself it tells; out of memory it goes in silence.
     livenessSliceMs: LIVENESS_SLICE_SPAWNED_MS,
@@ -62,16 +67,32 @@ export function spawn<In = unknown, Out = unknown>(
   const remote = createHandle(region, 1, far, ownLife, textsOf(resolved));
   const data: SpawnData = { remote, life, options: portOptionsOf(channelOptions) };
   try {
-    const { worker } = platform.spawn(module, data, remote.transfer, workerOptions, (how) => {
-      // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with SideChannel.peerGone.
-      Atomics.store(new Int32Array(life), 0, 1);
-      transport.life.peerThreadEnded(how);
+    const start: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
+    const worker = platform.spawn(module, start, workerOptions, (how, error) => {
+      tellEnded(life, how ?? 'terminated');
+      transport.life.peerThreadEnded(how, error);
     });
     return { port: port as Port<In, Out>, worker: worker as SpawnedWorker };
   } catch (error) {
     port.close();
     throw error;
   }
+}
+
+/** Where the bootstrap finds what it has to say of a thread that never opened its end. */
+function endWordsOf(region: Region, page: SharedArrayBuffer): EndWords {
+  return {
+    memory: region.memory,
+    page,
+    attached: SIDE_1 + ATTACHED,
+    closed: SIDE_1 + CLOSED,
+    park: SIDE_0 + PARK,
+    exit: CLOSE_CODES.exit,
+    crash: CLOSE_CODES.crash,
+    errorLength: ERROR_LENGTH,
+    errorText: ERROR_TEXT_BYTE,
+    errorMax: DEATH_TEXT_MAX,
+  };
 }
 
 function moduleUrl(url: URL | string): URL {

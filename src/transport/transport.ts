@@ -52,6 +52,8 @@ export interface Transport {
   readonly ended: CloseReason | undefined;
   /** Whether it was this side that ended: its user, its thread, or because it found damage. */
   readonly endedHere: boolean;
+  /** What the peer's thread died of, where that is known. */
+  readonly error: unknown;
   /** Whether looking again for a while is worth it before the event loop sleeps. */
   readonly spin: Spin;
   /** Whether this thread may block. */

@@ -79,11 +79,8 @@ if (!isMainThread && (workerData as { spawnTest?: Task })?.spawnTest !== undefin
     port.close();
   });
 
-  test('spawn refuses a relative URL, and workerData that leaves no room for the channel', () => {
+  test('spawn refuses a relative URL, and options for the Worker that are none', () => {
     assert.throws(() => spawn('./worker.js'), { code: 'ERR_OPTION' });
-    for (const data of ['text', [1], 5, new Map()]) {
-      assert.throws(() => spawn(here, { worker: { workerData: data } }), { code: 'ERR_OPTION' });
-    }
     assert.throws(() => spawn(here, { worker: 5 as never }), { code: 'ERR_OPTION' });
   });
 }

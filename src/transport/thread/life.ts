@@ -24,6 +24,7 @@ export class Life {
   #ended: CloseReason | undefined;
   #endedHere = false;
   #spilled = 0;
+  #error: unknown;
 
   constructor(words: Int32Array, here: number, there: number, events: LifeEvents) {
     this.#words = words;
@@ -58,6 +59,11 @@ export class Life {
     return this.#endedHere;
   }
 
+  /** What the peer's thread died of, as the event loop heard of it. */
+  get error(): unknown {
+    return this.#error;
+  }
+
   /** Frames that the peer left in the side channel when it ended. */
   get spilled(): number {
     return this.#spilled;
@@ -88,7 +94,8 @@ export class Life {
   }
 
   /** The event loop heard that the peer's thread is gone: from the tether, or from a watcher, who knows how. */
-  peerThreadEnded(how?: ThreadEnd): void {
+  peerThreadEnded(how?: CloseReason, error?: unknown): void {
+    this.#error ??= error;
     this.peerVanished(how);
     this.#events.woken();
   }

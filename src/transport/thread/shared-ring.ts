@@ -71,6 +71,7 @@ export class SharedRingTransport implements Transport {
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
   #damageFound: unknown;
   #leftOverTaken = false;
+  #error: unknown;
   /** The left-over was asked for and has not come: only the event loop can take it in. */
   #leftOverAwaited = false;
 
@@ -147,7 +148,8 @@ export class SharedRingTransport implements Transport {
     const sleeps = here + layout.PARKS;
     const sliceMs = options.livenessSliceMs;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
-      if (this.#side.peerGone()) this.life.peerVanished();
+      const how = this.#side.peerGone();
+      if (how !== undefined) this.life.peerVanished(how);
     });
     this.#loop =
       options.asyncPark === 'wait-async'
@@ -162,6 +164,12 @@ export class SharedRingTransport implements Transport {
   }
   get endedHere(): boolean {
     return this.life.endedHere;
+  }
+  get error(): unknown {
+    if (this.ended !== 'crash' || this.life.endedHere) return undefined;
+    // The thread's own words come first: the event loop may hear nothing, or less.
+    this.#error ??= this.#side.peerError ?? this.life.error;
+    return this.#error;
   }
   get ports(): readonly unknown[] {
     return this.#in.ports;

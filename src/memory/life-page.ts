@@ -1,0 +1,99 @@
+// The page that speaks for the life of a thread that somebody watches: whether and how it has ended, and the error that
+// it died of. It travels in start data and handles, so that whoever talks to the thread can look there while blocked.
+//
+//   word  byte  name          written by                meaning
+//   0     0     ENDED         who saw the thread end    0 while it lives, else a close code
+//   1     4     ERROR_LENGTH  the thread, once          UTF-16 units of the text that follows; 0: no error
+//   2     8     ERROR_TEXT    the thread, before that   JSON: { name, message, stack, code } of an Error, { value } of
+//                                                       what else was thrown
+//
+// The bootstrap of src/platform/bootstrap.ts writes the error too, in the same way.
+import { DEATH_TEXT_MAX } from '../limits.ts';
+import { CLOSE_CODES, type CloseReason, closeReason } from './layout.ts';
+
+const ENDED = 0;
+export const ERROR_LENGTH = 1;
+export const ERROR_TEXT_BYTE = 8;
+const PAGE_BYTES: number = ERROR_TEXT_BYTE + 2 * DEATH_TEXT_MAX;
+
+export function createLifePage(): SharedArrayBuffer {
+  return new SharedArrayBuffer(PAGE_BYTES);
+}
+
+/** Whether this came as a page of life. */
+export function isLifePage(value: unknown): value is SharedArrayBuffer {
+  return value instanceof SharedArrayBuffer && value.byteLength >= PAGE_BYTES;
+}
+
+/** Says how the thread has ended; whoever says it first is believed. */
+export function tellEnded(page: SharedArrayBuffer, how: CloseReason): void {
+  // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with endedOn.
+  Atomics.compareExchange(new Int32Array(page), ENDED, 0, CLOSE_CODES[how]);
+}
+
+/** How the thread has ended, if somebody said so. */
+export function endedOn(page: SharedArrayBuffer): CloseReason | undefined {
+  // SYNC life: what the ended thread wrote is visible after this load; pairs with tellEnded.
+  const code = Atomics.load(new Int32Array(page, 0, 1), ENDED);
+  return code === 0 ? undefined : closeReason(code);
+}
+
+/** Writes down what this thread dies of; nothing if that stands there already. */
+export function writeError(page: SharedArrayBuffer, error: unknown): void {
+  const words = new Int32Array(page, 0, 2);
+  if (Atomics.load(words, ERROR_LENGTH) !== 0) return;
+  const text = textOf(error);
+  const units = new Uint16Array(page, ERROR_TEXT_BYTE, text.length);
+  for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
+  // SYNC death: the text above is visible to whoever reads its length; pairs with readError.
+  Atomics.store(words, ERROR_LENGTH, text.length);
+}
+
+/** What the thread died of; `undefined` if it has not said. The page may hold anything: other threads write to it. */
+export function readError(page: SharedArrayBuffer): unknown {
+  // SYNC death: pairs with writeError.
+  const length = Atomics.load(new Int32Array(page, 0, 2), ERROR_LENGTH);
+  if (length <= 0 || length > DEATH_TEXT_MAX) return undefined;
+  let text = '';
+  for (const unit of new Uint16Array(page, ERROR_TEXT_BYTE, length)) text += String.fromCharCode(unit);
+  try {
+    const { value, name, message, stack, code } = JSON.parse(text) as Record<string, unknown>;
+    return value !== undefined ? value : rebuilt({ name, message, stack, code });
+  } catch {
+    return undefined;
+  }
+}
+
+function rebuilt(fields: Readonly<Record<string, unknown>>): Error {
+  const error = new Error();
+  for (const [key, value] of Object.entries(fields)) {
+    if (typeof value !== 'string') continue;
+    Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: key === 'code' });
+  }
+  return error;
+}
+
+/** JSON of what can be told of an error in DEATH_TEXT_MAX characters. */
+function textOf(error: unknown): string {
+  const part = (key: string, max: number): string | undefined => {
+    const value = (error as Record<string, unknown>)[key];
+    return typeof value === 'string' ? value.slice(0, max) : undefined;
+  };
+  for (let max = DEATH_TEXT_MAX / 2; ; max >>= 1) {
+    let told: object;
+    try {
+      if (typeof error === 'object' && error !== null && 'message' in error) {
+        told = {
+          name: part('name', 64),
+          message: part('message', max),
+          stack: part('stack', max),
+          code: part('code', 64),
+        };
+      } else told = { value: ['number', 'boolean'].includes(typeof error) ? error : String(error).slice(0, max) };
+    } catch {
+      told = { value: 'an error that cannot be told' };
+    }
+    const text = JSON.stringify(told);
+    if (text.length <= DEATH_TEXT_MAX) return text;
+  }
+}
