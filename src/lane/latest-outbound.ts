@@ -51,11 +51,15 @@ export class LatestOutbound implements Publishing {
   #ended = false;
   /** Messages that found no way into a slot before the end. */
   #left = 0;
+  /** Messages that waited and could not be sent after all. */
+  #failures = 0;
+  readonly #failed: (error: unknown) => void;
 
   /**
    * @param region of which this side sends on lane `side`, from its first message on
    * @param bell wakes the reader
    * @param awaitedCame called when something is replaced that `releasedUpTo` was asked for
+   * @param failed told of a message that waited and could not be sent after all
    */
   constructor(
     region: Region,
@@ -66,7 +70,9 @@ export class LatestOutbound implements Publishing {
     channel: SideChannel,
     outbox: Outbox,
     awaitedCame: () => void,
+    failed: (error: unknown) => void,
   ) {
+    this.#failed = failed;
     this.#views = region.views;
     this.#lane = region.lanes[side];
     this.#slots = new LatestProducer(this.#lane, bell);
@@ -92,6 +98,10 @@ export class LatestOutbound implements Publishing {
   /** Messages accepted that never came into a slot, and were not replaced: one that waits, or what the end has left over. */
   get unsent(): number {
     return this.#outbox.length + this.#left;
+  }
+  /** Messages that this side took and could not send after all. */
+  get failures(): number {
+    return this.#failures;
   }
   get producer(): Publishing {
     return this;
@@ -167,18 +177,21 @@ export class LatestOutbound implements Publishing {
     return (this.#pendingSeen && !this.#slots.pending) || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
   }
 
+  /** From now on nothing follows: `spill`, which comes next, sees to it. */
+  shut(): void {}
+
   /** Leaves what could not go into a slot in the side channel, where the other side finds it; returns the frames left. */
   spill(): number {
     // With a getter on the way the slot is being written.
     const waits = this.#encoding || !this.#moveIn();
     this.#ended = true;
     if (!waits) return 0;
-    const frames = this.#outbox
-      .takeAll()
-      .map(
-        ({ kind, bytes, held }): SpilledFrame =>
-          held === undefined ? [kind, bytes.slice()] : [kind, markerOf(this.#side.post(held.value, held.transfer))],
-      );
+    const frames: SpilledFrame[] = [];
+    for (const { kind, bytes, held } of this.#outbox.takeAll()) {
+      const number = held === undefined ? undefined : this.#postHeld(held);
+      if (held === undefined) frames.push([kind, bytes.slice()]);
+      else if (number !== undefined) frames.push([kind, markerOf(number)]);
+    }
     this.#left += frames.length;
     if (frames.length > 0) this.#side.leave(frames);
     return frames.length;
@@ -226,13 +239,26 @@ export class LatestOutbound implements Publishing {
     // Whatever comes of it now, it will not be tried twice.
     this.#outbox.done();
     this.#stuck = false;
-    if (entry.held !== undefined) this.#publishMarker(this.#side.post(entry.held.value, entry.held.transfer));
-    else {
+    if (entry.held !== undefined) {
+      const number = this.#postHeld(entry.held);
+      if (number !== undefined) this.#publishMarker(number);
+    } else {
       this.#views.blocks.copyIn(entry.bytes, this.#slots.offset);
       this.#publish(entry.bytes.length, entry.kind, this.#side.posted);
     }
     this.#aside.giveBack(entry);
     return true;
+  }
+
+  /** The number of a value that was cloned before; undefined if what was to move with it has closed meanwhile. */
+  #postHeld({ value, transfer }: HeldValue): number | undefined {
+    try {
+      return this.#side.post(value, transfer);
+    } catch (error) {
+      this.#failures++;
+      this.#failed(error);
+      return undefined;
+    }
   }
 
   #publishMarker(number: number): void {

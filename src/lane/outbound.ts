@@ -7,5 +7,5 @@ export type Publishing = Pick<Producer, 'cork' | 'publish' | 'position' | 'headM
 
 export type Outbound = Pick<
   RingOutbound,
-  'trySend' | 'post' | 'pump' | 'spill' | 'accepted' | 'moved' | 'unsent' | 'backlog' | 'writable'
+  'trySend' | 'post' | 'pump' | 'shut' | 'spill' | 'accepted' | 'moved' | 'unsent' | 'failures' | 'backlog' | 'writable'
 > & { readonly producer: Publishing };

@@ -9,7 +9,7 @@ import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
 import { type Consumer, NONE } from '../ring/consumer.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
-import { type SideChannel, type SideValue, type SpilledFrame, UNREADABLE } from './side-channel.ts';
+import type { SideChannel, SideValue, SpilledFrame } from './side-channel.ts';
 
 /** Nothing there. No value that arrives is ever equal to it. */
 export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
@@ -241,12 +241,11 @@ export class RingInbound {
     }
   };
 
-  /** The value that came beside the ring. */
+  /** The value that came beside the ring, if it did and could be made. */
   #besides(found: SideValue | undefined): unknown {
-    if (found === undefined || found === UNREADABLE) {
-      const text = found === undefined ? NO_SIDE_VALUE : SIDE_VALUE_UNREADABLE;
-      throw this.#failure(new CodecError('ERR_DECODE', text));
-    }
+    if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
+    const { unreadable } = found;
+    if (unreadable !== undefined) throw this.#failure(new CodecError('ERR_DECODE', SIDE_VALUE_UNREADABLE, unreadable));
     this.ports = found.ports;
     return found.value;
   }

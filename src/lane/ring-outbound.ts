@@ -1,7 +1,7 @@
 // Values into a ring: encoded straight into the claimed record when there is room, through the outbox when there is
 // not, in parts when they are longer than a record may be, beside the ring when only the native clone carries them.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
-import { UsageError } from '../errors.ts';
+import { ClosedError, LayoutError, UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
 import type { LaneMemory, Views } from '../memory/region.ts';
@@ -11,7 +11,7 @@ import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
 import { writeParts } from './parts.ts';
 import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
-import { markerOf, SideSender } from './side-sender.ts';
+import { markerOf, SideSender, shutMeanwhile } from './side-sender.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
 
@@ -24,6 +24,7 @@ export class RingOutbound {
   readonly #messageMax: number;
   readonly #outbox: Outbox;
   readonly #maySpin: boolean;
+  readonly #failed: (error: unknown) => void;
   readonly #aside: AsideEncoder;
   readonly #sideways: SideSender;
   readonly #counters: OutboundCounters;
@@ -41,8 +42,12 @@ export class RingOutbound {
   #accepted = 0;
   /** Messages left in the side channel at the end. */
   #left = 0;
-  /** A value is being encoded: its getters are user code, which must not find the encoder half way. */
+  /** A value is being encoded or cloned: its getters are user code, which must not find us half way. */
   #encoding = false;
+  /** The lane has ended: nothing may follow what it has published. */
+  #shut = false;
+  /** Messages accepted, or posted in time, that could not be sent after all. */
+  #failures = 0;
 
   constructor(
     views: Views,
@@ -56,6 +61,7 @@ export class RingOutbound {
     maySpin: boolean,
     /** Word index of the peer's RELEARN. */
     relearn: number,
+    failed: (error: unknown) => void,
   ) {
     this.#views = views;
     this.#producer = producer;
@@ -65,6 +71,7 @@ export class RingOutbound {
     this.#messageMax = messageMax;
     this.#outbox = outbox;
     this.#maySpin = maySpin;
+    this.#failed = failed;
     this.#aside = new AsideEncoder(encoder, messageMax);
     this.#sideways = new SideSender(views, lane, producer, side, messageMax);
     this.#counters = new OutboundCounters(lane);
@@ -88,6 +95,10 @@ export class RingOutbound {
   get unsent(): number {
     return this.#outbox.length + this.#left;
   }
+  /** Messages that this side took and could not send after all. */
+  get failures(): number {
+    return this.#failures;
+  }
   get producer(): Producer {
     return this.#producer;
   }
@@ -103,7 +114,8 @@ export class RingOutbound {
 
   /**
    * Sends now or not at all. Never blocks; false when full.
-   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER; nothing was sent
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY, ClosedError if a getter of the value closed
+   *   the lane; nothing was sent
    */
   trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
     if (this.#encoding) throw busy();
@@ -131,11 +143,21 @@ export class RingOutbound {
   }
 
   /**
-   * Sends, through the outbox if need be. Never blocks.
-   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OUTBOX_FULL; nothing was sent
+   * Sends, through the outbox if need be. Never blocks. A value whose getter closes the lane counts as one that came
+   * after the end: it is not sent, and that is no error.
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OUTBOX_FULL, ERR_BUSY; nothing was sent
    */
   post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
     if (this.#encoding) throw busy();
+    try {
+      this.#post(value, transfer);
+    } catch (error) {
+      if (!(this.#shut && error instanceof ClosedError)) throw error;
+      this.#failures++;
+    }
+  }
+
+  #post(value: unknown, transfer: readonly unknown[]): void {
     const natively = transfer.length > 0 || this.#sideways.isFasterFor(value);
     if (this.#outbox.length === 0 || this.pump()) {
       if (natively ? this.#sendSideways(value, transfer) : this.#sendDirectly(value) === true) return;
@@ -146,7 +168,7 @@ export class RingOutbound {
     }
     const encoded = natively ? undefined : this.#encodeAside(value);
     if (encoded !== undefined) this.#enqueue(this.#kind, encoded);
-    else this.#enqueue(KIND_SIDE, NOTHING_ASIDE, this.#side.holdBack(value, transfer));
+    else this.#enqueue(KIND_SIDE, NOTHING_ASIDE, this.#holdBack(value, transfer));
     this.#counters.stalled();
     if (!this.pump() && encoded !== undefined && encoded.bytes.length > this.#producer.capacity) {
       this.#pumpAlong(encoded.bytes.length);
@@ -175,21 +197,32 @@ export class RingOutbound {
     if (this.#encoding) return false;
     for (let entry = this.#outbox.next; entry !== undefined; entry = this.#outbox.next) {
       if (!this.#moveIn(entry)) return false;
-      this.#counters.sent();
       this.#outbox.done();
       this.#aside.giveBack(entry);
     }
     return true;
   }
 
+  /** From now on nothing follows, also not the value whose getter is running. */
+  shut(): void {
+    this.#shut = true;
+    this.#sideways.shut();
+  }
+
   /** Leaves what did not fit the ring in the side channel, where the other side finds it; returns the frames left. */
   spill(): number {
     const frames: SpilledFrame[] = [];
-    this.#left = this.#outbox.length;
     for (const { kind, bytes, home, held, moved } of this.#outbox.takeAll()) {
-      if (held !== undefined) frames.push([kind, markerOf(this.#side.post(held.value, held.transfer))]);
-      else frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
+      if (held === undefined) frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
+      else {
+        try {
+          frames.push([kind, markerOf(this.#side.post(held.value, held.transfer))]);
+        } catch (error) {
+          this.#giveUp(error);
+        }
+      }
     }
+    this.#left = frames.length;
     if (frames.length > 0) this.#side.leave(frames);
     return frames.length;
   }
@@ -212,6 +245,10 @@ export class RingOutbound {
     } finally {
       this.#encoding = false;
     }
+    if (this.#shut) {
+      producer.abort();
+      throw shutMeanwhile();
+    }
     if (length >= 0) {
       producer.commit(length, this.#kind);
       this.#wanted = length + 64;
@@ -224,9 +261,26 @@ export class RingOutbound {
 
   /** Sends the value through the side channel and its place in the order through the ring. */
   #sendSideways(value: unknown, transfer: readonly unknown[]): boolean {
-    if (!this.#sideways.trySend(value, transfer)) return false;
+    this.#encoding = true;
+    try {
+      if (!this.#sideways.trySend(value, transfer)) return false;
+    } finally {
+      this.#encoding = false;
+    }
     this.#sent();
     return true;
+  }
+
+  /** Clones a value that has to wait. */
+  #holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
+    this.#encoding = true;
+    try {
+      const held = this.#side.holdBack(value, transfer);
+      if (this.#shut) throw shutMeanwhile();
+      return held;
+    } finally {
+      this.#encoding = false;
+    }
   }
 
   /** Encodes outside the ring. Undefined: refused, the native clone may carry it. What may be dropped teaches nothing. */
@@ -234,7 +288,9 @@ export class RingOutbound {
     this.#heed();
     this.#encoding = true;
     try {
-      return this.#aside.encode(value, !this.#outbox.mayDrop);
+      const encoded = this.#aside.encode(value, !this.#outbox.mayDrop);
+      if (this.#shut) throw shutMeanwhile();
+      return encoded;
     } finally {
       this.#encoding = false;
     }
@@ -253,13 +309,36 @@ export class RingOutbound {
     this.#encoder.forget?.();
   }
 
-  /** Moves one waiting message, or its next parts, into the ring; whether all of it is there. */
+  /** Moves one waiting message, or its next parts, into the ring; whether it need not wait any more. */
   #moveIn(entry: OutboxEntry): boolean {
     const { bytes, kind, held } = entry;
-    if (held !== undefined) return this.#sideways.trySend(held.value, held.transfer);
-    if (bytes.length <= this.#producer.maxPayload && entry.moved === 0) return this.#copyIn(kind, bytes);
-    entry.moved = writeParts(this.#views, this.#producer, kind, bytes, entry.moved);
-    return entry.moved === bytes.length;
+    if (held !== undefined) return this.#moveHeld(held);
+    if (bytes.length <= this.#producer.maxPayload && entry.moved === 0) {
+      if (!this.#copyIn(kind, bytes)) return false;
+    } else {
+      entry.moved = writeParts(this.#views, this.#producer, kind, bytes, entry.moved);
+      if (entry.moved < bytes.length) return false;
+    }
+    this.#counters.sent();
+    return true;
+  }
+
+  /** The same for a value that was cloned. It is cloned once more, and what moves with it may have closed meanwhile. */
+  #moveHeld({ value, transfer }: HeldValue): boolean {
+    try {
+      if (!this.#sideways.trySend(value, transfer)) return false;
+      this.#counters.sent();
+    } catch (error) {
+      if (error instanceof LayoutError) throw error;
+      this.#giveUp(error);
+    }
+    return true;
+  }
+
+  /** A message that was accepted can't be sent. It stands in the way of no other, and this side is told. */
+  #giveUp(error: unknown): void {
+    this.#failures++;
+    this.#failed(error);
   }
 
   #copyIn(kind: number, bytes: Uint8Array): boolean {
@@ -288,6 +367,8 @@ export class RingOutbound {
     // The next message is expected to be a little longer than the last one, which may be more than a record takes.
     this.#starvedFor = Math.min(bytes, this.#producer.maxPayload);
     this.#counters.stalled();
+    // Inside cork too: a reader that sees nothing makes no room.
+    this.#producer.publish();
     return false;
   }
 

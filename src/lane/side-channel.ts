@@ -4,12 +4,13 @@
 // They are two because a port that somebody listens on cannot be read at will: on Deno the listener has taken the
 // message already. Nobody listens on the side port where the platform can take from it.
 import { platform } from '#platform';
-import { DataCloneError, UsageError } from '../errors.ts';
-import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX } from '../limits.ts';
+import { DataCloneError } from '../errors.ts';
+import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX, SIDE_VALUES_MAX } from '../limits.ts';
 import type { NativePair } from '../memory/handshake.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import type { NativePort } from '../platform/contract.ts';
+import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
 /** Bytes from which on a frame that is left behind is moved instead of copied. */
 const MOVED_BYTES_MIN = 64 * 1024;
@@ -23,10 +24,9 @@ export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
 export interface SideValue {
   readonly value: unknown;
   readonly ports: readonly unknown[];
+  /** Why it could not be made in this thread, if it could not. */
+  readonly unreadable?: { readonly cause: unknown };
 }
-
-/** In place of a value that could not be made in this thread. */
-export const UNREADABLE: SideValue = { value: undefined, ports: [] };
 
 /** A value cloned for later, with the transferred objects in it: they have left their sender already. */
 export interface HeldValue {
@@ -81,7 +81,7 @@ export class SideChannel {
         events.arrived();
       };
       const unreadable = (): void => {
-        this.#arrive(this.#nextArriving, UNREADABLE);
+        this.#arriveUnreadable({ cause: undefined });
         events.arrived();
       };
       platform.listen(this.#side, { message, closed: () => {}, unreadable });
@@ -97,10 +97,10 @@ export class SideChannel {
 
   /**
    * Posts a value the native way and returns its number. What is in `transfer` moves now.
-   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted or moved
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted or moved (but see `refusal`)
    */
   post(value: unknown, transfer: readonly unknown[]): number {
-    this.#checkTransfer(transfer);
+    checkTransfer(transfer, [this.#tether, this.#side]);
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
     try {
@@ -117,10 +117,10 @@ export class SideChannel {
 
   /**
    * Takes a value to be posted later. What is in `transfer` moves now.
-   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved (but see `refusal`)
    */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
-    this.#checkTransfer(transfer);
+    checkTransfer(transfer, [this.#tether, this.#side]);
     if (typeof value === 'string' && transfer.length === 0) return { value, transfer };
     try {
       const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
@@ -194,7 +194,16 @@ export class SideChannel {
 
   /** Takes in whatever waits on the side port, without the event loop. */
   pull(): void {
-    for (let taken = platform.takeMessage(this.#side); taken !== undefined; taken = platform.takeMessage(this.#side)) {
+    for (let failures = 0; failures <= SIDE_VALUES_MAX; ) {
+      let taken: { readonly message: unknown } | undefined;
+      try {
+        taken = platform.takeMessage(this.#side);
+      } catch (cause) {
+        failures++;
+        this.#arriveUnreadable({ cause });
+        continue;
+      }
+      if (taken === undefined) return;
       this.#accept(taken.message);
     }
   }
@@ -240,16 +249,6 @@ export class SideChannel {
     if (!platform.closeDropsPosted || !this.#left) this.#side.close();
   }
 
-  #checkTransfer(transfer: readonly unknown[]): void {
-    for (const item of transfer) {
-      const own = item === this.#tether || item === this.#side;
-      if (own || item instanceof SharedArrayBuffer) {
-        const what = own ? "the channel's own native port" : 'a SharedArrayBuffer';
-        throw new UsageError('ERR_TRANSFER', `Cannot transfer ${what}: leave it out of the transfer list`);
-      }
-    }
-  }
-
   /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */
   #rung(): void {
     // SYNC rung: a count and nothing else; pairs with peerGone.
@@ -259,6 +258,11 @@ export class SideChannel {
   #arrive(number: number, value: SideValue): void {
     this.#nextArriving = (number + 1) | 0;
     if (((number - this.#wantedFrom) | 0) >= 0) this.#values.set(number, value);
+  }
+
+  /** Something came that this thread cannot make: a value, for nothing else that is sent here could fail. */
+  #arriveUnreadable(unreadable: { readonly cause: unknown }): void {
+    this.#arrive(this.#nextArriving, { value: undefined, ports: [], unreadable });
   }
 
   #accept(message: unknown): void {
@@ -276,25 +280,16 @@ export class SideChannel {
   }
 }
 
-function refusal(transfer: readonly unknown[], cause: unknown): UsageError | DataCloneError {
+/**
+ * The list was in order, so it is the value. Deno has moved the buffers by then: nothing brings them back, and only a
+ * second clone of every value beforehand would spare them.
+ */
+function refusal(transfer: readonly unknown[], cause: unknown): DataCloneError {
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (transfer.length > 0 && new Set(transfer).size < transfer.length) {
-    return new UsageError('ERR_TRANSFER', `Cannot transfer the same object twice: ${text}`, { cause });
-  }
-  if (transfer.some(cannotMove)) {
-    return new UsageError('ERR_TRANSFER', `Cannot transfer what stands in the list: ${text}`, { cause });
-  }
-  return new DataCloneError(`Cannot clone the value: ${text}`, '$', cause);
+  const lost = movedAnyway(transfer) ? '; this runtime has detached the buffers of its transfer list all the same' : '';
+  return new DataCloneError(`Cannot clone the value: ${text}${lost}`, '$', cause);
 }
 
 function isFrame(frame: unknown): frame is SpilledFrame {
   return Array.isArray(frame) && typeof frame[0] === 'number' && frame[1] instanceof Uint8Array;
-}
-
-/** Whether this is certainly nothing that moves: no object, a plain one, or a buffer that has moved already. */
-function cannotMove(item: unknown): boolean {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return true;
-  if (item instanceof ArrayBuffer) return (item as { detached?: boolean }).detached === true;
-  const home: unknown = Object.getPrototypeOf(item);
-  return home === Object.prototype || home === null;
 }

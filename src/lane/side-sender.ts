@@ -1,5 +1,6 @@
 // Sends a value beside the ring, by the runtime's own clone, and its place in the order through the ring: a marker.
 import { platform } from '#platform';
+import { ClosedError } from '../errors.ts';
 import { KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { SIDE_VALUES_MAX } from '../limits.ts';
 import { SIDE_TAKEN } from '../memory/layout.ts';
@@ -16,6 +17,7 @@ export class SideSender {
   /** The string that went natively last. */
   #lastNativeText = '';
   #wasFull = false;
+  #shut = false;
 
   constructor(views: Views, lane: LaneMemory, producer: Producer, side: SideChannel, messageMax: number) {
     this.#views = views;
@@ -39,11 +41,16 @@ export class SideSender {
 
   /**
    * False when there is no room; nothing was sent or moved then.
-   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was sent or moved
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was sent or moved. ClosedError if a getter of the value
+   *   closed the lane
    */
   trySend(value: unknown, transfer: readonly unknown[]): boolean {
     this.#wasFull = this.full;
-    if (this.#wasFull) return false;
+    if (this.#wasFull) {
+      // Inside cork the other side may see none of them yet: it would never take one.
+      this.#producer.publish();
+      return false;
+    }
     const offset = this.#producer.tryClaim(MARKER_BYTES);
     if (offset === FULL) return false;
     let number: number;
@@ -51,12 +58,21 @@ export class SideSender {
       number = this.#side.post(value, transfer);
     } catch (error) {
       this.#producer.abort();
-      throw error;
+      throw this.#shut ? shutMeanwhile(error) : error;
+    }
+    if (this.#shut) {
+      this.#producer.abort();
+      throw shutMeanwhile();
     }
     this.#views.words[offset >>> 2] = number;
     this.#views.words[(offset >>> 2) + 1] = 0;
     this.#producer.commit(MARKER_BYTES, KIND_SIDE);
     return true;
+  }
+
+  /** Nothing is to follow. */
+  shut(): void {
+    this.#shut = true;
   }
 
   /** Values in the side channel lie outside the ring and may be of any size, so their number is bounded. */
@@ -77,6 +93,11 @@ export class SideSender {
   forgetFull(): void {
     this.#wasFull = false;
   }
+}
+
+/** The getter of a value closed the port that was to send it. */
+export function shutMeanwhile(cause?: unknown): ClosedError {
+  return new ClosedError('Cannot send: a getter of the value closed the port that was sending it', 'closed', cause);
 }
 
 /** What stands in the ring, or in its stead in the left-over, in place of the value with this number. */

@@ -52,7 +52,7 @@ export function openPort(
   watch: { readonly livenessSliceMs: number; readonly peerEndTold: boolean },
 ): Opened {
   let transport!: SharedRingTransport;
-  const port = new Port((woken) => {
+  const port = new Port((events) => {
     transport = new SharedRingTransport(
       region,
       side,
@@ -73,7 +73,7 @@ export function openPort(
         asyncPark: options.eventLoopWait,
         ...watch,
       },
-      { woken },
+      events,
     );
     return transport;
   });

@@ -5,7 +5,7 @@ import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
-import { CLOSED, type Stats, type Transport } from '../transport/transport.ts';
+import { CLOSED, type Stats, type Transport, type TransportEvents } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
@@ -33,9 +33,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #closeEmitted = false;
 
   /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
-  constructor(open: (woken: () => void) => Transport) {
+  constructor(open: (events: TransportEvents) => Transport) {
     super();
-    this.#transport = open(() => this.#woken());
+    this.#transport = open({ woken: () => this.#woken(), failed: (error) => this.#tellFailure(error) });
     this.#ending = new Ending(this.#transport);
     this.#pump = new Pump(this.#transport, {
       wantsData: () => this.#wantsData,
@@ -57,7 +57,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * After the end, of either side, it does nothing, as with a MessagePort: the value is not looked at, nothing in `transfer`
    * moves, `stats().undelivered` counts it, and `closed` tells why.
    * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
-   * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER,
+   * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY,
    *   ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
@@ -306,8 +306,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   close(): void {
     if (this.#ending.shut) return;
     this.#ending.shut = true;
-    this.#transport.close('closed');
-    this.#settle();
+    try {
+      this.#transport.close('closed');
+    } finally {
+      this.#settle();
+    }
   }
   [Symbol.dispose](): void {
     this.close();
@@ -389,6 +392,16 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       // Damaged memory: the transport has ended by this.
       this.tell('messageerror', error, []);
     }
+  }
+
+  /**
+   * A message of ours that waited cannot be sent any more. Whoever listens is told, and `stats().undelivered` counts it;
+   * nobody did anything wrong, so it is no uncaught error where nobody listens.
+   */
+  #tellFailure(error: unknown): void {
+    queueMicrotask(() => {
+      if (this.listenerCount('messageerror') > 0) this.tell('messageerror', error, []);
+    });
   }
 
   /** Nobody waits for messages any more, or there are none: the end is news now. */

@@ -17,8 +17,9 @@ export interface Stats {
   readonly dropped: number;
   /**
    * Messages that were sent or posted and that the peer has not taken over, as `flush` understands it; those that were
-   * posted after the end included, those that the overflow policy dropped not. 0 until the channel has ended. After the
-   * peer's end it grows by late posts only; after this end's own `close` the peer may go on reading, and it falls as it does.
+   * posted after the end included, those that the overflow policy dropped not. While the channel is open it counts only
+   * those that could not be sent after all, because what was to move with them has closed meanwhile. After the peer's end it
+   * grows by late posts only; after this end's own `close` the peer may go on reading, and it falls as it does.
    */
   readonly undelivered: number;
   /** Messages that could not be decoded here. */
@@ -45,6 +46,8 @@ export interface Mark {
 export interface TransportEvents {
   /** Something changed: look at both lanes. Called from the event loop. */
   woken(): void;
+  /** A message that was accepted can't be sent any more; the others can. Called in the middle of some call. */
+  failed(error: unknown): void;
 }
 
 export interface Transport {

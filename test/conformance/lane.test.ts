@@ -39,6 +39,7 @@ function ringLane(
     new Outbox(overflow, highWaterMark, outboxLimit),
     false,
     layout.SIDE_1 + layout.RELEARN,
+    () => {},
   );
   const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
   const relearn = layout.SIDE_1 + layout.RELEARN;

@@ -264,11 +264,12 @@ export function portLatest({ name, pair, far }: PortWorld): void {
         }
         a.receive({ timeoutMs: 0 });
         const first = drain(b).map((value) => new Int32Array(value as ArrayBuffer)[0]);
-        assert.deepEqual(first, corked ? [] : [255]);
+        // Whoever looks and finds nothing has shown what cork held back.
+        assert.deepEqual(first, corked ? [299] : [255]);
         a.receive({ timeoutMs: 1 });
         assert.deepEqual(
           drain(b).map((value) => new Int32Array(value as ArrayBuffer)[0]),
-          [299],
+          corked ? [] : [299],
         );
       };
       if (corked) a.cork(body);

@@ -23,7 +23,10 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         livenessSliceMs: 5,
         peerEndTold: false,
       } as const;
-      const transport = new SharedRingTransport(region, side, natives, null, options, { woken: () => void woken++ });
+      const transport = new SharedRingTransport(region, side, natives, null, options, {
+        woken: () => void woken++,
+        failed: () => {},
+      });
       return { transport, woken: () => woken };
     };
     return [end(0, near), end(1, far)];

@@ -260,7 +260,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end is reported without another look at the ring',
     file: TRANSPORT,
-    find: 'return last !== EMPTY ? last : this.#leftOver();',
+    find: 'return last !== EMPTY || this.#in.awaitsSide ? last : this.#leftOver();',
     replace: 'return CLOSED;',
     caughtBy: 'close: with messages still in the outbox',
     as: 'final',
@@ -300,7 +300,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked receiver does not look for the end',
     file: TRANSPORT,
-    find: 'this.#looked(this.#inboundReady) || this.life.over',
+    find: 'this.#looked(this.#inboundReady) || (this.life.over && !this.awaitsEventLoop)',
     replace: 'this.#looked(this.#inboundReady)',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
@@ -308,8 +308,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked sender does not look for the end',
     file: TRANSPORT,
-    find: 'done() || this.life.over ||',
-    replace: 'done() ||',
+    find: 'return yes || this.life.over ||',
+    replace: 'return yes ||',
     caughtBy: 'close: under a blocked sender',
     as: 'stuck',
   },

@@ -145,8 +145,8 @@ export class End {
       livenessSliceMs: watchPeer ? 5 : Number.POSITIVE_INFINITY,
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
-    this.port = new shipped.Port((woken) => {
-      this.#transport = new shipped.SharedRingTransport(region, side, natives, null, options, { woken });
+    this.port = new shipped.Port((events) => {
+      this.#transport = new shipped.SharedRingTransport(region, side, natives, null, options, events);
       return this.#transport;
     });
   }

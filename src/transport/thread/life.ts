@@ -75,12 +75,17 @@ export class Life {
     this.#ended = reason;
     this.#endedHere = true;
     forgetThreadEnd(this);
-    const spilled = this.#events.lastWords(reason);
-    Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
-    // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with over.
-    Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-    const wakes = this.#here + layout.WAKES;
-    new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#events.doorbell(), wakes).ring();
+    let spilled = 0;
+    try {
+      spilled = this.#events.lastWords(reason);
+    } finally {
+      // Whatever happened: a peer that is not told would wait for ever.
+      Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
+      // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with over.
+      Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
+      const wakes = this.#here + layout.WAKES;
+      new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#events.doorbell(), wakes).ring();
+    }
   }
 
   /** This thread ends by itself: says so, and leaves what has not gone out yet. */

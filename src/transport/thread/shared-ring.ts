@@ -117,10 +117,19 @@ export class SharedRingTransport implements Transport {
     const spaceBell = new Waker(words, park, SPACE, doorbell, wakes);
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const encoder = options.codec.createEncoder(options.codecOptions);
+    const failed = (error: unknown): void => events.failed(error);
     this.#out =
       options.overflow === 'latest'
-        ? new LatestOutbound(region, side, dataBell, encoder, options.codec.kind, this.#side, outbox, () =>
-            this.life.tellLater(),
+        ? new LatestOutbound(
+            region,
+            side,
+            dataBell,
+            encoder,
+            options.codec.kind,
+            this.#side,
+            outbox,
+            () => this.life.tellLater(),
+            failed,
           )
         : new RingOutbound(
             region.views,
@@ -133,6 +142,7 @@ export class SharedRingTransport implements Transport {
             outbox,
             options.spinUs > 0,
             there + layout.RELEARN,
+            failed,
           );
     const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
     this.#in = new RingInbound(
@@ -155,7 +165,7 @@ export class SharedRingTransport implements Transport {
       options.asyncPark === 'wait-async'
         ? new AsyncWait(words, here + layout.PARK, sleeps, () => events.woken())
         : new DoorbellWait(words, here + layout.PARK, sleeps);
-    this.stats = () => statsOf(region, side, outbox, this.life.over ? this.#out.unsent : undefined);
+    this.stats = () => statsOf(region, side, outbox, this.#out, this.life.over);
     this.life.begin();
   }
 
@@ -237,6 +247,8 @@ export class SharedRingTransport implements Transport {
     // What waits in the outbox goes on while this thread is blocked.
     const look = (): boolean => {
       this.pump();
+      // Also inside cork: nobody would make room for the rest.
+      this.#out.producer.publish();
       return this.#readable();
     };
     return this.#blocking.wait(ANYTHING, look, timeoutMs);
@@ -249,7 +261,12 @@ export class SharedRingTransport implements Transport {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
       while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash()));
-      const look = (): boolean => done() || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
+      const look = (): boolean => {
+        const yes = done();
+        // What it moved in, also inside cork: nobody would make room for the rest.
+        this.#out.producer.publish();
+        return yes || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
+      };
       const left = timeoutMs - (performance.now() - start);
       const changed = this.#blocking.wait(roomAside ? ANYTHING : SPACE, look, left);
       if (done()) return true;
@@ -289,8 +306,11 @@ export class SharedRingTransport implements Transport {
   }
 
   close(reason: CloseReason): void {
-    this.life.end(reason);
-    this.#side.close(this.#peerAttached);
+    try {
+      this.life.end(reason);
+    } finally {
+      this.#side.close(this.#peerAttached);
+    }
   }
 
   /** Whether a thread has the other end yet. */
@@ -301,17 +321,21 @@ export class SharedRingTransport implements Transport {
 
   /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
   #lastWords(reason: CloseReason): number {
-    const spilled = reason === 'lost' ? 0 : this.#out.spill();
-    // What cork holds back was sent, too.
-    this.#out.producer.publish();
-    return spilled;
+    this.#out.shut();
+    try {
+      return reason === 'lost' ? 0 : this.#out.spill();
+    } finally {
+      // What cork holds back was sent, too.
+      this.#out.producer.publish();
+    }
   }
 
   #receive(): unknown {
     const value = this.#in.tryReceive();
     if (value !== EMPTY) return value;
-    // Somebody who only polls has no other moment for what waits in the outbox.
+    // Somebody who only polls has no other moment for what waits in the outbox, or for what cork holds back.
     if (this.#out.backlog > 0) this.#out.pump();
+    this.#out.producer.publish();
     if (this.#in.awaitsSide || !this.life.over) return EMPTY;
     // The end was seen after the ring was found empty: what came in between is there now (T1).
     const last = this.#in.tryReceive();

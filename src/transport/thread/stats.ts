@@ -1,11 +1,18 @@
 // The counters of one end of a channel in shared memory, its own and those of its peer.
+import type { Outbound } from '../../lane/outbound.ts';
 import type { Outbox } from '../../lane/outbox.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { Stats } from '../transport.ts';
 
-/** @param unsent once the channel has ended: messages accepted that never came to stand in the ring; else undefined */
-export function statsOf({ views, lanes }: Region, side: 0 | 1, outbox: Outbox, unsent: number | undefined): Stats {
+/** @param over whether the channel has ended */
+export function statsOf(
+  { views, lanes }: Region,
+  side: 0 | 1,
+  outbox: Outbox,
+  sender: Pick<Outbound, 'unsent' | 'failures'>,
+  over: boolean,
+): Stats {
   const read = (index: number): number => Atomics.load(views.words, index) >>> 0;
   const here = side === 0 ? layout.SIDE_0 : layout.SIDE_1;
   const out = lanes[side].block;
@@ -17,7 +24,7 @@ export function statsOf({ views, lanes }: Region, side: 0 | 1, outbox: Outbox, u
     sentBytes: read(out + layout.TAIL),
     receivedBytes: read(inward + layout.HEAD),
     dropped: outbox.drops,
-    undelivered: unsent === undefined ? 0 : Math.max(0, (read(out + layout.SENT) + unsent - taken) | 0),
+    undelivered: sender.failures + (over ? Math.max(0, (read(out + layout.SENT) + sender.unsent - taken) | 0) : 0),
     undecodable: read(inward + layout.BAD),
     stalls: read(out + layout.STALLS),
     outboxBytes: outbox.bytes,

@@ -16,7 +16,14 @@ export function endWithThread(channel: Ending): void {
   if (hooked) return;
   hooked = true;
   platform.onThreadEnd((how) => {
-    for (const each of [...open]) each.endThread(how);
+    for (const each of [...open]) {
+      try {
+        each.endThread(how);
+      } catch {
+        // The others must be told all the same. Nobody is left to hear of it, and an exit handler that throws would undo
+        // the exit: on Node a worker's process.exit(0) goes on from there.
+      }
+    }
   });
 }
 
