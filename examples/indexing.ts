@@ -59,10 +59,10 @@ export async function indexing(): Promise<void> {
         `${report.files} files, ${report.words} words`,
       );
       if (wanted === 1 && report.files * 3 >= everything.length) {
-        // Changed our mind: the worker reads the interrupt between two words, wherever it is.
+        // Changed our mind: the worker reads the number of the task that is to end between two words, wherever it is.
         wanted = 2;
         abortedAt = performance.now();
-        port.interrupt(2);
+        port.interrupt(1);
         feeding.push(feed(2, ours));
       }
     } else if (report.task === 1 && report.state === 'done' && wanted === 1) {

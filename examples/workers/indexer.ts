@@ -24,6 +24,8 @@ const port = parentPort<FileMessage | EndMessage, Report>();
 const REPORT_EVERY = 100;
 
 let task = 0;
+/** The last task that was called off. */
+let aborted = 0;
 let files = 0;
 let words = 0;
 let index = new Map<string, Set<string>>();
@@ -35,10 +37,10 @@ function startOver(next: number): void {
   index = new Map();
 }
 
-/** Returns false when an interrupt came in the middle of the file. */
+/** Returns false when this task was called off in the middle of the file. An interrupt for another one is none for it. */
 function indexFile(path: string, text: string): boolean {
   for (const [word] of text.matchAll(/[\p{L}_$][\p{L}\d_$]{2,}/gu)) {
-    if ((++words & 255) === 0 && port.interrupted !== 0) return false;
+    if ((++words & 255) === 0 && port.interrupted === task) return false;
     const places = index.get(word);
     if (places === undefined) index.set(word, new Set([path]));
     else places.add(path);
@@ -53,12 +55,12 @@ function mostCommon(): Map<string, number> {
 
 for (let message = port.receive(); message !== CLOSED; message = port.receive()) {
   // What is left of an aborted task is read and let go: its number tells.
-  if (message.task < task) continue;
+  if (message.task <= aborted) continue;
   if (message.task > task) startOver(message.task);
   const finished = 'end' in message || indexFile(message.path, message.text);
   if (!finished) {
     port.postMessage({ task, files, words, state: 'aborted' });
-    startOver(port.clearInterrupt());
+    aborted = port.clearInterrupt(task);
   } else if ('end' in message) {
     port.postMessage({ task, files, words, state: 'done', common: mostCommon() });
   } else if (++files % REPORT_EVERY === 0) {

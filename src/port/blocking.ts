@@ -4,17 +4,17 @@ import { EMPTY } from '../lane/ring-inbound.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /**
- * The next message, `CLOSED`, or `EMPTY` at the time limit.
+ * The next message, `CLOSED`, or `EMPTY` at the time limit, or at an interrupt if that is wanted.
  * @throws UnsupportedError where the next message can never come to a thread that is blocked without a limit
  */
-export function receiveBlocking(transport: Transport, timeoutMs: number): unknown {
+export function receiveBlocking(transport: Transport, timeoutMs: number, interruptible: boolean): unknown {
   const end = performance.now() + timeoutMs;
   for (let left = timeoutMs; ; left = end - performance.now()) {
     // With a time limit it just takes until then: the event loop has its turn afterwards.
     if (left === Number.POSITIVE_INFINITY && transport.awaitsEventLoop) throw besideTheRing();
-    if (!transport.waitReadable(left)) return EMPTY;
+    if (!transport.waitReadable(left, interruptible)) return EMPTY;
     const value = transport.tryReceive();
-    if (value !== EMPTY) return value;
+    if (value !== EMPTY || (interruptible && transport.interrupted !== 0)) return value;
   }
 }
 

@@ -158,8 +158,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   /**
-   * The next message; blocks this thread until there is one. `EMPTY` when the time limit passed, `CLOSED` when the
-   * peer is gone and everything was read.
+   * The next message; blocks this thread until there is one. `EMPTY` when the time limit passed or, if that is wanted, an
+   * interrupt is there and no message; `CLOSED` when the peer is gone and everything was read.
    * ```ts
    * import { attach, channel, CLOSED, EMPTY } from 'millrace';
    * const { port, remote } = channel();
@@ -217,25 +217,25 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   // ---- beside the queue ---------------------------------------------------------------------------------------
 
   /**
-   * Sets the peer's interrupt word, which a peer that computes can read without touching the queue. After the end there is
-   * nobody to interrupt, and it does nothing.
+   * Sets the peer's interrupt word, which a peer that computes can read without touching the queue; wakes one that is blocked
+   * in `receive({ interruptible: true })`, and no other. Let the word be the id of the job that is to end: an interrupt that
+   * comes late is then one of another job. After the end there is nobody to interrupt, and it does nothing.
    * ```ts
-   * import { attach, channel } from 'millrace';
+   * import { attach, channel, EMPTY } from 'millrace';
    * const { port, remote } = channel();
    * const far = attach(remote);
    * port.interrupt(7);
-   * console.log(far.interrupted, far.clearInterrupt(), far.interrupted);   // 7 7 0
+   * console.log(far.interrupted === 7);                             // true: job 7 is to end
+   * console.log(far.receive({ interruptible: true }) === EMPTY);    // true
+   * console.log(far.clearInterrupt(), far.interrupted);             // 7 0
    * port.close();
    * ```
-   * @param word a whole number from 1 to 2^31 - 1; a later one replaces an earlier one that was not cleared
+   * @param id a whole number from 1 to 2^31 - 1; a later one replaces an earlier one that was not cleared
+   * @throws UsageError ERR_OPTION for any other number
    */
-  interrupt(word = 1): void {
-    if (!(Number.isSafeInteger(word) && word >= 1 && word <= 0x7fffffff)) {
-      throw new UsageError('ERR_OPTION', `An interrupt cannot be ${String(word)}: it takes 1 to 2147483647`, {
-        value: word,
-      });
-    }
-    if (!this.#ending.over) this.#transport.interrupt(word);
+  interrupt(id = 1): void {
+    checkInterrupt(id);
+    if (!this.#ending.over) this.#transport.interrupt(id);
   }
 
   /** The interrupt word that the peer has set, 0 if none. One atomic load. */
@@ -243,9 +243,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#transport.interrupted;
   }
 
-  /** Takes the interrupt word: returns it and sets it back to 0. */
-  clearInterrupt(): number {
-    return this.#transport.clearInterrupt();
+  /**
+   * Takes the interrupt word: returns what it is and sets it back to 0.
+   * @param only the id to take: another one, for a job that is still to come, stays
+   * @throws UsageError ERR_OPTION for what can be no id
+   */
+  clearInterrupt(only?: number): number {
+    if (only !== undefined) checkInterrupt(only);
+    return this.#transport.clearInterrupt(only);
   }
 
   /** Counters of this end. */
@@ -422,6 +427,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#held = held;
     this.#transport.hold(held);
   }
+}
+
+function checkInterrupt(id: number): void {
+  if (Number.isSafeInteger(id) && id >= 1 && id <= 0x7fffffff) return;
+  throw new UsageError('ERR_OPTION', `An interrupt cannot be ${String(id)}: it takes 1 to 2147483647`, { value: id });
 }
 
 // It would arrive as an empty object; a native port throws too.

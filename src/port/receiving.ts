@@ -13,10 +13,17 @@ import { Waiters } from './waiters.ts';
 export interface ReceiveOptions {
   /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
   readonly timeoutMs?: number;
+  /**
+   * Whether to come back with `EMPTY` when `interrupted` is not 0 and no message is there, at once or when an interrupt
+   * comes. It stays until it is cleared: so long it comes back at once. False by default.
+   */
+  readonly interruptible?: boolean;
 }
-const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs'];
+const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs', 'interruptible'];
 
-export interface ReceiveAsyncOptions extends ReceiveOptions {
+export interface ReceiveAsyncOptions {
+  /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
+  readonly timeoutMs?: number;
   /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
   readonly signal?: AbortSignalLike;
 }
@@ -66,11 +73,12 @@ export class Receiving {
   receive(options: ReceiveOptions | undefined, fallbackMs: number = Number.POSITIVE_INFINITY): unknown {
     // Before a message is taken: a wrong call must lose none.
     const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS, fallbackMs);
+    const interruptible = options?.interruptible === true;
     const first = this.tryReceive();
-    if (first !== EMPTY || timeoutMs === 0) return first;
+    if (first !== EMPTY || timeoutMs === 0 || (interruptible && this.#transport.interrupted !== 0)) return first;
     checkMayBlock(this.#transport, 'receive', 'receiveAsync or onmessage');
     try {
-      return receiveBlocking(this.#transport, timeoutMs);
+      return receiveBlocking(this.#transport, timeoutMs, interruptible);
     } finally {
       this.#pump.rearm();
     }

@@ -86,8 +86,8 @@ export interface Transport {
   /** Moves the outbox along; whether it is empty. */
   pump(): boolean;
 
-  /** Blocks until a message may be there, the end, or the time limit (false). */
-  waitReadable(timeoutMs: number): boolean;
+  /** Blocks until a message may be there, the end, an interrupt if that is wanted, or the time limit (false). */
+  waitReadable(timeoutMs: number, interruptible?: boolean): boolean;
   /** Blocks until `done`, setting aside what arrives meanwhile; false at the time limit or the end. */
   waitProgress(done: () => boolean, timeoutMs: number): boolean;
   /** Sleeps with the event loop until the peer does something of interest; false if there is something already. */
@@ -98,7 +98,8 @@ export interface Transport {
   hold(held: boolean): void;
   interrupt(word: number): void;
   readonly interrupted: number;
-  clearInterrupt(): number;
+  /** Sets the word back to 0, or only if it is `word`; what it was. */
+  clearInterrupt(word?: number): number;
   stats(): Stats;
   /** Ends this side. Everything accepted so far still reaches the peer. */
   close(reason: CloseReason): void;

@@ -29,6 +29,9 @@ export const DOORBELL = 4;
 export const DATA = 16;
 /** Room, or progress, in its outbound lane. */
 export const SPACE = 32;
+/** An interrupt. Beside one of the others: who waits for this alone would sleep through the end. */
+export const INTERRUPT = 64;
+/** Whatever moves in a lane, and the end, which every sleeper hears of. */
 export const ANYTHING: number = DATA | SPACE;
 
 const UNCOUNTED = -1;

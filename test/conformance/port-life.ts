@@ -160,6 +160,94 @@ export function portLife({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
+  test(`${name}: an interrupt names its job: a late one leaves the next job alone, one that comes early keeps`, async () => {
+    const { port, thread } = far((stage) => {
+      const port = stage.port();
+      const told: string[] = [];
+      for (const id of port.blocking() as Iterable<number>) {
+        stage.gates.open(id);
+        stage.gates.pass(id + 10);
+        told.push(`${id} ${port.interrupted === id ? 'aborted' : 'done'}`);
+        port.clearInterrupt(id);
+      }
+      return told;
+    });
+    const job = (id: number, during: () => void): void => {
+      port.postMessage(id);
+      thread.gates.pass(id);
+      during();
+      thread.gates.open(id + 10);
+    };
+    job(1, () => port.interrupt(1));
+    job(2, () => {});
+    // Late: job 2 has ended when it is called off, and job 3 does not end of it.
+    job(3, () => port.interrupt(2));
+    // Early: job 4 is called off before the thread takes it; that job 3 was ended before changes nothing.
+    job(4, () => port.interrupt(5));
+    job(5, () => {});
+    port.close();
+    assert.deepEqual(await thread.done(), ['1 aborted', '2 done', '3 done', '4 done', '5 aborted']);
+  });
+
+  test(`${name}: receive({ interruptible: true }) comes back for an interrupt, blocked or not, and prefers messages`, async () => {
+    const { a, b } = pair();
+    a.interrupt(3);
+    assert.equal(b.receive({ interruptible: true }), EMPTY);
+    assert.deepEqual(b.receiveMany(5, { interruptible: true, timeoutMs: 10_000 }), []);
+    assert.equal(b.receive({ interruptible: true, timeoutMs: 10_000 }), EMPTY, 'as long as it stands');
+    a.postMessage('a message');
+    assert.equal(b.receive({ interruptible: true }), 'a message');
+    assert.equal(b.receive({ timeoutMs: 1 }), EMPTY);
+    assert.equal(b.clearInterrupt(4), 3, 'it is another one, and stays');
+    assert.equal(b.clearInterrupt(3), 3);
+    assert.equal(b.interrupted, 0);
+    assert.equal(b.receive({ interruptible: true, timeoutMs: 1 }), EMPTY);
+    await assert.rejects(b.receiveAsync({ interruptible: true } as never), { code: 'ERR_OPTION' });
+    for (const wrong of [0, 1.5, '1' as never]) assert.throws(() => b.clearInterrupt(wrong), { code: 'ERR_OPTION' });
+    a.interrupt();
+    a.close();
+    assert.equal(b.receive({ interruptible: true }), CLOSED, 'the end, too, comes first');
+    b.close();
+  });
+
+  for (const outbox of [false, true]) {
+    const more = outbox ? ', also with something in its outbox' : '';
+    test(`${name}: an interrupt wakes a thread that sleeps in receive({ interruptible: true })${more}, and no other`, async () => {
+      const { port, thread } = far(
+        (stage) => {
+          const port = stage.port();
+          // More than the ring holds.
+          if (stage.data) for (let i = 0; i < 200; i++) port.postMessage(i);
+          let value: unknown;
+          while ((value = port.receive({ interruptible: true })) !== 'enough') {
+            if (value !== stage.millrace.EMPTY) throw new Error(`it came back with ${String(value)}`);
+            if (port.clearInterrupt() !== 7) throw new Error('it came back for nothing');
+          }
+          stage.gates.open(0);
+          return [port.receive(), port.clearInterrupt()];
+        },
+        { ...(outbox ? { capacityBytes: 1024 } : {}), spinMicroseconds: 0 },
+        outbox,
+      );
+      // Only a reader that sleeps is rung, so a count of rings says that it slept.
+      await until('five interrupts have met a sleeper', () => {
+        port.interrupt(7);
+        return port.stats().wakes >= 5;
+      });
+      port.postMessage('enough');
+      await thread.gates.passAsync(0);
+      const { wakes } = port.stats();
+      for (let turns = 0; turns < 20; turns++) {
+        port.interrupt(9);
+        await turn();
+      }
+      assert.equal(port.stats().wakes, wakes, 'who did not ask for it sleeps on');
+      port.postMessage('a message');
+      assert.deepEqual(await thread.done(), ['a message', 9]);
+      port.close();
+    });
+  }
+
   test(`${name}: interrupt() takes 1 to 2^31 - 1 and refuses the rest`, () => {
     const { a, b } = pair();
     a.interrupt();

@@ -44,6 +44,16 @@ const sendsAndCloses = (...values: number[]): Part =>
 const receives = (count?: number): Part => blocks((end) => end.receive(count));
 const receivesOnLoop = (sleep: Sleep): Part => loops(sleep, (end) => end.receiveAsync());
 
+const interrupts: Part = blocks((end) => {
+  end.mark('interrupt');
+  end.port.interrupt(7);
+});
+function receiveOrInterrupt(end: End, { EMPTY }: Shipped): void {
+  end.mark('receive');
+  const value = end.port.receive({ interruptible: true });
+  end.got.push(value === EMPTY ? `interrupted ${end.port.clearInterrupt()}` : value);
+}
+
 interface Scene extends Pick<NamedModel, 'name' | 'about' | 'reaches'> {
   readonly left: Part;
   readonly right: Part;
@@ -132,6 +142,40 @@ const scenes: readonly Scene[] = [
       end.receive(1);
     }),
     final: all(tells('left', [message(2, 48), 'open']), tells('right', [message(1, 48), 'open'])),
+  },
+  {
+    name: 'interrupt: under a blocked receiver',
+    about: 'one side interrupts and does nothing else; the other blocks until it is interrupted',
+    left: interrupts,
+    right: blocks((end, shipped) => receiveOrInterrupt(end, shipped)),
+    final: tells('right', ['interrupted 7', 'open']),
+  },
+  {
+    name: 'interrupt: with something in the outbox',
+    about: 'the same, and the other side has posted more than the ring holds, which nobody reads',
+    left: interrupts,
+    right: blocks((end, shipped) => {
+      end.post(...MANY);
+      receiveOrInterrupt(end, shipped);
+    }),
+    final: tells('right', ['interrupted 7', 'open']),
+  },
+  {
+    name: 'interrupt: and a message behind it',
+    about: 'the other side gets both, the message first if it is there by then',
+    reaches: [/right:\["interrupted 7",1004,"open"\]/, /right:\[1004,"interrupted 7","open"\]/],
+    left: blocks((end) => {
+      end.mark('interrupt');
+      end.port.interrupt(7);
+      end.post(SMALL[0]);
+    }),
+    right: blocks((end, shipped) => {
+      while (end.got.length < 2) receiveOrInterrupt(end, shipped);
+    }),
+    final: ({ results }) => {
+      const told = String(results['right']);
+      return told === 'interrupted 7,1004,open' || told === '1004,interrupted 7,open' ? undefined : `told ${told}`;
+    },
   },
   {
     name: 'death: under a blocked receiver',

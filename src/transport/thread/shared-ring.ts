@@ -25,7 +25,7 @@ import { Consumer } from '../../ring/consumer.ts';
 import { Producer } from '../../ring/producer.ts';
 import { AsyncWait, DoorbellWait, type EventLoopWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
-import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
+import { ANYTHING, DATA, INTERRUPT, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
 import { Life } from './life.ts';
@@ -66,6 +66,8 @@ export class SharedRingTransport implements Transport {
   readonly #side: SideChannel;
   readonly #blocking: BlockingWait;
   readonly #loop: EventLoopWait;
+  /** Wakes a peer that sleeps until it is interrupted. */
+  readonly #caller: Waker;
   /** The region cannot be trusted any more: nothing in it is looked at again. */
   #damaged = false;
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
@@ -115,6 +117,7 @@ export class SharedRingTransport implements Transport {
     const wakes = here + layout.WAKES;
     const dataBell = new Waker(words, park, DATA, doorbell, wakes);
     const spaceBell = new Waker(words, park, SPACE, doorbell, wakes);
+    this.#caller = new Waker(words, park, INTERRUPT, doorbell, wakes);
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const encoder = options.codec.createEncoder(options.codecOptions);
     const failed = (error: unknown): void => events.failed(error);
@@ -240,18 +243,21 @@ export class SharedRingTransport implements Transport {
     return this.#judging(() => this.#out.pump());
   }
 
-  waitReadable(timeoutMs: number): boolean {
+  waitReadable(timeoutMs: number, interruptible = false): boolean {
     // Inside cork too: the answer may be to what the peer cannot see yet.
     this.#out.producer.publish();
-    if (this.#out.backlog === 0) return this.#blocking.wait(DATA, this.#readable, timeoutMs);
-    // What waits in the outbox goes on while this thread is blocked.
+    const moves = this.#out.backlog > 0;
+    if (!moves && !interruptible) return this.#blocking.wait(DATA, this.#readable, timeoutMs);
     const look = (): boolean => {
-      this.pump();
-      // Also inside cork: nobody would make room for the rest.
-      this.#out.producer.publish();
-      return this.#readable();
+      if (moves) {
+        // What waits in the outbox goes on while this thread is blocked.
+        this.pump();
+        // Also inside cork: nobody would make room for the rest.
+        this.#out.producer.publish();
+      }
+      return this.#readable() || (interruptible && this.interrupted !== 0);
     };
-    return this.#blocking.wait(ANYTHING, look, timeoutMs);
+    return this.#blocking.wait((moves ? ANYTHING : DATA) | (interruptible ? INTERRUPT : 0), look, timeoutMs);
   }
 
   waitProgress(done: () => boolean, timeoutMs: number): boolean {
@@ -290,15 +296,18 @@ export class SharedRingTransport implements Transport {
   }
 
   interrupt(word: number): void {
-    // SYNC interrupt: pairs with interrupted, a single load.
+    // SYNC interrupt: there before the ring below; a word and nothing else; pairs with interrupted.
     Atomics.store(this.#words, this.#there + layout.INTERRUPT, word);
+    this.#caller.ring();
   }
   get interrupted(): number {
     return Atomics.load(this.#words, this.#here + layout.INTERRUPT);
   }
-  clearInterrupt(): number {
-    // SYNC interrupt: pairs with interrupt; an interrupt that comes in between is not lost, it is returned.
-    return Atomics.exchange(this.#words, this.#here + layout.INTERRUPT, 0);
+  clearInterrupt(word?: number): number {
+    const at = this.#here + layout.INTERRUPT;
+    // SYNC interrupt: pairs with interrupt; one that comes in between is not lost, it is returned, or it stays.
+    if (word !== undefined) return Atomics.compareExchange(this.#words, at, word, 0);
+    return Atomics.exchange(this.#words, at, 0);
   }
 
   announceLife(life: SharedArrayBuffer): void {
