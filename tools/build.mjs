@@ -76,7 +76,9 @@ export async function build() {
   const stale = ours && changed(installed) < changed(join(root, 'package-lock.json'));
   if (stale || !existsSync(join(root, 'node_modules/typescript'))) {
     console.log('installing the build tools (npm ci) ...');
-    run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { shell: process.platform === 'win32' });
+    // When an npm that somebody started with options of his own started us, they come along in the environment.
+    const own = ['--include=dev', '--no-global', '--no-dry-run', '--no-package-lock-only'];
+    run('npm', ['ci', ...own, '--no-audit', '--no-fund', '--loglevel=error'], { shell: process.platform === 'win32' });
   }
   if (changed(stamp) > Math.max(...inputs.map((path) => newest(join(root, path))))) return;
   console.log('building (tsc) ...');
