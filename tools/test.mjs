@@ -82,9 +82,12 @@ const { present, absent } = choose(options.runtime);
 const files = testFiles();
 const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));
 const queue = [];
+/** Runs what `// runtimes: once` asks for: the Node at hand, or the first of those that were asked for. */
+const first = present.find((it) => it.path === process.execPath) ?? present.find((it) => it.kind === 'node');
 for (const runtime of present) {
   for (const file of files) {
     const { kinds } = directives(file);
+    if (kinds?.includes('once') && runtime === first) queue.push({ runtime, file });
     if (kinds === undefined || kinds.includes(runtime.kind) || kinds.includes(runtime.name))
       queue.push({ runtime, file });
   }
