@@ -108,8 +108,6 @@ export const SHAPE_BYTES_MAX: number = 8 * 1024 * 1024;
 export const IDENTITY_LOOP_MAX: number = 12;
 /** Objects of one value that `indexOf` looks through; beyond, a Map costs less. */
 export const IDENTITY_SCAN_MAX: number = 128;
-/** Arrays without named properties seen in one place until the next ones there are taken at their word. */
-export const PLAIN_ARRAYS_TRUSTED: number = 16;
 /** Elements of arrays that a payload may have memory set aside for, beside four for each of its words. */
 export const ELEMENTS_FREE: number = 1024;
 /** Bytes that all resizable ArrayBuffers of one payload may reserve on behalf of a peer. */

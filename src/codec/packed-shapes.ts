@@ -28,8 +28,6 @@ export class ShapeNode {
   readonly depth: number;
   /** What the keys count for. */
   readonly bytes: number;
-  /** Arrays without named properties seen with this node as their place. */
-  plainArrays: number = 0;
 
   constructor(keys: readonly string[], depth: number, bytes: number) {
     this.keys = keys;

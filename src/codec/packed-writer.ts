@@ -54,7 +54,7 @@ export class PackedWriter {
   teach: boolean = false;
   shapes: ShapeTree = new ShapeTree();
   hasReferences: boolean = false;
-  /** Always look for named properties of arrays, however many arrays in that place had none. */
+  /** Look for named properties of every array, not of match results alone. */
   readonly exactArrays: boolean;
   /** Refuse what JSON would change: see CodecOptions. */
   readonly jsonOnly: boolean;

@@ -17,10 +17,10 @@ export interface PortOptions {
   /** How values are written by this end; both ends read all of them. Default `packed`. */
   readonly codec?: 'packed' | 'json';
   /**
-   * Whether this end looks for named properties on every array it sends (`always`), at up to 65 ns an element, or trusts
-   * arrays in a place of a value to have none once 16 arrays there had none (`learned`, the default).
+   * Whose named properties travel: those of match results alone (`matches`, the default: arrays that have an `index` or
+   * `groups`, as `exec`, `match` and their `indices` do), or those of every array (`always`), at up to 65 ns an element.
    */
-  readonly arrayProperties?: 'learned' | 'always';
+  readonly arrayProperties?: 'matches' | 'always';
   /** How this end's event loop sleeps; by default what measured best on this runtime. */
   readonly eventLoopWait?: 'wait-async' | 'doorbell';
 }
@@ -64,7 +64,7 @@ const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
   spinMicroseconds: { fallback: limits.SPIN_US_DEFAULT, min: 0, max: limits.SPIN_US_MAX },
   overflow: { fallback: 'wait', names: OVERFLOW_POLICIES },
   codec: { fallback: 'packed', names: ['packed', 'json'] },
-  arrayProperties: { fallback: 'learned', names: ['learned', 'always'] },
+  arrayProperties: { fallback: 'matches', names: ['matches', 'always'] },
   rememberedTexts: { fallback: limits.KNOWN_TEXTS_DEFAULT, min: 0, max: limits.KNOWN_TEXTS_MAX },
   rememberedTextBytes: { fallback: limits.KNOWN_TEXT_BYTES_DEFAULT, min: 0, max: limits.KNOWN_TEXT_BYTES_MAX },
   eventLoopWait: { fallback: platform.asyncPark, names: ['wait-async', 'doorbell'] },
