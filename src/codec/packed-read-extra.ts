@@ -222,14 +222,23 @@ function readError(reader: PackedReader, parameter: number): Error {
   return error;
 }
 
-/** Without the cost of a stack trace, which would be ours, not the sender's. */
+/** Without the cost of a stack trace, which would be ours, not the sender's, where that can be had. */
 function makeError(make: ErrorConstructor): Error {
   const limit = Error.stackTraceLimit;
+  const limited = limitStackTraces(0);
   try {
-    Error.stackTraceLimit = 0;
     return new make();
   } finally {
-    Error.stackTraceLimit = limit;
+    if (limited) limitStackTraces(limit);
+  }
+}
+
+/** False where intrinsics are frozen, or a setter refuses. */
+function limitStackTraces(frames: number): boolean {
+  try {
+    return Reflect.set(Error, 'stackTraceLimit', frames);
+  } catch {
+    return false;
   }
 }
 

@@ -120,3 +120,21 @@ test('a getter that throws rejects its own promise', async () => {
   await assert.rejects(failed, /bad getter/);
   assert.deepEqual(reader.tryRead(10), [{ good: 1 }]);
 });
+
+test('a record that cannot be decoded leaves what it taught known: it stands in the log', () => {
+  const writer = new SABPipe('w', 8192);
+  const reader = new SABPipe('r', writer.buffer);
+  const views = viewsOf(writer.buffer);
+  const { lane } = layOut(views, 0, writer.buffer.byteLength)!;
+  for (let round = 0; round < 3; round++) {
+    const at = views.words[lane.block] as number;
+    writer.postMessage(strange(round));
+    // The first word of the value: header of the record, header of the payload, then this.
+    views.words[((lane.data + (at & (lane.capacity - 1))) >>> 2) + 3] = -1;
+    writer.postMessage({ ...strange(round), and: 'more' });
+    writer.postMessage(strange(round));
+    assert.throws(() => reader.tryRead(), { code: 'ERR_DECODE' });
+    assert.deepEqual(reader.tryRead(), { ...strange(round), and: 'more' });
+    assert.deepEqual(reader.tryRead(), strange(round));
+  }
+});
