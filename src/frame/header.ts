@@ -33,6 +33,10 @@ export const MARKER_BYTES = 8;
 export const KIND_SIDE = 5;
 /** No payload. From here on only the newest message counts, and it lies in a slot: `ring/latest-slots.ts`. */
 export const KIND_LATEST = 6;
+/** In a slot: the message is longer than slots are; the payload says where it lies. */
+export const KIND_ELSEWHERE = 7;
+/** Bytes of payload of KIND_ELSEWHERE: length, kind, number of the memory, 0. */
+export const ELSEWHERE_BYTES = 16;
 /** Filler up to the end of the data area; LENGTH counts the header too. Never delivered. */
 export const KIND_PAD = 0xff;
 

@@ -5,14 +5,14 @@
 // values lie in the side channel. The next message replaces it there.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
-import { KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
-import { OUTBOX_ITEM_BYTES, RING_CAPACITY_MAX, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
+import { OUTBOX_ITEM_BYTES, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import { SIDE_TAKEN } from '../memory/layout.ts';
 import type { LaneMemory, Region, Views } from '../memory/region.ts';
 import { LatestProducer } from '../ring/latest-producer.ts';
-import { slotPayloadMax } from '../ring/latest-slots.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
+import { SlotGrowth } from './latest-growth.ts';
 import type { Publishing } from './outbound.ts';
 import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox } from './outbox.ts';
@@ -28,14 +28,18 @@ export class LatestOutbound implements Publishing {
   readonly #slots: LatestProducer;
   readonly #encoder: Encoder;
   readonly #kind: number;
+  readonly #messageMax: number;
   readonly #side: SideChannel;
   readonly #outbox: Outbox;
   readonly #aside: AsideEncoder;
+  readonly #growth: SlotGrowth;
   readonly #counters: OutboundCounters;
   readonly #awaitedCame: () => void;
   /** Messages accepted so far; where in them the newest one in a slot stands, counted from 1. */
   #accepted = 0;
   #published = 0;
+  /** The last message was longer than a slot: the next one will be, too. */
+  #long = false;
   #corks = 0;
   /** What waits in the outbox waits for the reader to take values out of the side channel; how many it had taken. */
   #stuck = false;
@@ -78,9 +82,11 @@ export class LatestOutbound implements Publishing {
     this.#slots = new LatestProducer(this.#lane, bell);
     this.#encoder = encoder;
     this.#kind = kind;
+    this.#messageMax = region.messageMax;
     this.#side = channel;
     this.#outbox = outbox;
     this.#aside = new AsideEncoder(encoder, region.messageMax);
+    this.#growth = new SlotGrowth(channel, encoder, this.#aside, region.messageMax);
     this.#counters = new OutboundCounters(this.#lane);
     this.#awaitedCame = awaitedCame;
   }
@@ -199,20 +205,29 @@ export class LatestOutbound implements Publishing {
 
   /** Encodes straight into the slot that goes out next; false: refused, the native clone may carry it. */
   #postNow(value: unknown): boolean {
-    const { offset, maxPayload } = this.#slots;
-    const length = this.#encoder.encodeInto(value, this.#views, offset, maxPayload, false);
+    if (!this.#long) {
+      const { offset, maxPayload } = this.#slots;
+      const room = Math.min(maxPayload, this.#messageMax);
+      const length = this.#encoder.encodeInto(value, this.#views, offset, room, false);
+      if (length === REFUSED) return false;
+      if (length >= 0) {
+        this.#accepted++;
+        this.#publish(length, this.#kind, this.#side.posted);
+        return true;
+      }
+    }
+    const length = this.#growth.encodeInto(this.#slots.slot, value);
     if (length === REFUSED) return false;
-    if (length < 0) throw this.#tooLarge(this.#encodeAside(value));
+    this.#long = length > this.#slots.maxPayload;
     this.#accepted++;
-    this.#publish(length, this.#kind, this.#side.posted);
+    this.#publishElsewhere(length, this.#kind);
     return true;
   }
 
   /** Encodes for the end of `cork`, which may see another one in its place. */
   #postLater(value: unknown): boolean {
-    const aside = this.#encodeAside(value);
+    const aside = this.#aside.encode(value, false);
     if (aside === undefined) return false;
-    if (aside.bytes.length > this.#slots.maxPayload) throw this.#tooLarge(aside);
     this.#wait(this.#kind, aside);
     return true;
   }
@@ -243,8 +258,14 @@ export class LatestOutbound implements Publishing {
       const number = this.#postHeld(entry.held);
       if (number !== undefined) this.#publishMarker(number);
     } else {
-      this.#views.blocks.copyIn(entry.bytes, this.#slots.offset);
-      this.#publish(entry.bytes.length, entry.kind, this.#side.posted);
+      const { bytes, kind } = entry;
+      if (bytes.length <= this.#slots.maxPayload) {
+        this.#views.blocks.copyIn(bytes, this.#slots.offset);
+        this.#publish(bytes.length, kind, this.#side.posted);
+      } else {
+        this.#growth.put(this.#slots.slot, bytes);
+        this.#publishElsewhere(bytes.length, kind);
+      }
     }
     this.#aside.giveBack(entry);
     return true;
@@ -266,6 +287,16 @@ export class LatestOutbound implements Publishing {
     this.#views.words[at] = number;
     this.#views.words[at + 1] = 0;
     this.#publish(MARKER_BYTES, KIND_SIDE, number);
+  }
+
+  /** The message lies in the memory that the slot has beside it. */
+  #publishElsewhere(length: number, kind: number): void {
+    const at = this.#slots.offset >>> 2;
+    this.#views.words[at] = length;
+    this.#views.words[at + 1] = kind;
+    this.#views.words[at + 2] = this.#growth.numberOf(this.#slots.slot);
+    this.#views.words[at + 3] = 0;
+    this.#publish(ELSEWHERE_BYTES, KIND_ELSEWHERE, this.#side.posted);
   }
 
   /** The newest of all that were accepted goes out. */
@@ -311,10 +342,6 @@ export class LatestOutbound implements Publishing {
     this.#stuck = false;
   }
 
-  #encodeAside(value: unknown): Aside | undefined {
-    return this.#aside.encode(value, false);
-  }
-
   /** Whether one more value may be on its way beside the slots: they are of any size, so their number is bounded. */
   #besideFits(): boolean {
     this.#takenSeen = this.#sideTaken();
@@ -333,18 +360,5 @@ export class LatestOutbound implements Publishing {
 
   #countOutbox(): void {
     this.#counters.outbox(this.#outbox.drops, this.#outbox.peak);
-  }
-
-  #tooLarge(aside: Aside | undefined): UsageError {
-    const limit = this.#slots.maxPayload;
-    const length = aside?.bytes.length ?? limit + 1;
-    if (aside !== undefined) this.#aside.giveBack(aside);
-    let capacity = this.#lane.capacity;
-    while (capacity < RING_CAPACITY_MAX && slotPayloadMax(capacity) < length) capacity *= 2;
-    return new UsageError(
-      'ERR_TOO_LARGE',
-      `Cannot send: the message takes ${length} bytes, and a slot for the newest takes ${limit}; make the channel with capacityBytes of at least ${capacity}`,
-      { length, limit },
-    );
   }
 }

@@ -2,7 +2,15 @@
 import { platform } from '#platform';
 import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
-import { KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES, MORE } from '../frame/header.ts';
+import {
+  ELSEWHERE_BYTES,
+  KIND_ELSEWHERE,
+  KIND_LATEST,
+  KIND_MASK,
+  KIND_SIDE,
+  MARKER_BYTES,
+  MORE,
+} from '../frame/header.ts';
 import { Join } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
@@ -14,8 +22,6 @@ import type { SideChannel, SideValue, SpilledFrame } from './side-channel.ts';
 /** Nothing there. No value that arrives is ever equal to it. */
 export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
 
-/** No number of a value: those have 32 bits. */
-const NOT_AWAITED = Number.POSITIVE_INFINITY;
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
@@ -40,8 +46,8 @@ export class RingInbound {
   #latestOnly = false;
   /** Bytes, encoded, of the message taken out of the ring last. */
   #lastBytes = 0;
-  /** Number of the value whose marker stands at the head of the ring and which has not come yet; or NOT_AWAITED. */
-  #awaited: number = NOT_AWAITED;
+  /** Whether it has come by now: what stands at the head of the lane by a marker, and had not come when we looked. */
+  #awaited: (() => boolean) | undefined;
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
@@ -88,7 +94,7 @@ export class RingInbound {
    * take it in. Always false where the platform can take from a native port.
    */
   get awaitsSide(): boolean {
-    return this.#awaited !== NOT_AWAITED && !this.#side.has(this.#awaited);
+    return this.#awaited !== undefined && !this.#awaited();
   }
 
   /** Bytes set aside in the inbox. */
@@ -174,8 +180,8 @@ export class RingInbound {
         const found = this.#side.take(number);
         // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
         // the value's arrival makes us look again.
-        this.#awaited = found === undefined && !platform.canTake ? number : NOT_AWAITED;
-        if (this.#awaited !== NOT_AWAITED) return EMPTY;
+        this.#awaited = found === undefined && !platform.canTake ? () => this.#side.has(number) : undefined;
+        if (this.#awaited !== undefined) return EMPTY;
         // SYNC side-taken: one value fewer on its way; pairs with SideSender.full.
         Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
         this.#leave();
@@ -185,6 +191,7 @@ export class RingInbound {
       const decoder = this.#decoders.get(tag);
       if (decoder === undefined) {
         if (this.#becomesLatest()) return this.#fromRing();
+        if (tag === KIND_ELSEWHERE && this.#latestOnly) return this.#fromElsewhere(offset >>> 2, length);
         throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
       }
       this.ports = NO_PORTS;
@@ -209,6 +216,27 @@ export class RingInbound {
     this.#latestOnly = true;
     this.#consumer = this.#latest();
     return true;
+  }
+
+  /** The newest message when it is longer than a slot: it lies in memory that its sender has made for it. */
+  #fromElsewhere(at: number, length: number): unknown {
+    const { words } = this.#views;
+    const total = words[at] as number;
+    const kind = words[at + 1] as number;
+    const number = words[at + 2] as number;
+    const memory = this.#side.shared(number);
+    this.#awaited =
+      memory === undefined && !platform.canTake ? () => this.#side.shared(number) !== undefined : undefined;
+    if (this.#awaited !== undefined) return EMPTY;
+    if (length < ELSEWHERE_BYTES || memory === undefined || total >>> 0 > memory.bytes.length) {
+      throw new LayoutError(`Cannot decode: ${total} bytes should lie in memory ${number}, which does not hold them`);
+    }
+    try {
+      return this.#decodeAside(kind, memory, total);
+    } finally {
+      this.#leave();
+      this.#lastBytes = total;
+    }
   }
 
   /** Moves past the record at hand, and gives room back when the batch ends or a quarter of the ring is ours. */

@@ -9,6 +9,7 @@ import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX, SIDE_VALUES_MAX } from '../limits
 import type { NativePair } from '../memory/handshake.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
+import { type Views, viewsOf } from '../memory/region.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
@@ -17,6 +18,7 @@ const MOVED_BYTES_MIN = 64 * 1024;
 const VALUE = 1;
 const SPILL = 2;
 const LIFE = 3;
+const MEMORY = 4;
 
 /** One frame that did not fit the ring any more when its sender ended: second header word, payload. */
 export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
@@ -54,6 +56,8 @@ export class SideChannel {
   #nextNumber = 0;
   /** Number of the next value to arrive. */
   #nextArriving = 0;
+  /** What the other side has made for long messages: one memory for each of its slots, the newest. */
+  readonly #memories: { readonly number: number; readonly views: Views }[] = [];
   /** Values numbered below are let go, also those that are still on their way. */
   #wantedFrom = 0;
   #posted = 0;
@@ -161,6 +165,21 @@ export class SideChannel {
       if (((earlier - number) | 0) >= 0) break;
       this.#values.delete(earlier);
     }
+  }
+
+  /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
+  share(number: number, slot: number, memory: SharedArrayBuffer): void {
+    this.#left = true;
+    this.#side.postMessage([MEMORY, number, slot, memory]);
+  }
+
+  /** Memory `number` of the other side; `undefined` while it has not arrived. */
+  shared(number: number): Views | undefined {
+    const find = (): Views | undefined => this.#memories.find((it) => it?.number === number)?.views;
+    const found = find();
+    if (found !== undefined) return found;
+    this.pull();
+    return find();
   }
 
   /** Leaves frames for the other side to read once it has drained the ring. The last thing an ending side does. */
@@ -274,6 +293,8 @@ export class SideChannel {
       this.#arrive(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
+    } else if (message[0] === MEMORY && isSlot(message[2]) && message[3] instanceof SharedArrayBuffer) {
+      this.#memories[message[2]] = { number: Number(message[1]), views: viewsOf(message[3]) };
     } else if (message[0] === LIFE && isLifePage(message[1])) {
       this.watchLife(message[1]);
     }
@@ -288,6 +309,11 @@ function refusal(transfer: readonly unknown[], cause: unknown): DataCloneError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const lost = movedAnyway(transfer) ? '; this runtime has detached the buffers of its transfer list all the same' : '';
   return new DataCloneError(`Cannot clone the value: ${text}${lost}`, '$', cause);
+}
+
+/** Bounded, because it says how many memories are kept at a time. */
+function isSlot(value: unknown): value is number {
+  return value === 0 || value === 1 || value === 2;
 }
 
 function isFrame(frame: unknown): frame is SpilledFrame {

@@ -43,6 +43,11 @@ export class LatestProducer {
     this.#bell = bell;
   }
 
+  /** Number of the slot in which the next message goes. */
+  get slot(): number {
+    return this.#back;
+  }
+
   /** Byte offset at which the payload of the next message goes. The bytes behind it are ours until `publish` (L2). */
   get offset(): number {
     return slotOffset(this.#data, this.#capacity, this.#back) + SLOT_HEADER_BYTES;

@@ -216,6 +216,62 @@ export function portLatest({ name, pair, far }: PortWorld): void {
     assert.deepEqual([b.receive(), b.receive(), b.receive()], ['newest', CLOSED, CLOSED]);
   });
 
+  const long = (i: number, length: number): unknown => ({ i, bytes: new Uint8Array(length).fill(i) });
+  const LENGTHS = [0, 100, 300, 320, 1000, 65_000, 66_000, 200_000, 10, 150_000, 1_000_000, 1];
+
+  latest(
+    'messages longer than a slot are replaced in place too, as long as the channel takes them',
+    (a, b) => {
+      LENGTHS.forEach((length, i) => {
+        a.postMessage(long(i, length));
+        assert.deepEqual(b.tryReceive(), long(i, length), `${length} bytes`);
+      });
+      for (let round = 0; round < 3; round++) {
+        LENGTHS.forEach((length, i) => void a.postMessage(long(i, length)));
+        a.postMessage(long(round, 100_000));
+        assert.deepEqual(drain(b), [long(round, 100_000)]);
+        a.cork(() => LENGTHS.forEach((length, i) => void a.postMessage(long(i, length))));
+        a.cork(() => a.postMessage(long(round, 300_000)));
+        assert.deepEqual(drain(b), [long(round, 300_000)]);
+      }
+      a.postMessage('stays');
+      const tooLarge = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_TOO_LARGE';
+      assert.throws(() => a.postMessage(long(1, 2_000_001)), tooLarge);
+      assert.throws(() => a.cork(() => a.postMessage(long(1, 2_000_001))), tooLarge);
+      assert.deepEqual(drain(b), ['stays']);
+      a.postMessage(long(7, 1_999_000));
+      a.close();
+      assert.deepEqual([b.receive(), b.receive()], [long(7, 1_999_000), CLOSED]);
+    },
+    { maxMessageBytes: 2_000_000 },
+  );
+
+  test(`${name}: latest: a reader samples a stream of short and long messages, each of them whole`, async () => {
+    const { port, thread } = far(
+      (stage) => {
+        const port = stage.port();
+        const lengths = stage.data as number[];
+        for (let i = 0; i < 600; i++) {
+          const length = lengths[i % lengths.length] as number;
+          port.postMessage({ i, bytes: new Uint8Array(length).fill(i) });
+        }
+        port.close();
+      },
+      LATEST,
+      LENGTHS.filter((length) => length < 100_000),
+    );
+    let newest = -1;
+    for (const value of port.blocking()) {
+      const { i, bytes } = value as { i: number; bytes: Uint8Array };
+      assert.ok(i > newest);
+      newest = i;
+      assert.ok(bytes.every((byte) => byte === i % 256));
+    }
+    assert.equal(newest, 599);
+    await thread.done();
+    port.close();
+  });
+
   latest('what is moved arrives with the newest; what was replaced is gone', (a, b) => {
     const buffers = Array.from({ length: 10 }, (_, i) => new Uint8Array([i]).buffer);
     for (const buffer of buffers) a.postMessage(buffer, [buffer]);

@@ -26,9 +26,10 @@ for (let from = 0; from < LANE_CASES; from += 14_000) {
 
 /** Random calls on both ports while the region is scribbled on. */
 async function hostilePorts(random: Random): Promise<void> {
-  const { port: a, remote } = channel({ capacityBytes: 1024, maxMessageBytes: 4096, outboxBytes: 8192 });
+  const overflow = random.chance(0.5) ? 'wait' : 'latest';
+  const { port: a, remote } = channel({ capacityBytes: 1024, maxMessageBytes: 4096, outboxBytes: 8192, overflow });
   const region = openRegion(remote.memory);
-  const b = attach(remote);
+  const b = attach(remote, { overflow: random.chance(0.5) ? 'wait' : 'latest' });
   const pending: Promise<unknown>[] = [a.closed, b.closed];
   const keep = (promise: Promise<unknown>): void => {
     promise.catch(() => {});
@@ -107,7 +108,7 @@ test(`a thread that scribbles while we read and write, ${ROUNDS} channels (SEED=
       const { memories, start } = stage.data;
       let state = start | 1;
       const bits = (): number => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 8;
-      const hot = [16, 32, 33, 48, 49, 64, 80, 81, 96, 97, 128, 144, 176, 192];
+      const hot = [16, 32, 33, 48, 49, 64, 80, 81, 96, 97, 128, 144, 160, 176, 192, 208];
       memories.forEach((memory: SharedArrayBuffer, round: number) => {
         const words = new Int32Array(memory);
         stage.gates.set(0, round + 1);
@@ -127,7 +128,7 @@ test(`a thread that scribbles while we read and write, ${ROUNDS} channels (SEED=
     const { port: a, remote } = channels[round]!;
     let b: Port | undefined;
     typed(() => {
-      b = attach(remote);
+      b = attach(remote, { overflow: round % 3 === 0 ? 'latest' : 'wait' });
     });
     for (let i = 0; i < 60; i++) {
       typed(() => void a.trySend({ i, text: 'x'.repeat(random.skewed(90)) }));
@@ -146,6 +147,9 @@ test(`a thread that scribbles while we read and write, ${ROUNDS} channels (SEED=
 
 const channels: ReturnType<typeof channel>[] = [];
 function makeMemories(): SharedArrayBuffer[] {
-  for (let i = 0; i < ROUNDS; i++) channels.push(channel({ capacityBytes: 1024, maxMessageBytes: 4096 }));
+  for (let i = 0; i < ROUNDS; i++) {
+    const overflow = i % 2 === 0 ? 'latest' : 'wait';
+    channels.push(channel({ capacityBytes: 1024, maxMessageBytes: 4096, overflow }));
+  }
   return channels.map(({ remote }) => remote.memory);
 }

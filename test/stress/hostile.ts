@@ -13,7 +13,7 @@ import { randomValue } from '../kit/values.ts';
 
 /** Bytes of the longest message: a reader that allocates more than this for one was deceived. */
 const MESSAGE_MAX = 4096;
-const KINDS = [1, 2, 3, 4, 5, 6, 63, 64, 200, 255, 0x101, 0x104, 0x105, 0x1ff, 0x7fffffff, -1];
+const KINDS = [1, 2, 3, 4, 5, 6, 7, 63, 64, 200, 255, 0x101, 0x104, 0x105, 0x1ff, 0x7fffffff, -1];
 const LENGTHS = [-1, -2147483648, 2147483647, 0, 7, 8, 0x40000000, 65536];
 
 interface Payload {
@@ -51,7 +51,7 @@ export function scribble(random: Random, region: Region, lane: 0 | 1): void {
   const near = (word: number): number =>
     ((words[word] as number) + random.pick([-8, 8, 1, capacity, -capacity, 64])) | 0;
   const record = (data + random.int(0, capacity / 8 - 1) * 8) >>> 2;
-  switch (random.int(0, 8)) {
+  switch (random.int(0, 9)) {
     case 0:
       words[block + layout.TAIL] = random.chance(0.5) ? near(block + layout.TAIL) : anyWord();
       break;
@@ -75,6 +75,9 @@ export function scribble(random: Random, region: Region, lane: 0 | 1): void {
       break;
     case 7:
       for (let i = 0; i < capacity / 4; i++) words[(data >>> 2) + i] = random.bits();
+      break;
+    case 8:
+      words[block + layout.LATEST] = random.chance(0.8) ? random.int(0, 7) : anyWord();
       break;
     default:
       words[random.int(0, words.length - 1)] = anyWord();
