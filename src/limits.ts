@@ -57,8 +57,6 @@ export const SPIN_US_MAX: number = 10_000;
 export const LIVENESS_SLICE_MS: number = 5;
 /** The same for a thread that we spawned: only running out of memory can end it unheard, so looking rarely will do. */
 export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
-/** Probes a busy peer may leave unread before they come ten times rarer: each is a small message in its queue. */
-export const PROBES_UNREAD_MAX: number = 1000;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 

@@ -5,7 +5,7 @@
 // message already. Nobody listens on the side port where the platform can take from it.
 import { platform } from '#platform';
 import { DataCloneError } from '../errors.ts';
-import { LIVENESS_SLICE_MS, PROBES_UNREAD_MAX, SIDE_VALUES_MAX } from '../limits.ts';
+import { SIDE_VALUES_MAX } from '../limits.ts';
 import type { NativePair } from '../memory/handshake.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
@@ -46,10 +46,6 @@ export interface SideEvents {
 export class SideChannel {
   readonly #tether: NativePort;
   readonly #side: NativePort;
-  readonly #words: Int32Array;
-  /** Word index of this side's, and of the other side's, count of doorbells taken. */
-  readonly #rungHere: number;
-  readonly #rungThere: number;
   readonly #values = new Map<number, SideValue>();
   #spill: readonly SpilledFrame[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
@@ -60,23 +56,15 @@ export class SideChannel {
   readonly #memories: { readonly number: number; readonly views: Views }[] = [];
   /** Values numbered below are let go, also those that are still on their way. */
   #wantedFrom = 0;
-  #posted = 0;
-  #lastProbe = 0;
   #open = true;
   /** Whether anything but the page of life was ever posted on the side port. */
   #left = false;
 
-  constructor(natives: NativePair, words: Int32Array, rungHere: number, rungThere: number, events: SideEvents) {
+  constructor(natives: NativePair, events: SideEvents) {
     this.#tether = natives.tether;
     this.#side = natives.side;
-    this.#words = words;
-    this.#rungHere = rungHere;
-    this.#rungThere = rungThere;
     platform.listen(this.#tether, {
-      message: () => {
-        this.#rung();
-        events.arrived();
-      },
+      message: () => events.arrived(),
       closed: () => events.closed(),
     });
     if (!platform.canTake) {
@@ -94,9 +82,7 @@ export class SideChannel {
 
   /** Wakes the other side's event loop. */
   doorbell(): void {
-    if (!this.#open) return;
-    this.#posted++;
-    this.#tether.postMessage(0);
+    if (this.#open) this.#tether.postMessage(0);
   }
 
   /**
@@ -232,15 +218,8 @@ export class SideChannel {
     this.pull();
     const told = this.#peerLife && endedOn(this.#peerLife);
     if (told !== undefined) return told;
-    while (platform.takeMessage(this.#tether) !== undefined) this.#rung();
-    if (!platform.canProbe) return undefined;
-    // A probe is a message, and a peer that computes for an hour does not take it: they become rarer then.
-    // SYNC rung: a count and nothing else; covers no plain access; pairs with #rung.
-    const unread = (this.#posted - Atomics.load(this.#words, this.#rungThere)) | 0;
-    const now = performance.now();
-    if (unread > PROBES_UNREAD_MAX && now - this.#lastProbe < LIVENESS_SLICE_MS * 10) return undefined;
-    this.#lastProbe = now;
-    this.#posted++;
+    // What rang for the event loop is of no use to a thread that is awake. Taking is also what makes Node notice the end.
+    while (platform.takeMessage(this.#tether) !== undefined);
     return platform.probeGone(this.#tether) ? 'terminated' : undefined;
   }
 
@@ -266,12 +245,6 @@ export class SideChannel {
     this.#tether.close();
     // A port left open lives as long as its thread: only where closing it would lose what the other end may yet take.
     if (!platform.closeDropsPosted || !this.#left) this.#side.close();
-  }
-
-  /** Counts a doorbell or probe that was taken, so that the other side knows how many lie unread. */
-  #rung(): void {
-    // SYNC rung: a count and nothing else; pairs with peerGone.
-    Atomics.add(this.#words, this.#rungHere, 1);
   }
 
   #arrive(number: number, value: SideValue): void {

@@ -29,8 +29,7 @@
 //   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
 //   19    76     RELEARN         this side   1     messages this side could not decode: the other one teaches anew
 //   32    128    PARKS           this side   2     times this side went to sleep
-//   33    132    PROBES          this side   2     doorbells and probes this side has taken off the tether
-//   34    136    WAKES           this side   2     times this side woke the other one
+//   33    132    WAKES           this side   2     times this side woke the other one
 //
 // Lane block: what concerns one direction. Words are counted from the start of the block.
 //
@@ -67,8 +66,7 @@ export const SPILLED = 17;
 export const ATTACHED = 18;
 export const RELEARN = 19;
 export const PARKS = 32;
-export const PROBES = 33;
-export const WAKES = 34;
+export const WAKES = 33;
 
 export const TAIL = 0;
 export const SENT = 1;

@@ -144,7 +144,7 @@ export const platform: Platform = {
     return undefined;
   },
 
-  canProbe: false,
+  canProbe: () => false,
   probeGone(): boolean {
     return false;
   },

@@ -25,7 +25,7 @@ export const platform: Platform = {
   asyncPark: 'wait-async',
   // Bun's ports share the characters: 3.67 million of them arrive after 0.5 ms, through shared memory after 1.3 to 5.
   nativeTextMin: 8192,
-  canProbe: false,
+  canProbe: () => false,
   probeGone: () => false,
 
   // The exit code does not tell here: it is 0 after a rejection that nobody handled, and in the threads of `bun test`

@@ -95,9 +95,12 @@ export interface Platform {
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
   /** Whether closing a port takes from the other end, in the same thread, what was posted and not yet taken. */
   readonly closeDropsPosted: boolean;
-  /** Whether `probe` can know. */
-  readonly canProbe: boolean;
-  /** Whether the other side is gone, asked without the event loop; false when it cannot be known. Posts a 0. */
+  /** Whether `probeGone` can know. Tried out when first asked. */
+  canProbe(): boolean;
+  /**
+   * Whether the other side of a port of which everything was taken is gone, asked without the event loop; false when it
+   * cannot be known. Leaves nothing at the other side.
+   */
   probeGone(port: NativePort): boolean;
   /** Holds or releases the process for this port. */
   hold(port: NativePort, held: boolean): void;

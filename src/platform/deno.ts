@@ -41,7 +41,7 @@ export const platform: Platform = {
   // Deno's Buffer.copy is JavaScript around the same copy: 100 ns more for a short one.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new PlainBlockMemory(memory),
   closeDropsPosted: true,
-  canProbe: false,
+  canProbe: () => false,
   probeGone: () => false,
 
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {

@@ -23,6 +23,6 @@ export function features(): Features {
     eventLoopWait: platform.asyncPark,
     blockingTransfer: platform.canTake,
     nativeTextMin: platform.nativeTextMin,
-    probesPeers: platform.canProbe,
+    probesPeers: platform.canProbe(),
   };
 }

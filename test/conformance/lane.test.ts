@@ -22,12 +22,10 @@ function ringLane(
 ): LaneBench {
   const region = allocateRegion(1024, 1024, MESSAGE_MAX);
   const [lane] = region.lanes;
-  const { words } = region.views;
   const { near, far } = createNatives();
   const nobody = { arrived: () => {}, closed: () => {} };
-  const probes = [layout.SIDE_0 + layout.PROBES, layout.SIDE_1 + layout.PROBES] as const;
-  const sideOut = new SideChannel(near, words, probes[0], probes[1], nobody);
-  const sideIn = new SideChannel(far, words, probes[1], probes[0], nobody);
+  const sideOut = new SideChannel(near, nobody);
+  const sideIn = new SideChannel(far, nobody);
   const out = new RingOutbound(
     region.views,
     lane,

@@ -20,7 +20,7 @@ const members: Record<string, unknown> = {
   canBlock: true,
   asyncPark: 'wait-async',
   canTake: true,
-  canProbe: true,
+  canProbe: () => true,
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
   byteView: (memory: ArrayBuffer) => new Uint8Array(memory),
   isNativePort: () => false,

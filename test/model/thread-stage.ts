@@ -22,14 +22,12 @@ const SIDE_PORT = [NATIVE + 2, NATIVE + 2 + SIDE_WORDS] as const;
 export const SENT_BY_LEFT: number = NATIVE + 2 + 2 * SIDE_WORDS;
 const WORDS = SENT_BY_LEFT + 1;
 
-const { SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD, PARKS, PROBES, WAKES } = layout;
+const { SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD, PARKS, WAKES } = layout;
 const counters = [
   ...LANES.flatMap((lane) => [SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD].map((word) => lane + word)),
-  ...SIDES.flatMap((side) => [PARKS, PROBES, WAKES].map((word) => side + word)),
+  ...SIDES.flatMap((side) => [PARKS, WAKES].map((word) => side + word)),
 ];
 const ignoredFields = [
-  '$posted',
-  '$lastProbe',
   '$scratch',
   '$asideBytes',
   'home',
@@ -46,7 +44,7 @@ const ignoredFields = [
 const names: Record<number, string> = {};
 for (const side of [0, 1] as const) {
   const { PARK, CLOSED, SPILLED, TAIL, HEAD, SIDE_TAKEN, LATEST } = layout;
-  const ofSide = { PARK, CLOSED, SPILLED, PARKS, PROBES, WAKES };
+  const ofSide = { PARK, CLOSED, SPILLED, PARKS, WAKES };
   for (const [name, word] of Object.entries(ofSide)) names[SIDES[side] + word] = `${name} of side ${side}`;
   const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN, LATEST };
   for (const [name, word] of Object.entries(ofLane)) names[LANES[side] + word] = `${name} of lane ${side}`;

@@ -70,7 +70,7 @@ export class SABMessagePort {
   static from(initMsg: SABMessagePortInit, queueLimit: number | null = null): SABMessagePort {
     if (!isInit(initMsg, 'SABMessagePort')) throw new Error('Not a SABMessagePort init message');
     const port = new SABMessagePort('b', initMsg.buffer, queueLimit);
-    if (platform.canProbe && initMsg.lifeline !== undefined) port.#hold(initMsg.lifeline as unknown as NativePort);
+    if (platform.canProbe() && initMsg.lifeline !== undefined) port.#hold(initMsg.lifeline as unknown as NativePort);
     return port;
   }
   #hold(port: NativePort): void {
@@ -104,7 +104,7 @@ export class SABMessagePort {
     this.#end?.expectPeer();
     if (target === null) return [message, documentedTransfer(this.#buffer, [])];
     // Shared memory is shared by being sent; the original also listed it for transfer, which every runtime refuses.
-    if (platform.canProbe && (platform.isWorker(target) || platform.isNativePort(target))) {
+    if (platform.canProbe() && (platform.isWorker(target) || platform.isNativePort(target))) {
       const [near, far] = platform.messageChannel();
       target.postMessage({ ...message, lifeline: far }, [far]);
       this.#hold(near);

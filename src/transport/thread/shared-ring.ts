@@ -103,9 +103,7 @@ export class SharedRingTransport implements Transport {
       doorbell: () => this.#side.doorbell(),
       woken: () => events.woken(),
     });
-    const rungHere = here + layout.PROBES;
-    const rungThere = there + layout.PROBES;
-    this.#side = new SideChannel(natives, words, rungHere, rungThere, {
+    this.#side = new SideChannel(natives, {
       arrived: () => events.woken(),
       closed: () => {
         if (!options.peerEndTold || this.life.over) this.life.peerThreadEnded();
