@@ -11,6 +11,7 @@ import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
 import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
 import { Sending, type SendOptions } from './sending.ts';
+import { showAs } from './show.ts';
 import type { Transfer } from './transfer.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
@@ -31,6 +32,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #referenced = true;
   #held = false;
   #closeEmitted = false;
+
+  static {
+    showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
+  }
 
   /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
   constructor(open: (events: TransportEvents) => Transport) {
@@ -327,6 +332,27 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   get [Symbol.toStringTag](): string {
     return 'Port';
+  }
+
+  /** For console.log. */
+  #facts(): object {
+    const { sent, received, outboxBytes, dropped, undelivered, undecodable } = this.stats();
+    const { reason } = this;
+    const worthALook = {
+      peer: reason === undefined ? (this.#transport.attached ? 'attached' : 'not attached yet') : undefined,
+      error: this.error,
+      sent,
+      received,
+      outboxBytes: outboxBytes || undefined,
+      dropped: dropped || undefined,
+      undelivered: undelivered || undefined,
+      undecodable: undecodable || undefined,
+      interrupted: this.interrupted || undefined,
+      pendingReceives: (reason === undefined && this.#receiving.readers.length) || undefined,
+      listensTo: this.eventNames().join(', ') || undefined,
+    };
+    const facts = Object.entries(worthALook).filter(([, value]) => value !== undefined);
+    return { state: reason === undefined ? 'open' : `ended: ${reason}`, ...Object.fromEntries(facts) };
   }
 
   // ---- inside -------------------------------------------------------------------------------------------------

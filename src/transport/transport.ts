@@ -57,6 +57,8 @@ export interface Transport {
   readonly endedHere: boolean;
   /** What the peer's thread died of, where that is known. */
   readonly error: unknown;
+  /** Whether a thread has the other end yet. */
+  readonly attached: boolean;
   /** Whether looking again for a while is worth it before the event loop sleeps. */
   readonly spin: Spin;
   /** Whether this thread may block. */

@@ -1,9 +1,19 @@
 // A port's life: how it ends and for what reason (G4, G5), what it does beside the queue, fairness (G11).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { CLOSED, type CloseReason, EMPTY, UsageError } from '../../src/index.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 import type { PortWorld } from './port.ts';
+
+/** What this runtime's own way of showing a value makes of it. */
+function logged(value: unknown): string {
+  const deno = (globalThis as { Deno?: { inspect(value: unknown): string } }).Deno;
+  if (deno !== undefined) return deno.inspect(value);
+  const bun = (globalThis as { Bun?: { inspect(value: unknown): string } }).Bun;
+  if (bun !== undefined) return bun.inspect(value);
+  return inspect(value);
+}
 
 export function portLife({ name, pair, far }: PortWorld): void {
   test(`${name}: what was posted before close() still arrives, also what was in the outbox, large and small`, async () => {
@@ -283,6 +293,26 @@ export function portLife({ name, pair, far }: PortWorld): void {
     assert.equal(a.stats().stalls, 1);
     a.close();
     b.close();
+  });
+
+  test(`${name}: console.log shows how a port stands, its peer and its counts, and nothing that says nothing`, async () => {
+    const { a, b } = pair({ capacityBytes: 1024 });
+    assert.match(logged(a), /^Port \{\s*state: .open.,\s*peer: .attached.,\s*sent: 0,\s*received: 0,?\s*\}$/);
+    b.on('message', () => {}).on('close', () => {});
+    const pending = a.receiveAsync();
+    a.postMessage('one');
+    a.interrupt(7);
+    const shown = logged({ b });
+    for (const fact of [/listensTo: .message, close./, /interrupted: 7/]) assert.match(shown, fact);
+    assert.match(logged([a]), /pendingReceives: 1/);
+    b.removeAllListeners().close();
+    assert.equal(await within('the end', pending), CLOSED);
+    a.postMessage('late');
+    assert.match(logged(a), /state: .ended: closed.,\s*sent: 1,\s*received: 0,\s*undelivered: 2/);
+    assert.doesNotMatch(logged(a), /peer|undecodable|dropped|pending/);
+    a.close();
+    assert.equal(`${a}`, '[object Port]');
+    assert.doesNotMatch(logged(Object.getPrototypeOf(a) as object), /Error/);
   });
 
   test(`${name}: Symbol.dispose closes; Symbol.asyncDispose first waits until the peer has everything`, async () => {

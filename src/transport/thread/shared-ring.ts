@@ -182,6 +182,10 @@ export class SharedRingTransport implements Transport {
     this.#error ??= this.#side.peerError ?? this.life.error;
     return this.#error;
   }
+  get attached(): boolean {
+    // SYNC attach-once: a plain look; pairs with openHandle. What is taken right now closes the native ports itself.
+    return Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0;
+  }
   get ports(): readonly unknown[] {
     return this.#in.ports;
   }
@@ -316,14 +320,8 @@ export class SharedRingTransport implements Transport {
     try {
       this.life.end(reason);
     } finally {
-      this.#side.close(this.#peerAttached);
+      this.#side.close(this.attached);
     }
-  }
-
-  /** Whether a thread has the other end yet. */
-  get #peerAttached(): boolean {
-    // SYNC attach-once: a plain look; pairs with openHandle. What is taken right now closes the native ports itself.
-    return Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0;
   }
 
   /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
@@ -385,7 +383,7 @@ export class SharedRingTransport implements Transport {
       this.#damaged = true;
       this.life.end('lost');
       // Nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look.
-      this.#side.close(this.#peerAttached);
+      this.#side.close(this.attached);
       this.life.tellLater();
     }
     return error;
