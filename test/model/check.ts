@@ -2,6 +2,7 @@
 import { type Exploration, explore } from '../kit/explore.ts';
 import { latestModels } from './latest.model.ts';
 import type { Mutant } from './mutants.ts';
+import { relearnModels } from './relearn.model.ts';
 import { ringModels } from './ring.model.ts';
 import { loadShipped, type Shipped } from './shipped.ts';
 import { signalModels } from './signal.model.ts';
@@ -11,7 +12,13 @@ import { threadModels } from './thread.model.ts';
 /** Lines of a trace; a longer one comes from an exploration that went astray. */
 const TRACE_LINES_MAX = 150;
 
-export const models: readonly NamedModel[] = [...ringModels, ...latestModels, ...signalModels, ...threadModels];
+export const models: readonly NamedModel[] = [
+  ...ringModels,
+  ...latestModels,
+  ...signalModels,
+  ...threadModels,
+  ...relearnModels,
+];
 
 /** @throws Error with the trace when the model fails, or reaches less than it should */
 export async function checkModel(model: NamedModel, shipped: Shipped): Promise<Exploration> {

@@ -22,6 +22,7 @@ const TRANSPORT = 'transport/thread/shared-ring.js';
 const LIFE = 'transport/thread/life.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/ring-outbound.js';
+const INBOUND = 'lane/ring-inbound.js';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -328,6 +329,30 @@ export const mutants: readonly Mutant[] = [
     replace: 'bytes',
     caughtBy: 'close: in the middle of a large message',
     as: 'threw',
+  },
+  {
+    name: 'the reader does not ask for what it could not decode',
+    file: INBOUND,
+    find: 'Atomics.add(this.#lane.words, this.#relearn, 1);',
+    replace: '',
+    caughtBy: 'relearn: what follows a lost message',
+    as: 'final',
+  },
+  {
+    name: 'the reader asks for the first lost message only',
+    file: INBOUND,
+    find: 'Atomics.add(this.#lane.words, this.#relearn, 1);',
+    replace: 'Atomics.store(this.#lane.words, this.#relearn, 1);',
+    caughtBy: 'relearn: twice',
+    as: 'final',
+  },
+  {
+    name: 'the sender looks for a request when it has encoded',
+    file: OUTBOUND,
+    find: /this\.#heed\(\);(\s+this\.#encoding = true;\s+try {\s+length = [^;]+;)/,
+    replace: '$1 this.#heed();',
+    caughtBy: 'relearn: what follows a lost message',
+    as: 'final',
   },
   {
     name: 'an interrupt does not ring',

@@ -43,8 +43,8 @@ const ignoredFields = [
 
 const names: Record<number, string> = {};
 for (const side of [0, 1] as const) {
-  const { PARK, CLOSED, SPILLED, TAIL, HEAD, SIDE_TAKEN, LATEST } = layout;
-  const ofSide = { PARK, CLOSED, SPILLED, PARKS, WAKES };
+  const { PARK, CLOSED, SPILLED, RELEARN, TAIL, HEAD, SIDE_TAKEN, LATEST } = layout;
+  const ofSide = { PARK, CLOSED, SPILLED, RELEARN, PARKS, WAKES };
   for (const [name, word] of Object.entries(ofSide)) names[SIDES[side] + word] = `${name} of side ${side}`;
   const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN, LATEST };
   for (const [name, word] of Object.entries(ofLane)) names[LANES[side] + word] = `${name} of lane ${side}`;
@@ -62,7 +62,7 @@ export function aside(id: number): number {
   return ASIDE + message(id, 4);
 }
 
-const codec: Codec = {
+const plain: Codec = {
   name: 'model',
   kind: 4,
   createEncoder: () => ({
@@ -97,6 +97,8 @@ export interface Manner {
   readonly overflow?: SharedRingOptions['overflow'];
   /** Bytes a direction, the same at both ends: 64 unless told otherwise, at most 256. */
   readonly capacity?: number;
+  /** In place of one that teaches nothing. */
+  readonly codec?: Codec;
   /** Has time limits: what it does inside a call depends on the time that has passed. */
   readonly limited?: boolean;
 }
@@ -113,6 +115,7 @@ export class End {
 
   constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
     const { loop, watchPeer = false, limited = false, overflow = 'wait', capacity = CAPACITY } = manner;
+    const codec = manner.codec ?? plain;
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
     const bytes = kit.bytes();
