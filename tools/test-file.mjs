@@ -99,12 +99,16 @@ function prefixes(name) {
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join(' &gt; '));
 }
 
-/** `// runtimes: node, bun` and `// watchdog: 300 s` at the top of a test or example bind this file's runs. */
+/**
+ * `// runtimes: node, bun`, `// watchdog: 300 s` and `// needs: packages` at the top of a test or example bind this file's
+ * runs.
+ */
 export function directives(file) {
   const head = readFileSync(file, 'utf8').slice(0, 4000);
   const names = /^\/\/ runtimes: *(.+)$/m.exec(head)?.[1];
   const seconds = /^\/\/ watchdog: *(\d+) s\b/m.exec(head)?.[1];
-  return { kinds: names?.split(/[\s,]+/), watchdogSeconds: seconds === undefined ? undefined : Number(seconds) };
+  const needs = /^\/\/ needs: *(\w+)$/m.exec(head)?.[1];
+  return { kinds: names?.split(/[\s,]+/), watchdogSeconds: seconds === undefined ? undefined : Number(seconds), needs };
 }
 
 /**

@@ -6,13 +6,15 @@
 //   npm test -- --jobs 4                 files at the same time (2)
 //   npm test -- --watchdog 300           seconds that one file may take (120)
 //
-// The last line is `<n> passed, <n> failed, <n> skipped`; an absent runtime counts as one skipped.
+// The last line is `<n> passed, <n> failed, <n> skipped`; an absent runtime counts as one skipped, and so does
+// a file whose packages are absent.
 import { readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
+import { PACKAGES_COMMAND, packagesInstalled } from './packages.mjs';
 import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
 import { directives, killAll, runTestFile } from './test-file.mjs';
 
@@ -79,7 +81,9 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 await build();
 const { present, absent } = choose(options.runtime);
-const files = testFiles();
+const chosen = testFiles();
+const lacking = packagesInstalled() ? [] : chosen.filter((file) => directives(file).needs === 'packages');
+const files = chosen.filter((file) => !lacking.includes(file));
 const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));
 const queue = [];
 /** Runs what `// runtimes: once` asks for: the Node at hand, or the first of those that were asked for. */
@@ -138,10 +142,16 @@ if (absent.length > 0) {
   // Under --require-all each of them is a failure, so that the closing line can't say that all is well.
   if (options['require-all']) failures += absent.length;
 }
+if (lacking.length > 0) {
+  console.log(
+    `absent: what ${lacking.map((file) => relative(root, file)).join(' and ')} need; "${PACKAGES_COMMAND}" installs it`,
+  );
+  if (options['require-all']) failures += lacking.length;
+}
 if (slowFiles.length > 0) console.log(`slow: ${slowFiles.join(', ')}`);
 if (failedFiles.length > 0) console.log(`\nfailed:\n  ${failedFiles.join('\n  ')}`);
 const strict = options['require-all'] && skippedTests > 0;
 if (strict) console.log('--require-all allows no skipped test');
-const skipped = skippedTests + (options['require-all'] ? 0 : absent.length);
+const skipped = skippedTests + (options['require-all'] ? 0 : absent.length + lacking.length);
 console.log(`\n${sum('passed')} passed, ${failures} failed, ${skipped} skipped`);
 process.exit(failures > 0 || strict || sum('passed') === 0 ? 1 : 0);

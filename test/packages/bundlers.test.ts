@@ -1,5 +1,6 @@
 // runtimes: once
 // watchdog: 300 s
+// needs: packages
 // A program in two threads, bundled by esbuild, Vite and webpack from the packed package, for Node and for browsers. What
 // comes out is taken away from every node_modules and run: Node's on each kind of runtime that is here, the browsers' on
 // Bun and Deno, which have the web's Worker. Real browsers come later.
@@ -9,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
-import { makeConsumer, node, type Ran, run, skip } from './consumer.ts';
+import { makeConsumer, node, type Ran, run } from './consumer.ts';
 
 interface Runtime {
   readonly name: string;
@@ -21,12 +22,12 @@ const tools = new URL('../../../tools/runtimes.mjs', import.meta.url).href;
 const { runtimes } = (await import(tools)) as { runtimes: () => Runtime[] };
 const others = runtimes().filter((it) => it.installed && it.kind !== 'node');
 
-const project = skip ? '' : makeConsumer('bundle', ['vite', 'webpack', 'esbuild']);
+const project = makeConsumer('bundle', ['vite', 'webpack', 'esbuild']);
 const away = mkdtempSync(join(tmpdir(), 'millrace-bundled-'));
 writeFileSync(join(away, 'package.json'), '{ "type": "module" }');
 after(() => {
   rmSync(away, { recursive: true, force: true });
-  if (!skip) rmSync(project, { recursive: true, force: true });
+  rmSync(project, { recursive: true, force: true });
 });
 
 /** What the program printed: where each of its threads ran. */
@@ -55,7 +56,7 @@ const command = ({ kind, path }: Runtime, file: string): [string, ...string[]] =
   kind === 'deno' ? [path, 'run', '-A', '--no-lock', file] : [path, file];
 
 for (const bundler of ['esbuild', 'vite', 'webpack']) {
-  test(`${bundler}, for Node: both threads start, and know which runtime they landed on`, { skip }, () => {
+  test(`${bundler}, for Node: both threads start, and know which runtime they landed on`, () => {
     const folder = bundle(bundler, 'node');
     const here = { name: 'node', kind: 'node', path: process.execPath, installed: true };
     for (const runtime of [here, ...others]) {
@@ -64,7 +65,7 @@ for (const bundler of ['esbuild', 'vite', 'webpack']) {
     }
   });
 
-  test(`${bundler}, for browsers: both threads start, wherever there is a web Worker`, { skip }, () => {
+  test(`${bundler}, for browsers: both threads start, wherever there is a web Worker`, () => {
     const folder = bundle(bundler, 'web');
     // A page lives until it is closed; here it is when its main program is through.
     const page = `import process from 'node:process';\nawait import('./${mainOf(folder)}');\nprocess.exit();\n`;
@@ -76,7 +77,7 @@ for (const bundler of ['esbuild', 'vite', 'webpack']) {
   });
 }
 
-test('under the browser condition every door opens from the browser build', { skip }, () => {
+test('under the browser condition every door opens from the browser build', () => {
   const doors = ['millrace', 'millrace/ring', 'millrace/compat/sab-message-port', 'millrace/compat/nxtedition-shared'];
   const script = `
     for (const door of ${JSON.stringify(doors)}) if (Object.keys(await import(door)).length === 0) throw new Error(door);
@@ -86,7 +87,7 @@ test('under the browser condition every door opens from the browser build', { sk
   assert.deepEqual(got, { runtime: 'browser', from: 'browser/index.js' });
 });
 
-test('require() and import give the same modules, from every door', { skip }, () => {
+test('require() and import give the same modules, from every door', () => {
   const script = `
     for (const door of ['millrace', 'millrace/ring', 'millrace/compat/sab-message-port']) {
       const required = require(door);

@@ -10,11 +10,6 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const home = join(root, 'test/packages');
 
-/** What a test says that can't run because a tool is not installed; `false` when all are. */
-export const skip: string | false = existsSync(join(home, 'node_modules/webpack'))
-  ? false
-  : 'not installed: "npm run packages" brings the compilers and bundlers';
-
 /** Where a tool of test/packages/package.json is installed, or one that the library itself is built with. */
 export function tool(path: string): string {
   const own = join(home, 'node_modules', path);
