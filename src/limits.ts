@@ -69,6 +69,19 @@ export const PACE_MS_MAX: number = 5;
 
 // ---- starting and ending ----------------------------------------------------------------------------------------
 
+/**
+ * Milliseconds that a blocked call waits for a worker that has not opened its end yet, and that `parentPort()` waits for its
+ * start data. Starting takes 20 to 150 ms, a second or two on a machine with ten times more to do than cores: whoever takes
+ * longer than this loads for so long on purpose, or will never come.
+ */
+export const START_TIMEOUT_MS_DEFAULT: number = 30_000;
+/**
+ * Milliseconds that a thread which has loaded the library listens for start data before anybody calls `parentPort()`, where
+ * messages without a listener are lost. The message was posted before the thread began; 40 were seen on a busy machine.
+ */
+export const START_WINDOW_MS: number = 500;
+/** Messages posted before the start data has come; each is a native clone of any size. */
+export const EARLY_MESSAGES_MAX: number = 1024;
 /** Characters of JSON that tell what a thread died of: 16 KiB of memory a worker, of which few pages are ever touched. */
 export const DEATH_TEXT_MAX: number = 8192;
 

@@ -76,7 +76,7 @@ test('the thread that runs the tests may block', () => {
 
 test('spawn names the remedy', () => {
   const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {} as never, {}, () => {});
-  assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /post it the `remote`/ });
+  assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /spawn\(\(\) => new Worker\(/ });
 });
 
 test('a page that goes to sleep in the back-forward cache is no end; one that is left is', () => {

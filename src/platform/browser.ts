@@ -1,8 +1,18 @@
 // Browsers, and what a bundle for script tags carries: the web's globals only. A document's main thread may not block;
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 import { UnsupportedError } from '../errors.ts';
-import type { BlockMemory, NativePort, Platform, TetherHandlers, TextMemory, ThreadEnd } from './contract.ts';
+import type {
+  BlockMemory,
+  NativePort,
+  Platform,
+  TetherHandlers,
+  TextMemory,
+  ThreadEnd,
+  ThreadEnded,
+} from './contract.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
+import { ListeningInbox, type StartInbox } from './start-inbox.ts';
+import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 /** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
 const UNITS_PER_CALL = 4096;
@@ -93,7 +103,7 @@ export const platform: Platform = {
   closeDropsPosted: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
-  // A browser's worker has nothing waiting for it when its first line runs: hand `remote` over in a message.
+  // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
   spawnData: undefined,
 
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
@@ -178,8 +188,21 @@ export const platform: Platform = {
 
   spawn(): never {
     throw new UnsupportedError(
-      'Cannot spawn a thread in a browser: make the Worker yourself, post it the `remote` of a channel, and attach it there',
+      "Cannot spawn from a URL in a browser, where a bundler must see it: spawn(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }))",
       { feature: 'spawn' },
     );
+  },
+
+  tellsEnd(worker: unknown): boolean | undefined {
+    return isWebWorker(worker) ? false : undefined;
+  },
+
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
+    // Nobody tells of the end of a Worker here, and an error is none.
+    adoptWebWorker(worker, data, transfer, ended, { errorEnds: false, tellsClose: false });
+  },
+
+  openStartInbox(): StartInbox | undefined {
+    return 'DedicatedWorkerGlobalScope' in globalThis ? new ListeningInbox(globalThis) : undefined;
   },
 };

@@ -1,8 +1,11 @@
 import { errorMonitor } from 'node:events';
 import process from 'node:process';
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { BUN_BOOTSTRAP } from './bootstrap.ts';
 import type { BlockMemory, Platform, Start, TextMemory, ThreadEnd, ThreadEnded } from './contract.ts';
-import { BufferBlockMemory, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
+import { adoptWorker, BufferBlockMemory, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
+import { ListeningInbox, type StartInbox, TakingInbox } from './start-inbox.ts';
+import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 class BunTextMemory extends BufferTextMemory {
   // utf8Write is as fast as latin1Write here, and a look at the text costs a nanosecond a character.
@@ -43,5 +46,24 @@ export const platform: Platform = {
     const worker = startWorker(BUN_BOOTSTRAP, url, start, options);
     watchWorker(worker, errorMonitor, ended);
     return worker;
+  },
+
+  tellsEnd(worker: unknown): boolean | undefined {
+    return isWebWorker(worker) || nodePlatform.tellsEnd(worker);
+  },
+
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
+    if (!isWebWorker(worker)) adoptWorker(worker, data, transfer, errorMonitor, ended);
+    else adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: true });
+  },
+
+  openStartInbox(): StartInbox | undefined {
+    if (parentPort === null) return undefined;
+    // That of a web Worker's thread looks like a port, with members of its own; it can't be taken from, and keeps nothing.
+    if (Object.hasOwn(parentPort, 'postMessage')) return new ListeningInbox(globalThis);
+    const redeliver = (port: MessagePort, data: unknown): void => {
+      port.dispatchEvent(new MessageEvent('message', { data }) as unknown as Event);
+    };
+    return new TakingInbox({ port: parentPort, take: receiveMessageOnPort, redeliver });
   },
 };

@@ -1,5 +1,6 @@
 // What a runtime offers. platform/ is the only room that knows where it runs; everybody else asks this object.
 import type { EndWords } from './bootstrap.ts';
+import type { StartInbox } from './start-inbox.ts';
 
 /**
  * Text access to one piece of memory (shared or not). Offsets and lengths are bytes from the start of the memory.
@@ -116,6 +117,12 @@ export interface Platform {
    * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
    */
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown;
-  /** In a thread started by `spawn`: the data. `undefined` in any other thread. */
+  /** Whether a Worker that the user made tells of the end of its thread, however it comes; `undefined` if this is no Worker. */
+  tellsEnd(worker: unknown): boolean | undefined;
+  /** Hands start data to a Worker that the user made, and tells what it tells. */
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void;
+  /** In a thread that somebody's `new Worker` started: where start data arrives. Once in a thread, as early as can be. */
+  openStartInbox(): StartInbox | undefined;
+  /** In a thread started by `spawn` from a URL: the data. `undefined` in any other thread. */
   readonly spawnData: unknown;
 }

@@ -1,7 +1,10 @@
+import { parentPort } from 'node:worker_threads';
 import { DENO_BOOTSTRAP } from './bootstrap.ts';
-import type { BlockMemory, Platform, Start, TextMemory, ThreadEnded } from './contract.ts';
-import { BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
+import type { BlockMemory, Platform, Start, TextMemory, ThreadEnd, ThreadEnded } from './contract.ts';
+import { adoptWorker, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
+import { ListeningInbox, type StartInbox } from './start-inbox.ts';
+import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 /** Deno 2.9 writes latin1 and UTF-16 at 2 to 20 ns a character (loops here: 1), and UTF-8 fast, but 150 ns a call. */
 class DenoTextMemory extends BufferTextMemory {
@@ -33,6 +36,9 @@ class DenoTextMemory extends BufferTextMemory {
   }
 }
 
+/** Whether this is the thread of a web Worker, and not one of node:worker_threads. */
+const isWebThread: boolean = parentPort === null && 'WorkerGlobalScope' in globalThis;
+
 export const platform: Platform = {
   ...nodePlatform,
   name: 'deno',
@@ -44,6 +50,12 @@ export const platform: Platform = {
   canProbe: () => false,
   probeGone: () => false,
 
+  onThreadEnd(task: (how: ThreadEnd) => void): void {
+    nodePlatform.onThreadEnd(task);
+    // The thread of a web Worker has no exit event; that somebody made nothing of the error is the last that it says.
+    if (isWebThread) nodePlatform.onCrash(() => task('crash'));
+  },
+
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(
       new URL(`data:text/javascript,${encodeURIComponent(DENO_BOOTSTRAP)}`),
@@ -54,5 +66,19 @@ export const platform: Platform = {
     // An errorMonitor is told only if somebody listens to errors, and an error without a listener ends nothing here.
     watchWorker(worker, 'error', ended);
     return worker;
+  },
+
+  tellsEnd(worker: unknown): boolean | undefined {
+    return isWebWorker(worker) ? false : nodePlatform.tellsEnd(worker);
+  },
+
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
+    if (!isWebWorker(worker)) adoptWorker(worker, data, transfer, 'error', ended);
+    else adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: false });
+  },
+
+  // The parentPort of a node:worker_threads thread is no port that could be taken from; its messages come to the global.
+  openStartInbox(): StartInbox | undefined {
+    return parentPort !== null || isWebThread ? new ListeningInbox(globalThis) : undefined;
   },
 };

@@ -14,6 +14,7 @@ import type {
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
+import { type StartInbox, startMessage, TakingInbox } from './start-inbox.ts';
 
 type Port = workerThreads.MessagePort;
 interface BufferText {
@@ -120,7 +121,8 @@ export function watchWorker(worker: workerThreads.Worker, errors: string | symbo
   worker.on(errors as 'error', (error: unknown) => {
     failed ??= { error };
   });
-  worker.on('exit', (code) => ended(failed ? 'crash' : code === 0 ? 'exit' : undefined, failed?.error));
+  // 1 is what a terminated one ends with, on Bun and Deno too; it may also have chosen that itself.
+  worker.on('exit', (code) => ended(failed ? 'crash' : code === 1 ? undefined : 'exit', failed?.error));
 }
 
 /** Thrown by a getter to stop a clone before it has moved anything. */
@@ -163,6 +165,19 @@ function probesWork(): boolean {
 
 /** Carries ports from this thread to itself. structuredClone would do, but on Deno it gives ports of the web's class. */
 let ferry: workerThreads.MessageChannel | undefined;
+
+/** Hands its start data to a Worker of node:worker_threads that somebody made. */
+export function adoptWorker(
+  worker: unknown,
+  data: unknown,
+  transfer: readonly unknown[],
+  errors: string | symbol,
+  ended: ThreadEnded,
+): void {
+  const made = worker as workerThreads.Worker;
+  watchWorker(made, errors, ended);
+  made.postMessage(startMessage(data), transfer as workerThreads.Transferable[]);
+}
 
 export const nodePlatform: Platform = {
   name: 'node',
@@ -271,5 +286,23 @@ export const nodePlatform: Platform = {
     // Listens without taking: an error that nobody handles stays uncaught.
     watchWorker(worker, errorMonitor, ended);
     return worker;
+  },
+
+  tellsEnd(worker: unknown): boolean | undefined {
+    return worker instanceof workerThreads.Worker || undefined;
+  },
+
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
+    adoptWorker(worker, data, transfer, errorMonitor, ended);
+  },
+
+  openStartInbox(): StartInbox | undefined {
+    const { parentPort: port } = workerThreads;
+    if (port === null) return undefined;
+    return new TakingInbox({
+      port,
+      take: workerThreads.receiveMessageOnPort,
+      redeliver: (port, message) => port.emit('message', message),
+    });
   },
 };

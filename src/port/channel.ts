@@ -1,6 +1,4 @@
 // Where ports come from: a channel to hand over, and its other end.
-
-import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
 import { LIVENESS_SLICE_MS } from '../limits.ts';
 import {
@@ -9,12 +7,12 @@ import {
   type NativePair,
   openHandle,
   type Remote,
-  type RemoteHandle,
   type TextBounds,
   takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
-import { SharedRingTransport } from '../transport/thread/shared-ring.ts';
+import { type SharedRingOptions, SharedRingTransport } from '../transport/thread/shared-ring.ts';
+import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,
   type PairOptions,
@@ -25,22 +23,22 @@ import {
   resolvePortOptions,
 } from './options.ts';
 import { Port } from './port.ts';
-
-/** What `spawn` gives the new thread. */
-export interface SpawnData {
-  readonly remote: RemoteHandle;
-  /** The page that speaks for the new thread's life. */
-  readonly life: SharedArrayBuffer;
-  readonly options: PortOptions;
-}
-
-/** The page that speaks for this thread's life, if somebody watches it. */
-export const ownLife: SharedArrayBuffer | null = (platform.spawnData as SpawnData | undefined)?.life ?? null;
+import { ownLife } from './start-data.ts';
 
 interface Opened {
   readonly port: Port;
   readonly transport: SharedRingTransport;
 }
+
+/** How one end looks after the thread at the other. */
+export type Watch = Pick<SharedRingOptions, 'livenessSliceMs' | 'peerEndTold' | 'startTimeoutMs'>;
+
+/** Whoever has the other end may take it any time, and may be killed in any way. */
+const WATCH_ANYBODY: Watch = {
+  livenessSliceMs: LIVENESS_SLICE_MS,
+  peerEndTold: false,
+  startTimeoutMs: Number.POSITIVE_INFINITY,
+};
 
 export function openPort(
   region: Region,
@@ -49,35 +47,48 @@ export function openPort(
   peerLife: SharedArrayBuffer | null,
   options: Resolved,
   texts: TextBounds,
-  watch: { readonly livenessSliceMs: number; readonly peerEndTold: boolean },
+  watch: Watch,
 ): Opened {
   let transport!: SharedRingTransport;
   const port = new Port((events) => {
-    transport = new SharedRingTransport(
-      region,
-      side,
-      natives,
-      peerLife,
-      {
-        codec: codecOfName(options.codec),
-        codecs: CODECS,
-        codecOptions: {
-          knownTexts: texts.count,
-          knownTextBytes: texts.bytes,
-          exactArrays: options.arrayProperties === 'always',
-        },
-        overflow: options.overflow,
-        highWaterMark: options.highWaterMarkBytes,
-        outboxLimit: options.outboxBytes,
-        spinUs: options.spinMicroseconds,
-        asyncPark: options.eventLoopWait,
-        ...watch,
-      },
-      events,
-    );
+    transport = openTransport(region, side, natives, peerLife, options, texts, watch, events);
     return transport;
   });
   return { port, transport };
+}
+
+function openTransport(
+  region: Region,
+  side: 0 | 1,
+  natives: NativePair,
+  peerLife: SharedArrayBuffer | null,
+  options: Resolved,
+  texts: TextBounds,
+  watch: Watch,
+  events: TransportEvents,
+): SharedRingTransport {
+  return new SharedRingTransport(
+    region,
+    side,
+    natives,
+    peerLife,
+    {
+      codec: codecOfName(options.codec),
+      codecs: CODECS,
+      codecOptions: {
+        knownTexts: texts.count,
+        knownTextBytes: texts.bytes,
+        exactArrays: options.arrayProperties === 'always',
+      },
+      overflow: options.overflow,
+      highWaterMark: options.highWaterMarkBytes,
+      outboxLimit: options.outboxBytes,
+      spinUs: options.spinMicroseconds,
+      asyncPark: options.eventLoopWait,
+      ...watch,
+    },
+    events,
+  );
 }
 
 export function textsOf(options: Resolved): TextBounds {
@@ -104,11 +115,8 @@ export function channel<In = unknown, Out = unknown>(
   const resolved = resolveOptions(options);
   const { region, near, far } = makeChannel(resolved);
   takeSide(region, 0);
-  const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), {
-    livenessSliceMs: LIVENESS_SLICE_MS,
-    peerEndTold: false,
-  });
-  return { port: port as Port<In, Out>, remote: createHandle(region, 1, far, ownLife, textsOf(resolved)) };
+  const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), WATCH_ANYBODY);
+  return { port: port as Port<In, Out>, remote: createHandle(region, 1, far, ownLife(), textsOf(resolved)) };
 }
 
 /**
@@ -150,14 +158,22 @@ export function makeChannel(options: Resolved): {
  *   LayoutError if it comes from another version; ERR_OPTION
  */
 export function attach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
-  return attachWatching(remote, options, LIVENESS_SLICE_MS) as Port<In, Out>;
+  return new Port((events) => attachTransport(remote, options, LIVENESS_SLICE_MS, events)) as Port<In, Out>;
 }
 
-export function attachWatching(remote: unknown, options: PortOptions | undefined, livenessSliceMs: number): Port {
+/** The transport of an end that was handed to this thread. @throws as attach */
+export function attachTransport(
+  remote: unknown,
+  options: PortOptions | undefined,
+  livenessSliceMs: number,
+  events: TransportEvents,
+): SharedRingTransport {
   const resolved = resolvePortOptions(options);
   const { end, region, natives, life, texts } = openHandle(remote);
-  const watch = { livenessSliceMs, peerEndTold: false };
-  const { port, transport } = openPort(region, end, natives, life, resolved, texts, watch);
-  if (ownLife !== null) transport.announceLife(ownLife);
-  return port;
+  const watch: Watch = { ...WATCH_ANYBODY, livenessSliceMs };
+  const transport = openTransport(region, end, natives, life, resolved, texts, watch, events);
+  const own = ownLife();
+  if (own !== null) transport.announceLife(own);
+  transport.hello();
+  return transport;
 }

@@ -32,6 +32,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #referenced = true;
   #held = false;
   #closeEmitted = false;
+  #ready: Settleable<void> | undefined;
+  #awaitsReady = false;
 
   static {
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
@@ -266,6 +268,22 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   // ---- life ---------------------------------------------------------------------------------------------------
 
+  /**
+   * A promise of the moment when both ends are open. Rejects with ClosedError if the channel ends before (`cause` is what the
+   * peer's thread died of, where that is known), with UsageError ERR_HANDLE if `parentPort()` was called in a thread that
+   * `spawn` did not start. Whoever does not look at it need not.
+   */
+  get ready(): Promise<void> {
+    if (this.#ready === undefined) {
+      this.#ready = settleable();
+      this.#ready.promise.catch(() => {});
+      this.#awaitsReady = true;
+      this.#kick();
+      this.#settleReady();
+    }
+    return this.#ready.promise;
+  }
+
   /** A promise of why the channel ended. Never rejects. What the peer sent before may still be read then. */
   get closed(): Promise<CloseReason> {
     return this.#closed.promise;
@@ -402,8 +420,19 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return true;
   }
 
+  #settleReady(): void {
+    if (!this.#awaitsReady) return;
+    const { attached, error } = this.#transport;
+    if (!attached && !this.#ending.over) return;
+    this.#awaitsReady = false;
+    if (attached) this.#ready?.resolve();
+    else this.#ready?.reject(error instanceof UsageError ? error : this.#ending.refusal('connect'));
+    this.#rehold();
+  }
+
   /** Settles what waits for progress or for the end. */
   #settle(): void {
+    this.#settleReady();
     if (this.#transport.ended === undefined) this.#settleProgress();
     const { ended } = this.#transport;
     if (ended === undefined) {
@@ -448,7 +477,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Keeps the process alive exactly while something here is waited for (G8). */
   #rehold(): void {
-    const held = this.#referenced && this.#transport.ended === undefined && (this.#wantsData || this.#wantsSpace);
+    const held =
+      this.#referenced &&
+      this.#transport.ended === undefined &&
+      (this.#wantsData || this.#wantsSpace || this.#awaitsReady);
     if (held === this.#held) return;
     this.#held = held;
     this.#transport.hold(held);

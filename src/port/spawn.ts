@@ -1,16 +1,17 @@
 // Starts a worker with a channel to it.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { DEATH_TEXT_MAX, LIVENESS_SLICE_SPAWNED_MS } from '../limits.ts';
+import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { createHandle, takeSide } from '../memory/handshake.ts';
 import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
 import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, tellEnded } from '../memory/life-page.ts';
 import type { Region } from '../memory/region.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
-import type { Start } from '../platform/contract.ts';
-import { makeChannel, openPort, ownLife, type SpawnData, textsOf } from './channel.ts';
-import { type ChannelOptions, portOptionsOf, resolveOptions } from './options.ts';
+import type { Start, ThreadEnded } from '../platform/contract.ts';
+import { makeChannel, openPort, textsOf, type Watch } from './channel.ts';
+import { type ChannelOptions, type PortOptions, portOptionsOf, type Resolved, resolveOptions } from './options.ts';
 import type { Port } from './port.ts';
+import { ownLife, type SpawnData } from './start-data.ts';
 
 /** The runtime's own Worker (of `node:worker_threads`, on Bun and Deno too), as far as a caller usually needs it. */
 export interface SpawnedWorker {
@@ -27,23 +28,92 @@ export interface SpawnedWorker {
 const OPTIONS_OF_WORKERS: readonly string[] =
   'workerData name env argv execArgv stdin stdout stderr resourceLimits transferList'.split(' ');
 
+/** For a Worker that the caller makes, with its own options. */
+export interface AdoptOptions extends ChannelOptions {
+  /**
+   * Milliseconds that a blocked call waits for the worker to open its end before it throws a TimeoutError; default 30,000.
+   * Infinity: for ever. The promises of an event loop wait for as long as the worker lives.
+   */
+  readonly startTimeoutMs?: number;
+}
+
 /** Options of the channel, and of the runtime's own Worker (`workerData`, `execArgv`, `name`, ...) under `worker`. */
-export interface SpawnOptions extends ChannelOptions {
+export interface SpawnOptions extends AdoptOptions {
   readonly worker?: object;
 }
 
 /**
  * Starts a worker thread with a channel to it; over there, `parentPort()` is the other end.
- * @param url of the module to run, absolute
+ *
+ * A function makes the Worker itself, in the form that bundlers recognise, and posts nothing to it:
+ * `spawn(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }))`. It may be one of
+ * `node:worker_threads` or the web's. With a URL a blocked thread, too, learns why a worker failed to start.
+ * @param start the URL, absolute, of the module to run; or what makes the Worker
  * @throws UsageError ERR_OPTION; what the runtime's Worker throws
  */
+export function spawn<In = unknown, Out = unknown, W = SpawnedWorker>(
+  start: () => W,
+  options?: AdoptOptions,
+): { readonly port: Port<In, Out>; readonly worker: W };
 export function spawn<In = unknown, Out = unknown>(
-  url: URL | string,
+  start: URL | string,
+  options?: SpawnOptions,
+): { readonly port: Port<In, Out>; readonly worker: SpawnedWorker };
+export function spawn(
+  start: URL | string | (() => unknown),
   options: SpawnOptions = {},
-): { readonly port: Port<In, Out>; readonly worker: SpawnedWorker } {
+): { readonly port: Port; readonly worker: unknown } {
+  const { resolved, portOptions, workerOptions, startTimeoutMs } = optionsOf(options);
+  if (typeof start === 'function' && workerOptions !== undefined) {
+    throw new UsageError('ERR_OPTION', 'Unknown option worker: give it to the Worker that your function makes');
+  }
+  const module = typeof start === 'function' ? undefined : moduleUrl(start);
+  // Made before the channel: a function that throws leaves nothing behind.
+  const made = typeof start === 'function' ? start() : undefined;
+  const tellsEnd = module !== undefined || platform.tellsEnd(made);
+  if (tellsEnd === undefined) {
+    throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}`);
+  }
+
+  const { region, near, far } = makeChannel(resolved);
+  takeSide(region, 0);
+  const life = createLifePage();
+  const watch: Watch = {
+    // While we are blocked nobody can terminate it, and what it does itself its bootstrap tells; out of memory it goes in
+    // silence. Without a bootstrap it may also fail in silence.
+    livenessSliceMs: module === undefined ? LIVENESS_SLICE_MS : LIVENESS_SLICE_SPAWNED_MS,
+    peerEndTold: tellsEnd,
+    startTimeoutMs,
+  };
+  const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), watch);
+  const remote = createHandle(region, 1, far, ownLife(), textsOf(resolved));
+  const data: SpawnData = { remote, life, options: portOptions };
+  const ended: ThreadEnded = (how, error) => {
+    tellEnded(life, how ?? 'terminated');
+    transport.life.peerThreadEnded(how, error);
+  };
+  try {
+    if (module === undefined) {
+      platform.adopt(made, data, remote.transfer, ended);
+      return { port, worker: made };
+    }
+    const boot: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
+    return { port, worker: platform.spawn(module, boot, workerOptions ?? {}, ended) };
+  } catch (error) {
+    port.close();
+    throw error;
+  }
+}
+
+function optionsOf(options: SpawnOptions): {
+  readonly resolved: Resolved;
+  readonly portOptions: PortOptions;
+  readonly workerOptions: object | undefined;
+  readonly startTimeoutMs: number;
+} {
   // What is no object is told of by resolveOptions; taken apart here it would pass for an empty one.
-  const { worker: workerOptions = {}, ...channelOptions } = typeof options === 'object' ? (options ?? {}) : {};
   if (typeof options !== 'object' || options === null) resolveOptions(options);
+  const { worker: workerOptions, startTimeoutMs = START_TIMEOUT_MS_DEFAULT, ...channelOptions } = options;
   for (const name of OPTIONS_OF_WORKERS) {
     if (name in channelOptions) {
       throw new UsageError('ERR_OPTION', `Unknown option ${name}: the Worker's own go into worker: { ${name}: ... }`, {
@@ -52,31 +122,17 @@ export function spawn<In = unknown, Out = unknown>(
     }
   }
   const resolved = resolveOptions(channelOptions);
-  const module = moduleUrl(url);
-  if (typeof workerOptions !== 'object' || workerOptions === null) {
+  if (workerOptions !== undefined && (typeof workerOptions !== 'object' || workerOptions === null)) {
     throw new UsageError('ERR_OPTION', `Option worker cannot be ${String(workerOptions)}: it takes an object`);
   }
-  const { region, near, far } = makeChannel(resolved);
-  takeSide(region, 0);
-  const life = createLifePage();
-  const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), {
-    // While we are blocked nobody can terminate it, and what it does itself it tells; out of memory it goes in silence.
-    livenessSliceMs: LIVENESS_SLICE_SPAWNED_MS,
-    peerEndTold: true,
-  });
-  const remote = createHandle(region, 1, far, ownLife, textsOf(resolved));
-  const data: SpawnData = { remote, life, options: portOptionsOf(channelOptions) };
-  try {
-    const start: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
-    const worker = platform.spawn(module, start, workerOptions, (how, error) => {
-      tellEnded(life, how ?? 'terminated');
-      transport.life.peerThreadEnded(how, error);
+  if (!(typeof startTimeoutMs === 'number' && startTimeoutMs >= 0)) {
+    const shown = String(startTimeoutMs);
+    throw new UsageError('ERR_OPTION', `Option startTimeoutMs cannot be ${shown}: it takes 0 or more, or Infinity`, {
+      option: 'startTimeoutMs',
+      value: startTimeoutMs,
     });
-    return { port: port as Port<In, Out>, worker: worker as SpawnedWorker };
-  } catch (error) {
-    port.close();
-    throw error;
   }
+  return { resolved, portOptions: portOptionsOf(channelOptions), workerOptions, startTimeoutMs };
 }
 
 /** Where the bootstrap finds what it has to say of a thread that never opened its end. */

@@ -43,12 +43,22 @@ const folder = realpathSync(mkdtempSync(join(tmpdir(), 'millrace-facts-')));
 after(() => rmSync(folder, { recursive: true, force: true }));
 for (const [file, text] of Object.entries(MODULES)) writeFileSync(join(folder, file), text);
 
-/** Everything that a Worker tells its maker, in order. */
-function heard(worker: Worker): Promise<unknown[]> {
-  const told: unknown[] = [];
-  worker.on('message', (value) => told.push(value));
-  worker.on('error', (error: Error & { code?: unknown }) => told.push([error.name, error.message, error.code]));
-  return within('the worker to end', new Promise((resolve) => worker.on('exit', (code) => resolve([...told, code]))));
+interface Heard {
+  readonly messages: unknown[];
+  readonly errors: unknown[];
+  readonly code: number;
+}
+
+/** Everything that a Worker tells its maker. Deno keeps no order between messages and errors. */
+function heard(worker: Worker): Promise<Heard> {
+  const messages: unknown[] = [];
+  const errors: unknown[] = [];
+  worker.on('message', (value) => messages.push(value));
+  worker.on('error', (error: Error & { code?: unknown }) => errors.push([error.name, error.message, error.code]));
+  return within(
+    'the worker to end',
+    new Promise((resolve) => worker.on('exit', (code) => resolve({ messages, errors, code }))),
+  );
 }
 
 const { runtime } = features();
@@ -67,7 +77,7 @@ for (const file of files) {
       port.close();
       // Deno has no way for a module to be the main one behind another, and starts CommonJS through a module of its own.
       if (runtime === 'deno') {
-        for (const facts of [wanted[0], seen[0]] as { main?: unknown; depth?: unknown }[]) {
+        for (const facts of [wanted.messages[0], seen.messages[0]] as { main?: unknown; depth?: unknown }[]) {
           delete facts?.main;
           delete facts?.depth;
         }

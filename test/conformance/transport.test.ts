@@ -22,6 +22,7 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         asyncPark,
         livenessSliceMs: 5,
         peerEndTold: false,
+        startTimeoutMs: Number.POSITIVE_INFINITY,
       } as const;
       const transport = new SharedRingTransport(region, side, natives, null, options, {
         woken: () => void woken++,

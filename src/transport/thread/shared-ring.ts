@@ -8,7 +8,7 @@
 //     the tether, or found in a slice of a blocked wait.
 import { platform } from '#platform';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
-import { LayoutError } from '../../errors.ts';
+import { LayoutError, TimeoutError } from '../../errors.ts';
 import { latestInbound } from '../../lane/latest-inbound.ts';
 import { LatestOutbound } from '../../lane/latest-outbound.ts';
 import type { Outbound } from '../../lane/outbound.ts';
@@ -49,6 +49,8 @@ export interface SharedRingOptions {
   readonly livenessSliceMs: number;
   /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
+  /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
+  readonly startTimeoutMs: number;
 }
 
 export class SharedRingTransport implements Transport {
@@ -68,6 +70,7 @@ export class SharedRingTransport implements Transport {
   readonly #loop: EventLoopWait;
   /** Wakes a peer that sleeps until it is interrupted. */
   readonly #caller: Waker;
+  readonly #startTimeoutMs: number;
   /** The region cannot be trusted any more: nothing in it is looked at again. */
   #damaged = false;
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
@@ -157,6 +160,7 @@ export class SharedRingTransport implements Transport {
       () => latestInbound(inLane, spaceBell, this.#side),
     );
     const sleeps = here + layout.PARKS;
+    this.#startTimeoutMs = options.startTimeoutMs;
     const sliceMs = options.livenessSliceMs;
     this.#blocking = new BlockingWait(words, here + layout.PARK, sleeps, this.spin, sliceMs, () => {
       const how = this.#side.peerGone();
@@ -249,7 +253,7 @@ export class SharedRingTransport implements Transport {
     // Inside cork too: the answer may be to what the peer cannot see yet.
     this.#out.producer.publish();
     const moves = this.#out.backlog > 0;
-    if (!moves && !interruptible) return this.#blocking.wait(DATA, this.#readable, timeoutMs);
+    if (!moves && !interruptible) return this.#wait(DATA, this.#readable, timeoutMs);
     const look = (): boolean => {
       if (moves) {
         // What waits in the outbox goes on while this thread is blocked.
@@ -259,7 +263,7 @@ export class SharedRingTransport implements Transport {
       }
       return this.#readable() || (interruptible && this.interrupted !== 0);
     };
-    return this.#blocking.wait((moves ? ANYTHING : DATA) | (interruptible ? INTERRUPT : 0), look, timeoutMs);
+    return this.#wait((moves ? ANYTHING : DATA) | (interruptible ? INTERRUPT : 0), look, timeoutMs);
   }
 
   waitProgress(done: () => boolean, timeoutMs: number): boolean {
@@ -276,7 +280,7 @@ export class SharedRingTransport implements Transport {
         return yes || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
       };
       const left = timeoutMs - (performance.now() - start);
-      const changed = this.#blocking.wait(roomAside ? ANYTHING : SPACE, look, left);
+      const changed = this.#wait(roomAside ? ANYTHING : SPACE, look, left);
       if (done()) return true;
       if (!changed || this.life.over) return false;
     }
@@ -312,6 +316,11 @@ export class SharedRingTransport implements Transport {
     return Atomics.exchange(this.#words, at, 0);
   }
 
+  /** Tells the other side's event loop that this end has been opened. */
+  hello(): void {
+    this.#side.doorbell();
+  }
+
   announceLife(life: SharedArrayBuffer): void {
     this.#side.announceLife(life);
   }
@@ -322,6 +331,21 @@ export class SharedRingTransport implements Transport {
     } finally {
       this.#side.close(this.attached);
     }
+  }
+
+  /**
+   * Blocks; as BlockingWait does it.
+   * @throws TimeoutError if the other end has not been opened in time
+   */
+  #wait(interest: number, look: () => boolean, timeoutMs: number): boolean {
+    const startMs = this.#startTimeoutMs;
+    if (timeoutMs <= startMs || this.attached) return this.#blocking.wait(interest, look, timeoutMs);
+    if (this.#blocking.wait(interest, look, startMs)) return true;
+    if (this.attached) return this.#blocking.wait(interest, look, timeoutMs - startMs);
+    throw new TimeoutError(
+      `Cannot wait any longer: the worker has not opened its end of the channel in ${startMs} ms; see whether its module loads at all (\`await port.ready\` tells), call parentPort() in it before anything that takes long, or raise startTimeoutMs`,
+      { timeoutMs: startMs },
+    );
   }
 
   /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */

@@ -1,0 +1,161 @@
+// A port whose channel is on its way, or never comes, without another thread: start data comes when the test says so.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EARLY_MESSAGES_MAX } from '../limits.ts';
+import type { StartInbox } from '../platform/start-inbox.ts';
+import { LateTransport } from '../transport/thread/late.ts';
+import { CLOSED, type Transport } from '../transport/transport.ts';
+import { attach, channel } from './channel.ts';
+import { Port } from './port.ts';
+
+class Inbox implements StartInbox {
+  readonly canTake: boolean;
+  data: unknown;
+  waiting: (() => void) | undefined;
+  constructor(canTake: boolean) {
+    this.canTake = canTake;
+  }
+  take(): unknown {
+    return this.data;
+  }
+  await(arrived: () => void): () => void {
+    this.waiting = arrived;
+    return () => {
+      this.waiting = undefined;
+    };
+  }
+  arrive(data: unknown): void {
+    this.data = data;
+    this.waiting?.();
+  }
+}
+
+/** A port that waits, what it waits for, and the other end of its channel. */
+function late(canTake: boolean, timeoutMs = 60_000): { port: Port; far: Port; inbox: Inbox; remote: unknown } {
+  const inbox = new Inbox(canTake);
+  const { port: far, remote } = channel();
+  const port = new Port(
+    (events) => new LateTransport(inbox, (data) => transportOf(attach(data), events.woken), timeoutMs, events),
+  );
+  return { port, far, inbox, remote };
+}
+
+/** Enough of a transport over a port: the real one's constructor belongs to channel.ts. */
+function transportOf(inner: Port, woken: () => void): Transport {
+  inner.on('message', () => {});
+  inner.on('close', woken);
+  const rest = {
+    attached: true,
+    get ended() {
+      return inner.reason;
+    },
+    endedHere: false,
+    error: undefined,
+    spin: { worthwhile: false },
+    ports: [],
+    writable: true,
+    backlog: 0,
+    ready: false,
+    awaitsEventLoop: false,
+    progressed: false,
+    post: (value: unknown) => inner.postMessage(value),
+    trySend: (value: unknown) => inner.trySend(value),
+    tryReceive: () => inner.tryReceive(),
+    mark: () => ({ accepted: 0, position: 0 }),
+    takenUpTo: () => true,
+    pump: () => true,
+    park: () => true,
+    unpark: () => {},
+    hold: () => {},
+    interrupt: (word: number) => inner.interrupt(word),
+    close: () => inner.close(),
+  };
+  return rest as unknown as Transport;
+}
+
+test('what is posted before the start data goes out in order, as it was and moved at once', async () => {
+  const { port, far, inbox, remote } = late(false);
+  const value = { n: 1 };
+  port.postMessage(value);
+  value.n = 2;
+  port.postMessage(value);
+  const buffer = new ArrayBuffer(8);
+  port.postMessage(0, [buffer]);
+  assert.equal(buffer.byteLength, 0);
+  assert.throws(() => port.postMessage(() => {}), { name: 'DataCloneError', code: 'ERR_DATA_CLONE' });
+  port.interrupt(5);
+  inbox.arrive(remote);
+  await port.ready;
+  port.postMessage('after');
+  assert.deepEqual(
+    [far.tryReceive(), far.tryReceive(), far.tryReceive(), far.tryReceive()],
+    [{ n: 1 }, { n: 2 }, 0, 'after'],
+  );
+  assert.equal(far.interrupted, 5);
+  assert.equal(inbox.waiting, undefined);
+  port.close();
+});
+
+test('more than the bound is refused, and nothing is moved', () => {
+  const { port, far, inbox, remote } = late(false);
+  for (let i = 0; i < EARLY_MESSAGES_MAX; i++) port.postMessage(i);
+  const buffer = new ArrayBuffer(8);
+  assert.throws(() => port.postMessage(0, [buffer]), { code: 'ERR_OUTBOX_FULL' });
+  assert.equal(buffer.byteLength, 8);
+  assert.equal(port.trySend(0), false);
+  assert.equal(port.full, true);
+  inbox.arrive(remote);
+  for (let i = 0; i < EARLY_MESSAGES_MAX; i++) assert.equal(far.tryReceive(), i);
+  port.close();
+});
+
+test('a port that is closed before the start data sends what it had, and the parent learns of the end', async () => {
+  const { port, far, inbox, remote } = late(false);
+  port.postMessage('last');
+  port.close();
+  assert.equal(port.reason, 'closed');
+  await assert.rejects(port.ready, { code: 'ERR_CLOSED' });
+  inbox.arrive(remote);
+  assert.equal(far.tryReceive(), 'last');
+  assert.equal(far.tryReceive(), CLOSED);
+  assert.equal(far.reason, 'closed');
+});
+
+test('a blocked call takes the start data where that can be, and says what to await where not', () => {
+  const able = late(true);
+  able.inbox.data = able.remote;
+  able.far.postMessage('for the blocked');
+  assert.equal(able.port.receive(), 'for the blocked');
+  able.port.close();
+
+  const unable = late(false);
+  for (const call of [() => unable.port.receive(), () => unable.port.send(0)]) {
+    assert.throws(call, { code: 'ERR_UNSUPPORTED', message: /await port\.ready/ });
+  }
+  unable.port.close();
+  unable.inbox.arrive(unable.remote);
+});
+
+for (const canTake of [true, false]) {
+  test(`without start data everything ends with ERR_HANDLE (${canTake ? 'taken' : 'heard'})`, async () => {
+    const { port, far, inbox } = late(canTake, 30);
+    const wrong = { code: 'ERR_HANDLE', message: /not started with spawn/ };
+    const received = port.receiveAsync();
+    if (canTake) assert.throws(() => port.receive(), wrong);
+    else await assert.rejects(received, wrong);
+    await assert.rejects(port.ready, wrong);
+    assert.equal(await port.closed, 'lost');
+    assert.equal(port.tryReceive(), CLOSED);
+    if (canTake) assert.equal(await received, CLOSED);
+    assert.equal(inbox.waiting, undefined);
+    far.close();
+  });
+}
+
+test('start data of another kind is told, not swallowed', async () => {
+  const { port, far, inbox } = late(true);
+  inbox.arrive({ type: 'something else' });
+  assert.throws(() => port.tryReceive(), { code: 'ERR_HANDLE' });
+  assert.equal(await port.closed, 'lost');
+  far.close();
+});
