@@ -369,3 +369,23 @@ test('the access log lists what one call does to memory, in order', () => {
   assert.deepEqual(pushed, ['load HEAD', 'write DATA0 = 7', 'store TAIL = 1', 'exchange READER, 0']);
   assert.equal(log.memory[DATA], 7);
 });
+
+test('what an event loop does before anybody else has a turn is done once', async () => {
+  const result = await explore({
+    words: 2,
+    actors: [
+      {
+        name: 'loop',
+        async run(kit) {
+          const words = kit.words();
+          const seen = [Atomics.add(words, 0, 1), Atomics.exchange(words, 1, 7), Atomics.add(words, 0, 1)];
+          return [...seen, Atomics.exchange(words, 1, 8)];
+        },
+      },
+      { name: 'other', run: () => 'nothing' },
+    ],
+    final: ({ results, look }) =>
+      String(results['loop']) === '0,0,1,7' && look(0) === 2 && look(1) === 8 ? undefined : `${results['loop']}`,
+  });
+  assert.deepEqual([result.failure?.message, result.endings], [undefined, 1]);
+});

@@ -271,8 +271,15 @@ class Explorer {
     }
     for (let i = 0; i < this.#automata.length; i++) {
       if (row[NODES + i] === UNBORN) continue;
-      this.#opening.push(`${this.#automata[i]!.actor.name} starts`);
-      await this.#patiently(() => this.#runAhead(row, i, this.#opening));
+      const told = this.#opening.push(`${this.#automata[i]!.actor.name} starts`);
+      const opening = await this.#patiently(() => {
+        // Each try on its own: what one has done before it had to wait must not be done again.
+        const ahead = row.slice();
+        this.#opening.length = told;
+        this.#runAhead(ahead, i, this.#opening);
+        return ahead;
+      });
+      row.set(opening);
     }
     this.#states.add(row);
     this.#cameFrom.push(-1);

@@ -5,6 +5,7 @@ const PRODUCER = 'ring/latest-producer.js';
 const CONSUMER = 'ring/latest-consumer.js';
 const SLOTS = 'ring/latest-slots.js';
 const OUTBOUND = 'lane/latest-outbound.js';
+const PROGRESS = 'lane/latest-progress.js';
 
 export const latestMutants: readonly Mutant[] = [
   {
@@ -129,7 +130,7 @@ export const latestMutants: readonly Mutant[] = [
   },
   {
     name: 'latest: a sleeping sender does not see that its message was taken',
-    file: OUTBOUND,
+    file: PROGRESS,
     find: 'this.#pendingSeen && !this.#slots.pending',
     replace: 'false',
     caughtBy: 'latest: on event loops',
