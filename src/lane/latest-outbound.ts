@@ -4,7 +4,7 @@
 // A message that finds no way into a slot waits, alone, as the one entry of the outbox: inside `cork`, and when too many
 // values lie in the side channel. The next message replaces it there.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
-import { UsageError } from '../errors.ts';
+import { ClosedError, UsageError } from '../errors.ts';
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import { SIDE_TAKEN } from '../memory/layout.ts';
@@ -13,11 +13,12 @@ import { LatestProducer } from '../ring/latest-producer.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { SlotGrowth } from './latest-growth.ts';
+import { LatestProgress } from './latest-progress.ts';
 import type { Publishing } from './outbound.ts';
 import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox } from './outbox.ts';
 import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
-import { markerOf } from './side-sender.ts';
+import { markerOf, shutMeanwhile } from './side-sender.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
 const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
@@ -34,19 +35,13 @@ export class LatestOutbound implements Publishing {
   readonly #aside: AsideEncoder;
   readonly #growth: SlotGrowth;
   readonly #counters: OutboundCounters;
-  readonly #awaitedCame: () => void;
-  /** Messages accepted so far; where in them the newest one in a slot stands, counted from 1. */
-  #accepted = 0;
-  #published = 0;
+  readonly #progress: LatestProgress;
   /** The last message was longer than a slot: the next one will be, too. */
   #long = false;
   #corks = 0;
   /** What waits in the outbox waits for the reader to take values out of the side channel; how many it had taken. */
   #stuck = false;
   #takenSeen = 0;
-  /** Somebody was told that what he asks for is neither taken nor replaced; and that it lay in a slot. */
-  #awaited = false;
-  #pendingSeen = false;
   /** The reader knows that it must look at the slots. */
   #announced = false;
   /** A value is being encoded or cloned: its getters are user code, which must find neither slot nor number half used. */
@@ -88,14 +83,14 @@ export class LatestOutbound implements Publishing {
     this.#aside = new AsideEncoder(encoder, region.messageMax);
     this.#growth = new SlotGrowth(channel, encoder, this.#aside, region.messageMax);
     this.#counters = new OutboundCounters(this.#lane);
-    this.#awaitedCame = awaitedCame;
+    this.#progress = new LatestProgress(this.#slots, outbox, awaitedCame);
   }
 
   get accepted(): number {
-    return this.#accepted;
+    return this.#progress.accepted;
   }
   get moved(): number {
-    return this.#outbox.next?.number ?? this.#accepted;
+    return this.#outbox.next?.number ?? this.#progress.accepted;
   }
   /** Messages that wait for the reader; one that waits for the end of `cork` does not. */
   get backlog(): number {
@@ -117,17 +112,12 @@ export class LatestOutbound implements Publishing {
     return true;
   }
 
-  /** Sends, as `post` does: there is always room. */
-  trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
-    this.post(value, transfer);
-    return true;
-  }
-
   /**
-   * Makes the value the newest message. Never blocks.
-   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY; the message before is still the newest then
+   * Makes the value the newest message. Never blocks; there is always room.
+   * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY; ClosedError if a getter of it has closed the
+   *   port. The message before is still the newest then
    */
-  post(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): void {
+  trySend(value: unknown, transfer: readonly unknown[] = NO_TRANSFER): boolean {
     if (this.#encoding) {
       throw new UsageError(
         'ERR_BUSY',
@@ -139,8 +129,19 @@ export class LatestOutbound implements Publishing {
       const corked = this.#corks > 0;
       const natively = transfer.length > 0 || !(corked ? this.#postLater(value) : this.#postNow(value));
       if (natively) this.#postBeside(value, transfer, corked);
+      return true;
     } finally {
       this.#encoding = false;
+    }
+  }
+
+  /** The same, but a value whose getter closes the port counts as one that came after the end. */
+  post(value: unknown, transfer?: readonly unknown[]): void {
+    try {
+      this.trySend(value, transfer);
+    } catch (error) {
+      if (!(this.#ended && error instanceof ClosedError)) throw error;
+      this.#failures++;
     }
   }
 
@@ -167,20 +168,15 @@ export class LatestOutbound implements Publishing {
 
   /** Messages accepted so far; `releasedUpTo` tells when the newest of them was taken, or replaced. */
   get position(): number {
-    return this.#accepted;
+    return this.#progress.accepted;
   }
   releasedUpTo(position: number): boolean {
-    if (position < this.#published) return true;
-    const pending = position === this.#published && this.#slots.pending;
-    const waits = position > this.#published && (this.#outbox.next?.number ?? 0) < position;
-    this.#pendingSeen = pending;
-    this.#awaited ||= pending || waits;
-    return !pending && !waits;
+    return this.#progress.settledUpTo(position);
   }
 
   /** Whether the reader has taken anything that somebody here waits for. */
   get headMoved(): boolean {
-    return (this.#pendingSeen && !this.#slots.pending) || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
+    return this.#progress.taken || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
   }
 
   /** From now on nothing follows: `spill`, which comes next, sees to it. */
@@ -211,7 +207,7 @@ export class LatestOutbound implements Publishing {
       const length = this.#encoder.encodeInto(value, this.#views, offset, room, false);
       if (length === REFUSED) return false;
       if (length >= 0) {
-        this.#accepted++;
+        this.#accept();
         this.#publish(length, this.#kind, this.#side.posted);
         return true;
       }
@@ -219,7 +215,7 @@ export class LatestOutbound implements Publishing {
     const length = this.#growth.encodeInto(this.#slots.slot, value);
     if (length === REFUSED) return false;
     this.#long = length > this.#slots.maxPayload;
-    this.#accepted++;
+    this.#accept();
     this.#publishElsewhere(length, this.#kind);
     return true;
   }
@@ -239,7 +235,7 @@ export class LatestOutbound implements Publishing {
       return;
     }
     const number = this.#side.post(value, transfer);
-    this.#accepted++;
+    this.#accept();
     this.#publishMarker(number);
   }
 
@@ -278,6 +274,7 @@ export class LatestOutbound implements Publishing {
     } catch (error) {
       this.#failures++;
       this.#failed(error);
+      this.#progress.replaced();
       return undefined;
     }
   }
@@ -301,20 +298,13 @@ export class LatestOutbound implements Publishing {
 
   /** The newest of all that were accepted goes out. */
   #publish(length: number, kind: number, sideBefore: number): void {
-    // A getter of this very value has closed the port, and the left-over has gone out.
-    if (this.#ended) {
-      this.#left++;
-      return;
-    }
     if (!this.#announced) this.#announce();
     this.#dropWaiting();
-    this.#published = this.#accepted;
     if (this.#slots.publish(length, kind, sideBefore)) {
       this.#outbox.drops++;
       this.#countOutbox();
     } else this.#counters.sent();
-    this.#pendingSeen = false;
-    this.#tellAwaited();
+    this.#progress.published();
   }
 
   /** The ring's first and last record. Its reader is woken by the message behind it. */
@@ -326,12 +316,12 @@ export class LatestOutbound implements Publishing {
   }
 
   #wait(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
+    this.#accept();
     this.#dropWaiting();
     const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
-    this.#outbox.push({ kind, bytes, home, held, weight, number: this.#accepted, moved: 0 });
-    this.#accepted++;
+    this.#outbox.push({ kind, bytes, home, held, weight, number: this.#progress.accepted - 1, moved: 0 });
     this.#countOutbox();
-    this.#tellAwaited();
+    this.#progress.replaced();
   }
 
   #dropWaiting(): void {
@@ -352,10 +342,10 @@ export class LatestOutbound implements Publishing {
     return Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
   }
 
-  #tellAwaited(): void {
-    if (!this.#awaited) return;
-    this.#awaited = false;
-    this.#awaitedCame();
+  /** One message more, whose getters have run: one of them may have closed the port, and then nothing follows. */
+  #accept(): void {
+    if (this.#ended) throw shutMeanwhile();
+    this.#progress.accepted++;
   }
 
   #countOutbox(): void {

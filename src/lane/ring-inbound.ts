@@ -41,6 +41,7 @@ export class RingInbound {
   readonly #relearn: number;
   readonly #inbox = new Inbox();
   readonly #join: Join;
+  readonly #messageMax: number;
   readonly #latest: (() => RecordSource) | undefined;
   /** The sender has said that only its newest message counts. */
   #latestOnly = false;
@@ -73,6 +74,7 @@ export class RingInbound {
     this.#decoders = decoders;
     this.#side = side;
     this.#join = new Join(messageMax);
+    this.#messageMax = messageMax;
   }
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
@@ -228,7 +230,11 @@ export class RingInbound {
     this.#awaited =
       memory === undefined && !platform.canTake ? () => this.#side.shared(number) !== undefined : undefined;
     if (this.#awaited !== undefined) return EMPTY;
-    if (length < ELSEWHERE_BYTES || memory === undefined || total >>> 0 > memory.bytes.length) {
+    if (
+      length < ELSEWHERE_BYTES ||
+      memory === undefined ||
+      total >>> 0 > Math.min(memory.bytes.length, this.#messageMax)
+    ) {
       throw new LayoutError(`Cannot decode: ${total} bytes should lie in memory ${number}, which does not hold them`);
     }
     try {

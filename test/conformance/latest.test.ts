@@ -5,6 +5,7 @@ import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { SPACE } from '../../src/wait/signal.ts';
 import { startThread } from '../kit/thread.ts';
+import { turn, within } from '../kit/watchdog.ts';
 
 function drain(port: Port): unknown[] {
   const values: unknown[] = [];
@@ -69,5 +70,43 @@ test('a thread blocked in send() sets nothing aside that would grow old', async 
   assert.deepEqual(drain(port), [999]);
   thread.gates.open(2);
   await thread.done();
+  port.close();
+});
+
+test('what is moved and closes while its message waits is given up, and the next one goes', async () => {
+  const { port, remote } = channel({ overflow: 'latest' });
+  const far = attach(remote);
+  port.on('messageerror', () => {});
+  for (let i = 0; i < 256; i++) {
+    const { buffer } = new Uint8Array([i]);
+    port.postMessage(buffer, [buffer]);
+  }
+  const { port1, port2 } = new MessageChannel();
+  port.postMessage(port2, [port2]);
+  const flushed = port.flush();
+  port1.close();
+  await turn();
+  await turn();
+  assert.deepEqual(drain(far).length, 1);
+  // Moved in by the event loop, or found to be gone (Node).
+  const next = await far.receiveAsync({ timeoutMs: 20 });
+  if (next === EMPTY) assert.equal(port.stats().outboxBytes, 0);
+  await within('the flush', flushed);
+  const { buffer } = new Uint8Array([7]);
+  port.postMessage(buffer, [buffer]);
+  assert.deepEqual(drain(far), [new Uint8Array([7]).buffer]);
+  far.close();
+  port.close();
+});
+
+test('the JSON codec, too', () => {
+  const { port, remote } = channel({ overflow: 'latest', capacityBytes: 1024, codec: 'json' });
+  const far = attach(remote);
+  for (const value of [{ a: 1 }, 'x'.repeat(5000), [1, 2, 3]]) {
+    for (let i = 0; i < 3; i++) port.postMessage(i);
+    port.postMessage(value);
+    assert.deepEqual(drain(far), [value]);
+  }
+  far.close();
   port.close();
 });

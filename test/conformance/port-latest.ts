@@ -1,7 +1,7 @@
 // Overflow `latest`: whoever reads gets the newest message, whatever its sender is doing, and each at most once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLOSED, DataCloneError, EMPTY, type Port, UsageError } from '../../src/index.ts';
+import { CLOSED, ClosedError, DataCloneError, EMPTY, type Port, UsageError } from '../../src/index.ts';
 import { turn, within } from '../kit/watchdog.ts';
 import type { PortWorld } from './port.ts';
 
@@ -208,12 +208,10 @@ export function portLatest({ name, pair, far }: PortWorld): void {
         return a.close();
       },
     };
-    try {
-      a.postMessage(closing);
-    } catch (error) {
-      assert.equal((error as UsageError).code, 'ERR_CLOSED');
-    }
+    a.postMessage(closing);
+    assert.equal(a.stats().undelivered, 2, 'the one that lies there, and this one');
     assert.deepEqual([b.receive(), b.receive(), b.receive()], ['newest', CLOSED, CLOSED]);
+    assert.equal(a.stats().undelivered, 1);
   });
 
   const long = (i: number, length: number): unknown => ({ i, bytes: new Uint8Array(length).fill(i) });
@@ -270,6 +268,16 @@ export function portLatest({ name, pair, far }: PortWorld): void {
     assert.equal(newest, 599);
     await thread.done();
     port.close();
+  });
+
+  latest('trySend() of a value whose getter closes the port says so', (a, b) => {
+    const closing = {
+      get value(): unknown {
+        return a.close();
+      },
+    };
+    assert.throws(() => a.trySend(closing), ClosedError);
+    assert.equal(b.receive(), CLOSED);
   });
 
   latest('what is moved arrives with the newest; what was replaced is gone', (a, b) => {
