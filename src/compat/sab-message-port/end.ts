@@ -249,6 +249,7 @@ export class End {
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot block: this thread may not; use asyncRead or onmessage');
       const elsewhere = this.elsewhere() && moveBacklogs(this.#sender);
+      endTurn();
       this.#wait(elsewhere ? left : Math.min(left, ELSEWHERE_SLICE_MS));
     }
   }
