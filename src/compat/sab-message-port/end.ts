@@ -11,7 +11,7 @@ import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import { LIVENESS_SLICE_SPAWNED_MS, SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
 import { Pump } from '../../port/pump.ts';
-import type { Bell, Producer } from '../../ring/producer.ts';
+import type { Bell } from '../../ring/producer.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
@@ -23,7 +23,7 @@ import { arrive, declareGone, expectNext, FIRST, isGone, leave } from '../life.t
 import { moveBacklogs } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
 import { LostMessage } from './long-message.ts';
-import { emptyAnswer, ReadLine } from './read-line.ts';
+import { disposedError, emptyAnswer, ReadLine } from './read-line.ts';
 import { NOTHING, type Receiver } from './receiver.ts';
 import type { Sender } from './sender.ts';
 import { TickBell } from './tick-bell.ts';
@@ -33,8 +33,6 @@ const DISPOSED = -1;
 
 /** Milliseconds of sleep while something that no one rings for waits to go out. */
 const ELSEWHERE_SLICE_MS = 1;
-
-export const disposedError = (): Error => new Error('SABPipe disposed');
 
 /** Word indices of what an end looks at. */
 export interface EndPlaces {
@@ -80,7 +78,6 @@ export class End {
   readonly #keepAlive = new KeepAlive();
   readonly #readable: () => boolean;
   #sender: Sender | null = null;
-  #producer: Producer | null = null;
   #receiver: Receiver | null = null;
   readonly #readers = new ReadLine();
   #handler: ((message: unknown) => void) | null = null;
@@ -113,11 +110,11 @@ export class End {
           return self.#receiver!.ready || self.#news;
         },
         get progressed() {
-          return self.#news || self.#producer!.headMoved;
+          return self.#news || self.#sender!.headMoved;
         },
         park(data: boolean, space: boolean): boolean {
           return parking.park((data ? DATA : 0) | (space ? SPACE : 0), () => {
-            return self.#news || (data && self.#receiver!.ready) || (space && self.#producer!.headMoved);
+            return self.#news || (data && self.#receiver!.ready) || (space && self.#sender!.headMoved);
           });
         },
         unpark: () => parking.unpark(),
@@ -161,9 +158,8 @@ export class End {
   get tookOver(): boolean {
     return this.#lives.some((life) => life !== FIRST);
   }
-  serve(sender: Sender | null, producer: Producer | null, receiver: Receiver | null): void {
+  serve(sender: Sender | null, receiver: Receiver | null): void {
     this.#sender ??= sender;
-    this.#producer ??= producer;
     this.#receiver ??= receiver;
   }
 
@@ -259,7 +255,7 @@ export class End {
     } else {
       // What waits in the queue goes on while this thread is blocked.
       const look = (): boolean => {
-        if (this.#producer!.headMoved) this.#sendOn();
+        if (this.#sender!.headMoved) this.#sendOn();
         return this.#readable() || this.#sender?.backlog !== true;
       };
       this.#blocking.wait(ANYTHING, look, timeoutMs);

@@ -14,11 +14,12 @@ import type { NativePort } from '../../platform/contract.ts';
 import { attach, channel } from '../../port/channel.ts';
 import type { Port } from '../../port/port.ts';
 import { watchPeer } from '../peer-watch.ts';
-import { disposedError, End, pipePlaces } from './end.ts';
+import { End, pipePlaces } from './end.ts';
 import { type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
 import { Lifeline } from './lifeline.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
+import { disposedError } from './read-line.ts';
 import { NOTHING } from './receiver.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
 

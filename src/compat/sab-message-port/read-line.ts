@@ -12,6 +12,9 @@ export interface Waiting {
   reject(error: unknown): void;
 }
 
+/** What whoever waits is told when the pipe is no more, or nobody is left at its other end. */
+export const disposedError = (): Error => new Error('SABPipe disposed');
+
 /** What a read returns that found nothing: null, or for any other `max` than 1 an array. */
 export function emptyAnswer(max: number): unknown {
   return max === 1 ? null : [];

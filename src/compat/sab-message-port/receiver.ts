@@ -28,6 +28,8 @@ export class Receiver {
   /** Rung for a writer that waits for room, when the ring is empty and at every quarter of it. */
   readonly #bell: Bell;
   #consumer: Consumer;
+  /** HEAD as we left it. */
+  #head = 0;
   #unrung = 0;
   readonly #decoder = new PackedDecoder({ knownTexts: 0 });
   readonly #log: ShapeLogReader;
@@ -48,7 +50,7 @@ export class Receiver {
     this.#memory = memory;
     this.#bell = bell;
     this.#log = new ShapeLogReader(memory.views, memory.log, this.#decoder);
-    this.#consumer = new Consumer(memory.lane);
+    this.#consumer = this.#begin();
     this.#limit = queueLimit;
   }
 
@@ -70,6 +72,7 @@ export class Receiver {
   get ready(): boolean {
     if (this.#queue.length > 0 || this.#failure !== null) return true;
     try {
+      this.#catchUp();
       return this.#consumer.ready;
     } catch (error) {
       const report = this.#recover(error);
@@ -173,6 +176,7 @@ export class Receiver {
   /** Offset of the next record, or `NONE`. */
   #look(): number {
     try {
+      this.#catchUp();
       return this.#consumer.peek();
     } catch (error) {
       const report = this.#recover(error);
@@ -200,9 +204,31 @@ export class Receiver {
 
   #giveBack(ring: boolean): void {
     this.#consumer.release();
+    // Ours alone, so it need not be loaded with care.
+    this.#head = this.#memory.lane.words[this.#memory.lane.block + HEAD] as number;
     if (!ring) return;
     this.#unrung = 0;
     this.#bell.ring();
+  }
+
+  #begin(): Consumer {
+    const { words, block } = this.#memory.lane;
+    this.#head = Atomics.load(words, block + HEAD);
+    return new Consumer(this.#memory.lane);
+  }
+
+  /** Goes on behind what another reader has taken from this pipe: two that take turns may do so. */
+  #catchUp(): void {
+    const { words, block, capacity } = this.#memory.lane;
+    const head = Atomics.load(words, block + HEAD);
+    if (head === this.#head) return;
+    if ((head & 7) === 0 && (Atomics.load(words, block + TAIL) - head) >>> 0 <= capacity) {
+      this.#consumer = this.#begin();
+      this.#long.drop();
+    } else {
+      // SYNC room-visible: damage; what we gave back was this much. Pairs with Producer.tryClaim.
+      Atomics.store(words, block + HEAD, this.#head);
+    }
   }
 
   /**
@@ -221,7 +247,7 @@ export class Receiver {
     }
     // SYNC room-visible: nothing before TAIL is read any more; pairs with Producer.tryClaim.
     Atomics.store(words, block + HEAD, tail);
-    this.#consumer = new Consumer(this.#memory.lane);
+    this.#consumer = this.#begin();
     this.#long.lose();
     this.#unrung = 0;
     this.#bell.ring();

@@ -1,11 +1,10 @@
 // SABPipe: one way, one end writes and the other reads. Names, defaults, checks and error texts of the original; the
 // work is done by Sender, Receiver and End.
 import { type Views, viewsOf } from '../../memory/region.ts';
-import { Producer } from '../../ring/producer.ts';
-import { disposedError, End, pipePlaces } from './end.ts';
+import { End, pipePlaces } from './end.ts';
 import { layOut, type PipeMemory } from './layout.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
-import { emptyAnswer } from './read-line.ts';
+import { disposedError, emptyAnswer } from './read-line.ts';
 import { NOTHING, Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
 
@@ -85,13 +84,12 @@ export class SABPipe {
     const memory = shared?.memory ?? layOut(views, byteOffset, size) ?? standIn();
     this.#end = shared?.end ?? new End(memory.views.words, pipePlaces(role, memory));
     if (role === 'w') {
-      const producer = new Producer(memory.lane, this.#end.dataBell());
-      this.#sender = new Sender(memory, producer, queueLimit, () => this.#end.kick());
-      this.#end.serve(this.#sender, producer, null);
+      this.#sender = new Sender(memory, this.#end.dataBell(), queueLimit, () => this.#end.kick());
+      this.#end.serve(this.#sender, null);
       if (this.#end.tookOver) this.#sender.takeOver();
     } else {
       this.#receiver = new Receiver(memory, this.#end.spaceBell(), queueLimit);
-      this.#end.serve(null, null, this.#receiver);
+      this.#end.serve(null, this.#receiver);
       this.#end.failed = (error) => this.#handError(error);
     }
   }

@@ -11,14 +11,16 @@ import { PackedEncoder } from '../../codec/packed.ts';
 import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed-format.ts';
 import { KIND_JSON, KIND_PACKED, KIND_SIDE, MARKER_BYTES } from '../../frame/header.ts';
 import { writeParts } from '../../lane/parts.ts';
-import type { Views } from '../../memory/region.ts';
+import { HEAD, TAIL } from '../../memory/layout.ts';
+import type { LaneMemory, Views } from '../../memory/region.ts';
 import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
-import { FULL, type Producer } from '../../ring/producer.ts';
+import { type Bell, FULL, Producer } from '../../ring/producer.ts';
 import { forgetBacklog, noteBacklog } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
 import { REST } from './long-message.ts';
+import { disposedError } from './read-line.ts';
 import { ShapeLog } from './shape-log.ts';
 
 /** A message as it will travel: JSON text, packed bytes, or the number of a value that goes another way. */
@@ -37,7 +39,9 @@ const WRITTEN: Promise<void> = Promise.resolve();
 
 export class Sender {
   readonly #views: Views;
-  readonly #producer: Producer;
+  readonly #lane: LaneMemory;
+  readonly #bell: Bell;
+  #producer: Producer;
   readonly #encoder = new PackedEncoder({ jsonOnly: true, knownTexts: 0 });
   readonly #log: ShapeLog;
   readonly #scratch = new Scratch();
@@ -61,9 +65,11 @@ export class Sender {
   #limit: number | null;
   #overflow: OverflowCallback = null;
 
-  constructor(memory: PipeMemory, producer: Producer, queueLimit: number | null, backlogged: () => void) {
+  constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, backlogged: () => void) {
     this.#views = memory.views;
-    this.#producer = producer;
+    this.#lane = memory.lane;
+    this.#bell = bell;
+    this.#producer = new Producer(memory.lane, bell);
     this.#log = new ShapeLog(memory.views, memory.log);
     this.#limit = queueLimit;
     this.#backlogged = backlogged;
@@ -98,9 +104,31 @@ export class Sender {
     if (!this.#writeCut()) this.#backlogged();
   }
 
+  /** Whether the reader has made room since the last look that found too little. */
+  get headMoved(): boolean {
+    return this.#producer.headMoved;
+  }
+
+  /**
+   * Goes on behind what another writer has written to this pipe. Two that take turns may do so; a message that was under
+   * way is broken by that.
+   */
+  #catchUp(): void {
+    const { words, block, capacity } = this.#lane;
+    const tail = Atomics.load(words, block + TAIL);
+    if (tail === this.#producer.position) return;
+    // One that makes no sense is damage, which our next publication mends.
+    if ((tail & 7) !== 0 || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
+    this.#producer = new Producer(this.#lane, this.#bell);
+    if (this.#bytes === null || this.#moved === 0) return;
+    this.dispose(disposedError);
+    this.#cut = 0;
+  }
+
   /** Never blocks. The promise resolves when the message, and what waits with it, is written or dropped. */
   post(message: unknown): Promise<void> {
     try {
+      this.#catchUp();
       const outcome = this.#direct ? this.#writeInPlace(message) : NO_ROOM;
       if (outcome > 0) return WRITTEN;
       return this.#send(message, outcome === REFUSED ? toJson(message) : this.#snapshot(message));
@@ -139,6 +167,7 @@ export class Sender {
 
   /** Moves the queue into the ring as far as it fits; whether it is empty now. */
   pump(): boolean {
+    if (this.backlog) this.#catchUp();
     if (this.#cut !== 0 && !this.#writeCut()) return false;
     if (this.#batch === null) return true;
     if (this.#packing) return false;
