@@ -222,7 +222,8 @@ export class Receiver {
     const { words, block, capacity } = this.#memory.lane;
     const head = Atomics.load(words, block + HEAD);
     if (head === this.#head) return;
-    if ((head & 7) === 0 && (Atomics.load(words, block + TAIL) - head) >>> 0 <= capacity) {
+    const further = (head & 7) === 0 && ((head - this.#head) | 0) > 0;
+    if (further && (Atomics.load(words, block + TAIL) - head) >>> 0 <= capacity) {
       this.#consumer = this.#begin();
       this.#long.drop();
     } else {

@@ -118,7 +118,8 @@ export class Sender {
     const tail = Atomics.load(words, block + TAIL);
     if (tail === this.#producer.position) return;
     // One that makes no sense is damage, which our next publication mends.
-    if ((tail & 7) !== 0 || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
+    const further = (tail & 7) === 0 && ((tail - this.#producer.position) | 0) > 0;
+    if (!further || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
     this.#producer = new Producer(this.#lane, this.#bell);
     if (this.#bytes === null || this.#moved === 0) return;
     this.dispose(disposedError);
