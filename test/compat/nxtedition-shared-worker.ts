@@ -2,9 +2,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type BufferRegion, reader, type SharedBuffers, writer } from '../../src/compat/nxtedition-shared.ts';
 
+import { Gates } from '../kit/gate.ts';
+import { STEP_MS } from '../kit/watchdog.ts';
+
 export interface Job {
   buffers: SharedBuffers;
-  task: 'poll' | 'wait' | 'wait-async' | 'read-after' | 'write' | 'end' | 'hold';
+  task: 'poll' | 'wait' | 'wait-async' | 'read-after' | 'write' | 'end' | 'end-later' | 'ask' | 'hold';
+  gates?: SharedArrayBuffer;
+  other?: SharedBuffers;
   count?: number;
   length?: number;
 }
@@ -67,6 +72,19 @@ if (job.task === 'poll') {
 } else if (job.task === 'end') {
   if (length === 0) reader(buffers, { liveness: true });
   else writer(buffers, { liveness: true });
+} else if (job.task === 'end-later') {
+  if (length === 0) reader(buffers, { liveness: true });
+  else writer(buffers, { liveness: true });
+  port.postMessage('up');
+  // The message has to leave before this thread blocks.
+  setTimeout(() => new Gates(job.gates).pass(0), 0);
+} else if (job.task === 'ask') {
+  const w = writer(job.other as SharedBuffers, {});
+  const r = reader(buffers, {});
+  w.writeSync(8, ({ buffer, offset }) => offset + buffer.write('question', offset));
+  if (r.waitReadable(STEP_MS)) {
+    r.readSome(({ buffer, offset, length }) => port.postMessage(buffer.toString('utf8', offset, offset + length)));
+  } else port.postMessage('nothing came');
 } else {
   reader(buffers, {});
   port.on('message', () => {});

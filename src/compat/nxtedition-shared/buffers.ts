@@ -5,20 +5,20 @@
 //
 //   word  byte   name            written by  line  meaning
 //   0     0      WRITER_PARK     both        0     how the writer sleeps (wait/signal.ts)
-//   1     4      WRITER_CLOSED   writer      0     0 open, 1 closed
+//   1     4      WRITER_LIFE     both        0     whether a writer is there, or has closed (../life.ts)
 //   2     8      WRITER_SLEEPS   writer      0     times the writer went to sleep
 //   16    64     READER_PARK     both        1     how the reader sleeps
-//   17    68     READER_CLOSED   reader      1     0 open, 1 closed
+//   17    68     READER_LIFE     both        1     whether a reader is there, or has closed
 //   18    72     READER_SLEEPS   reader      1     times the reader went to sleep
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
 import { allocate, type LaneMemory, open } from '../../ring/index.ts';
 
 export const WRITER_PARK = 0;
-export const WRITER_CLOSED = 1;
+export const WRITER_LIFE = 1;
 export const WRITER_SLEEPS = 2;
 export const READER_PARK = 16;
-export const READER_CLOSED = 17;
+export const READER_LIFE = 17;
 export const READER_SLEEPS = 18;
 const STATE_BYTES = 128;
 /** The document says "max ~2 GB"; what a signed 32-bit number holds. */

@@ -1,24 +1,28 @@
 // The reading end. Reading itself is the original's; waiting, closing and liveness are options of ours.
 import { platform } from '#platform';
-import { ClosedError, UnsupportedError } from '../../errors.ts';
+import { ClosedError, LayoutError, UnsupportedError } from '../../errors.ts';
 import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
+import { HEAD, TAIL } from '../../memory/layout.ts';
+import type { LaneMemory } from '../../memory/region.ts';
 import { Consumer } from '../../ring/index.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
+import { endTurn } from '../end-of-turn.ts';
 import { KeepAlive } from '../keep-alive.ts';
+import { arrive, declareGone, isGone, leave } from '../life.ts';
 import { watchPeer } from '../peer-watch.ts';
 import {
   type BufferRegion,
   createRegion,
   openBuffers,
-  READER_CLOSED,
+  READER_LIFE,
   READER_PARK,
   READER_SLEEPS,
   type SharedBuffers,
-  WRITER_CLOSED,
+  WRITER_LIFE,
   WRITER_PARK,
 } from './buffers.ts';
 
@@ -58,7 +62,11 @@ export interface ReaderOptions {
 type Next<U> = (data: BufferRegion, opaque: U) => unknown;
 
 class RingReader implements LiveReader {
-  readonly #consumer: Consumer;
+  readonly #lane: LaneMemory;
+  /** What the reader of a ring rings when it has made room. */
+  readonly #bell: Waker;
+  readonly #life: number;
+  #consumer: Consumer;
   readonly #region: BufferRegion;
   readonly #state: Int32Array;
   readonly #look: () => boolean;
@@ -72,13 +80,15 @@ class RingReader implements LiveReader {
   constructor(buffers: SharedBuffers, options: ReaderOptions) {
     const { lane, state } = openBuffers(buffers);
     this.#state = state;
-    this.#consumer = new Consumer(lane, new Waker(state, WRITER_PARK, SPACE, () => {}));
+    this.#lane = lane;
+    this.#bell = new Waker(state, WRITER_PARK, SPACE, () => {});
+    this.#consumer = new Consumer(lane, this.#bell);
     this.#region = createRegion(buffers.sharedBuffer);
-    this.#look = () => this.#consumer.ready || this.#writerClosed();
+    this.#look = () => this.#readable || this.#writerClosed();
     const spin = new Spin(SPIN_US_DEFAULT);
     this.#blocking = new BlockingWait(state, READER_PARK, READER_SLEEPS, spin, NEVER, () => {});
     // A reader that takes over from a closed one opens the ring again.
-    Atomics.store(state, READER_CLOSED, 0);
+    this.#life = arrive(state, READER_LIFE);
     if (options.liveness === true) endWithThread(this);
     this.#unwatch = watchPeer(options.peer, () => this.#peerEnded());
   }
@@ -102,27 +112,55 @@ class RingReader implements LiveReader {
         bytes += length;
         if (next(region, opaque as U) === false) break;
       }
+    } catch (error) {
+      if (error instanceof LayoutError) this.#skip();
+      throw error;
     } finally {
       // Only now, so that what earlier callbacks of this call kept is still in place for the later ones.
-      consumer.release();
+      if (consumer === this.#consumer) consumer.release();
     }
     return count;
   }
 
+  /** Whether there is something to read, or damage for `readSome` to find. Never throws. */
+  get #readable(): boolean {
+    try {
+      return this.#consumer.ready;
+    } catch {
+      return true;
+    }
+  }
+
+  /**
+   * Where records end cannot be known behind a damaged one, so reading goes on with what is published from now on. If it
+   * is TAIL that makes no sense, the writer's next publication mends it.
+   */
+  #skip(): void {
+    const { words, block, capacity } = this.#lane;
+    const tail = Atomics.load(words, block + TAIL);
+    if ((tail & 7) !== 0 || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
+    // SYNC room-visible: nothing before TAIL is read any more; pairs with Producer.tryClaim.
+    Atomics.store(words, block + HEAD, tail);
+    this.#consumer = new Consumer(this.#lane, this.#bell);
+    this.#bell.ring();
+  }
+
   waitReadable(timeoutMs: number = Number.POSITIVE_INFINITY): boolean {
     if (this.#closed) return false;
-    if (this.#consumer.ready) return true;
+    if (this.#readable) return true;
     if (!platform.canBlock && timeoutMs > 0) {
       throw new UnsupportedError('Cannot block: this thread may not; use waitReadableAsync');
     }
+    // What this thread's own writers have gathered would wait for the end of a turn that does not come.
+    endTurn();
     this.#blocking.wait(DATA, this.#look, timeoutMs);
-    return this.#consumer.ready;
+    return this.#readable;
   }
 
   waitReadableAsync(timeoutMs: number = Number.POSITIVE_INFINITY): Promise<boolean> {
     if (this.#settle !== null) throw new Error('Cannot wait twice: the last waitReadableAsync is still pending');
     if (this.#closed) return Promise.resolve(false);
-    if (this.#look()) return Promise.resolve(this.#consumer.ready);
+    if (this.#look()) return Promise.resolve(this.#readable);
     return new Promise((resolve) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       if (timeoutMs <= TIMEOUT_MS_MAX) timer = setTimeout(() => this.#settle?.(false), timeoutMs);
@@ -140,21 +178,20 @@ class RingReader implements LiveReader {
   }
   #woken(): void {
     if (this.#settle === null) return;
-    if (!this.#parking!.park(DATA, this.#look)) this.#settle(this.#consumer.ready);
+    if (!this.#parking!.park(DATA, this.#look)) this.#settle(this.#readable);
   }
 
   get ended(): boolean {
     // In this order: what the writer published before it closed must be seen.
-    return this.#writerClosed() && !this.#consumer.ready;
+    return this.#writerClosed() && !this.#readable;
   }
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     forgetThreadEnd(this);
     this.#unwatch();
-    // SYNC reader-closed: nothing is read any more; pairs with RingWriter.abandoned.
-    Atomics.store(this.#state, READER_CLOSED, 1);
-    new Waker(this.#state, WRITER_PARK, SPACE, () => {}).ring();
+    // Nothing is read any more; RingWriter.abandoned looks.
+    if (leave(this.#state, READER_LIFE, this.#life)) this.#bell.ring();
     this.#settle?.(false);
     this.#keepAlive.close();
   }
@@ -167,12 +204,11 @@ class RingReader implements LiveReader {
   }
 
   #writerClosed(): boolean {
-    // SYNC writer-closed: everything written before is published; pairs with RingWriter.close.
-    return Atomics.load(this.#state, WRITER_CLOSED) !== 0;
+    return isGone(this.#state, WRITER_LIFE);
   }
   #peerEnded(): void {
-    Atomics.store(this.#state, WRITER_CLOSED, 1);
-    this.#settle?.(this.#consumer.ready);
+    declareGone(this.#state, WRITER_LIFE);
+    this.#settle?.(this.#readable);
   }
 }
 

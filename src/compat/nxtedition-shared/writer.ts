@@ -7,15 +7,17 @@ import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-en
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
+import { atEndOfTurn, endTurn, type PutOff } from '../end-of-turn.ts';
+import { arrive, declareGone, isGone, leave } from '../life.ts';
 import { watchPeer } from '../peer-watch.ts';
 import {
   type BufferRegion,
   createRegion,
   openBuffers,
-  READER_CLOSED,
+  READER_LIFE,
   READER_PARK,
   type SharedBuffers,
-  WRITER_CLOSED,
+  WRITER_LIFE,
   WRITER_PARK,
   WRITER_SLEEPS,
 } from './buffers.ts';
@@ -68,7 +70,7 @@ export interface LiveWriterOptions extends WriterOptions {
 
 type Fill<U> = (data: BufferRegion, opaque: U) => number;
 
-class RingWriter implements LiveWriter {
+class RingWriter implements LiveWriter, PutOff {
   readonly #producer: Producer;
   readonly #region: BufferRegion;
   readonly #state: Int32Array;
@@ -78,10 +80,7 @@ class RingWriter implements LiveWriter {
   readonly #blocking: BlockingWait;
   readonly #highWater: number;
   readonly #unwatch: () => void;
-  readonly #endTick = (): void => {
-    this.#scheduled = false;
-    if (this.#corks === 0) this.#producer.publish();
-  };
+  readonly #life: number;
   #corks = 0;
   #scheduled = false;
   #closed = false;
@@ -99,9 +98,9 @@ class RingWriter implements LiveWriter {
     this.#highWater = Math.min(HIGH_WATER_BYTES, lane.capacity >>> 2);
     this.#producer.gather(this.#highWater);
     // A writer that takes over from a closed one opens the ring again.
-    Atomics.store(state, WRITER_CLOSED, 0);
+    this.#life = arrive(state, WRITER_LIFE);
     if (options.liveness === true) endWithThread(this);
-    this.#unwatch = watchPeer(options.peer, () => void Atomics.store(state, READER_CLOSED, 1));
+    this.#unwatch = watchPeer(options.peer, () => declareGone(state, READER_LIFE));
   }
 
   tryWrite<U>(len: number, fn: Fill<U>, opaque?: U): boolean {
@@ -145,14 +144,20 @@ class RingWriter implements LiveWriter {
     this.#producer.commit(written);
     if (!this.#scheduled && this.#corks === 0) {
       this.#scheduled = true;
-      queueMicrotask(this.#endTick);
+      atEndOfTurn(this);
     }
+  }
+  /** Called when this turn ends, or the thread is about to block. */
+  endTurn(): void {
+    this.#scheduled = false;
+    if (this.#corks === 0) this.#producer.publish();
   }
 
   #claimWaiting(len: number, timeoutMs: number): number {
     this.#checkOpen();
     if (!platform.canBlock) throw new UnsupportedError('Cannot wait for room: this thread may not block; use tryWrite');
     this.#producer.publish();
+    endTurn();
     this.#logger?.warn({ length: len, timeoutMs, capacity: this.#producer.capacity }, 'writer waits for the reader');
     let offset = FULL;
     // Asked again after it was true, so it must not claim twice.
@@ -198,8 +203,7 @@ class RingWriter implements LiveWriter {
   }
 
   get abandoned(): boolean {
-    // SYNC reader-closed: pairs with RingReader.close.
-    return Atomics.load(this.#state, READER_CLOSED) !== 0;
+    return isGone(this.#state, READER_LIFE);
   }
   close(): void {
     if (this.#closed) return;
@@ -207,9 +211,8 @@ class RingWriter implements LiveWriter {
     forgetThreadEnd(this);
     this.#unwatch();
     this.#producer.publish();
-    // SYNC writer-closed: after the last publication; pairs with RingReader.ended.
-    Atomics.store(this.#state, WRITER_CLOSED, 1);
-    new Waker(this.#state, READER_PARK, DATA, () => {}).ring();
+    // After the last publication; RingReader.ended looks.
+    if (leave(this.#state, WRITER_LIFE, this.#life)) new Waker(this.#state, READER_PARK, DATA, () => {}).ring();
   }
   /** Called when this thread ends, with `liveness`. */
   endThread(): void {

@@ -227,7 +227,7 @@ export class Receiver {
       this.#consumer = this.#begin();
       this.#long.drop();
     } else {
-      // SYNC room-visible: damage; what we gave back was this much. Pairs with Producer.tryClaim.
+      // SYNC room-visible: mends damage, what we gave back was this much; pairs with Producer.tryClaim.
       Atomics.store(words, block + HEAD, this.#head);
     }
   }
