@@ -28,6 +28,8 @@ export class Receiver {
   /** Rung for a writer that waits for room, when the ring is empty and at every quarter of it. */
   readonly #bell: Bell;
   #consumer: Consumer;
+  readonly #words: Int32Array;
+  readonly #headWord: number = 0;
   /** HEAD as we left it. */
   #head = 0;
   #unrung = 0;
@@ -48,6 +50,8 @@ export class Receiver {
   constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null) {
     this.#views = memory.views;
     this.#memory = memory;
+    this.#words = memory.lane.words;
+    this.#headWord = memory.lane.block + HEAD;
     this.#bell = bell;
     this.#log = new ShapeLogReader(memory.views, memory.log, this.#decoder);
     this.#consumer = this.#begin();
@@ -204,32 +208,37 @@ export class Receiver {
 
   #giveBack(ring: boolean): void {
     this.#consumer.release();
-    // Ours alone, so it need not be loaded with care.
-    this.#head = this.#memory.lane.words[this.#memory.lane.block + HEAD] as number;
+    this.#head = this.#words[this.#headWord] as number;
     if (!ring) return;
     this.#unrung = 0;
     this.#bell.ring();
   }
 
   #begin(): Consumer {
-    const { words, block } = this.#memory.lane;
-    this.#head = Atomics.load(words, block + HEAD);
+    this.#head = Atomics.load(this.#words, this.#headWord);
     return new Consumer(this.#memory.lane);
   }
 
   /** Goes on behind what another reader has taken from this pipe: two that take turns may do so. */
   #catchUp(): void {
-    const { words, block, capacity } = this.#memory.lane;
-    const head = Atomics.load(words, block + HEAD);
-    if (head === this.#head) return;
+    // Whoever makes sure that they take turns has ordered this; a plain load will do.
+    const head = this.#words[this.#headWord] as number;
+    if (head !== this.#head) this.#follow(head);
+  }
+  #follow(head: number): void {
     const further = (head & 7) === 0 && ((head - this.#head) | 0) > 0;
-    if (further && (Atomics.load(words, block + TAIL) - head) >>> 0 <= capacity) {
+    if (further && this.#ahead(head) <= this.#memory.lane.capacity) {
       this.#consumer = this.#begin();
       this.#long.drop();
     } else {
       // SYNC room-visible: mends damage, what we gave back was this much; pairs with Producer.tryClaim.
-      Atomics.store(words, block + HEAD, this.#head);
+      Atomics.store(this.#words, this.#headWord, this.#head);
     }
+  }
+  /** Bytes from `head` to TAIL; more than there can be if one of them makes no sense. */
+  #ahead(head: number): number {
+    const tail = Atomics.load(this.#words, this.#memory.lane.block + TAIL);
+    return (tail & 7) !== 0 ? Number.POSITIVE_INFINITY : (tail - head) >>> 0;
   }
 
   /**
@@ -238,16 +247,14 @@ export class Receiver {
    * @returns what to throw, `null` if that was thrown before
    */
   #recover(error: unknown): unknown {
-    const { words, block, capacity } = this.#memory.lane;
-    const tail = Atomics.load(words, block + TAIL);
-    const ahead = (tail - Atomics.load(words, block + HEAD)) >>> 0;
-    if ((tail & 7) !== 0 || ahead > capacity) {
+    const tail = Atomics.load(this.#words, this.#memory.lane.block + TAIL);
+    if (this.#ahead(Atomics.load(this.#words, this.#headWord)) > this.#memory.lane.capacity) {
       if (tail === this.#badTail) return null;
       this.#badTail = tail;
       return error;
     }
     // SYNC room-visible: nothing before TAIL is read any more; pairs with Producer.tryClaim.
-    Atomics.store(words, block + HEAD, tail);
+    Atomics.store(this.#words, this.#headWord, tail);
     this.#consumer = this.#begin();
     this.#long.lose();
     this.#unrung = 0;
