@@ -397,7 +397,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'nobody asks whether the other thread is gone',
     file: TRANSPORT,
-    find: 'if (this.#side.peerGone())',
+    find: 'if (how !== undefined)',
     replace: 'if (false)',
     caughtBy: 'death: under a blocked receiver',
     as: 'stuck',

@@ -144,6 +144,7 @@ export class End {
       spinUs: 0,
       asyncPark: loop ?? 'wait-async',
       livenessSliceMs: watchPeer ? 5 : Number.POSITIVE_INFINITY,
+      startTimeoutMs: Number.POSITIVE_INFINITY,
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
