@@ -60,6 +60,12 @@ export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 
+/**
+ * Milliseconds that a blocked sender waits for a quarter of the ring before it takes whatever room there is: long against
+ * the time in which a reader at work takes a quarter, short against what anybody would call a hang.
+ */
+export const ROOM_PATIENCE_MS: number = 1;
+
 /** Milliseconds without progress after which `postMessage` stops keeping pace with the reader of a long message. */
 export const PACE_PATIENCE_MS: number = 0.05;
 /** Bytes a millisecond: about as fast as a native clone writes, so that keeping pace never takes longer than that. */

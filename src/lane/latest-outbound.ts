@@ -14,7 +14,7 @@ import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { SlotGrowth } from './latest-growth.ts';
 import { LatestProgress } from './latest-progress.ts';
-import type { Publishing } from './outbound.ts';
+import type { Mark, Publishing } from './outbound.ts';
 import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox } from './outbox.ts';
 import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
@@ -57,7 +57,7 @@ export class LatestOutbound implements Publishing {
   /**
    * @param region of which this side sends on lane `side`, from its first message on
    * @param bell wakes the reader
-   * @param awaitedCame called when something is replaced that `releasedUpTo` was asked for
+   * @param awaitedCame called when something is replaced that `isTaken` was asked for
    * @param failed told of a message that waited and could not be sent after all
    */
   constructor(
@@ -86,12 +86,6 @@ export class LatestOutbound implements Publishing {
     this.#progress = new LatestProgress(this.#slots, outbox, awaitedCame);
   }
 
-  get accepted(): number {
-    return this.#progress.accepted;
-  }
-  get moved(): number {
-    return this.#outbox.next?.number ?? this.#progress.accepted;
-  }
   /** Messages that wait for the reader; one that waits for the end of `cork` does not. */
   get backlog(): number {
     return this.#stuck ? this.#outbox.length : 0;
@@ -166,16 +160,25 @@ export class LatestOutbound implements Publishing {
     if (!this.#encoding) this.#moveIn();
   }
 
-  /** Messages accepted so far; `releasedUpTo` tells when the newest of them was taken, or replaced. */
-  get position(): number {
-    return this.#progress.accepted;
+  mark(): Mark {
+    const { accepted } = this.#progress;
+    return { accepted, position: accepted };
   }
-  releasedUpTo(position: number): boolean {
-    return this.#progress.settledUpTo(position);
+  /** Whether the newest message before the mark was taken, or replaced. */
+  isTaken({ accepted }: Mark): boolean {
+    return this.#progress.settledUpTo(accepted);
   }
 
+  look(): void {}
+  /** The reader rings whenever it takes something: that is enough to sleep for. */
+  awaits(): undefined {
+    return undefined;
+  }
+  get untaken(): number {
+    return 0;
+  }
   /** Whether the reader has taken anything that somebody here waits for. */
-  get headMoved(): boolean {
+  get progressed(): boolean {
     return this.#progress.taken || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
   }
 

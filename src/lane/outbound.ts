@@ -2,10 +2,32 @@
 import type { Producer } from '../ring/producer.ts';
 import type { RingOutbound } from './ring-outbound.ts';
 
-/** When what was sent becomes visible, and what the reader has taken of it. */
-export type Publishing = Pick<Producer, 'cork' | 'publish' | 'position' | 'headMoved' | 'releasedUpTo'>;
+/** A point in one end's stream of messages. The position is known once all before it stands in the ring. */
+export interface Mark {
+  /** Messages accepted before it. */
+  readonly accepted: number;
+  /** Bytes before it, which do not wrap. */
+  position: number | undefined;
+}
+
+/** When what was sent becomes visible. */
+export type Publishing = Pick<Producer, 'cork' | 'publish'>;
 
 export type Outbound = Pick<
   RingOutbound,
-  'trySend' | 'post' | 'pump' | 'shut' | 'spill' | 'accepted' | 'moved' | 'unsent' | 'failures' | 'backlog' | 'writable'
+  | 'trySend'
+  | 'post'
+  | 'pump'
+  | 'shut'
+  | 'spill'
+  | 'mark'
+  | 'isTaken'
+  | 'awaits'
+  | 'look'
+  | 'progressed'
+  | 'untaken'
+  | 'unsent'
+  | 'failures'
+  | 'backlog'
+  | 'writable'
 > & { readonly producer: Publishing };

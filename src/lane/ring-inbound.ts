@@ -29,7 +29,7 @@ const NO_PORTS: readonly unknown[] = [];
 /** Where records come from: a ring, or the slots that hold only the newest one. */
 export type RecordSource = Pick<
   Consumer,
-  'capacity' | 'length' | 'kind' | 'ready' | 'caughtUp' | 'held' | 'peek' | 'advance' | 'release'
+  'capacity' | 'length' | 'kind' | 'ready' | 'caughtUp' | 'held' | 'peek' | 'advance' | 'tell' | 'release'
 >;
 
 export class RingInbound {
@@ -171,10 +171,14 @@ export class RingInbound {
       if ((tag & MORE) !== 0 || this.#join.open) {
         const complete = this.#join.add(tag, this.#views, offset, length);
         consumer.advance();
-        // Room for the next part, at once: the sender of a large message waits for it.
-        consumer.release();
-        if (!complete) continue;
-        return this.#join.take(this.#decodeJoined);
+        try {
+          if (complete) return this.#join.take(this.#decodeJoined);
+        } finally {
+          consumer.tell();
+          // Room for the next part, at once: the sender of a large message waits for it.
+          consumer.release();
+        }
+        continue;
       }
       if (tag === KIND_SIDE) {
         if (length < MARKER_BYTES) throw shortMarker(length);
@@ -214,6 +218,7 @@ export class RingInbound {
     if (this.#latest === undefined || this.#latestOnly) return false;
     if (consumer.peek() === NONE || consumer.kind !== KIND_LATEST) return false;
     consumer.advance();
+    consumer.tell();
     consumer.release();
     this.#latestOnly = true;
     this.#consumer = this.#latest();
@@ -245,10 +250,11 @@ export class RingInbound {
     }
   }
 
-  /** Moves past the record at hand, and gives room back when the batch ends or a quarter of the ring is ours. */
+  /** Moves past the record at hand, whose value is out; gives room back when the batch ends or a quarter of the ring is ours. */
   #leave(): void {
     const consumer = this.#consumer;
     consumer.advance();
+    consumer.tell();
     if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
     this.#taken(consumer.length);
   }

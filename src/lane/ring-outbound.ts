@@ -7,6 +7,8 @@ import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SI
 import type { LaneMemory, Views } from '../memory/region.ts';
 import { FULL, type Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
+import { Fifo } from './fifo.ts';
+import type { Mark } from './outbound.ts';
 import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
 import { writeParts } from './parts.ts';
@@ -40,6 +42,8 @@ export class RingOutbound {
   #starvedFor = 0;
   /** Messages accepted so far. */
   #accepted = 0;
+  /** Marks of which something waits in the outbox. Each is given its position the moment that the last of it leaves. */
+  readonly #marks: Fifo<Mark> = new Fifo();
   /** Messages left in the side channel at the end. */
   #left = 0;
   /** A value is being encoded or cloned: its getters are user code, which must not find us half way. */
@@ -88,6 +92,37 @@ export class RingOutbound {
   get moved(): number {
     return this.#outbox.next?.number ?? this.#accepted;
   }
+
+  /** This point in the stream of messages: behind everything accepted so far. */
+  mark(): Mark {
+    const mark: Mark = { accepted: this.#accepted, position: undefined };
+    this.#marks.push(mark);
+    this.#placeMarks();
+    return mark;
+  }
+  /**
+   * Whether the reader has taken everything before the mark.
+   * @throws LayoutError if the ring is damaged
+   */
+  isTaken({ position }: Mark): boolean {
+    return position !== undefined && this.#producer.releasedUpTo(position);
+  }
+  /** The position to sleep for until the mark is taken; undefined while it needs room first. */
+  awaits({ position }: Mark): number | undefined {
+    return position;
+  }
+  /** Takes note of what the reader has given back; only more than that is progress. Try again after it, before sleeping. */
+  look(): void {
+    this.#producer.lookAtHead();
+  }
+  /** Whether the reader has given room back since the last look that found too little. */
+  get progressed(): boolean {
+    return this.#producer.headMoved || this.#sideways.moved;
+  }
+  /** The position to sleep for when any progress will do. */
+  get untaken(): number {
+    return this.#producer.untaken;
+  }
   get backlog(): number {
     return this.#outbox.length;
   }
@@ -124,7 +159,8 @@ export class RingOutbound {
       return this.#sendSideways(value, transfer) || this.#starve(MARKER_BYTES);
     }
     const sent = this.#sendDirectly(value);
-    if (sent !== undefined) return sent || this.#starve(this.#sideways.wasFull ? MARKER_BYTES : this.#wanted);
+    // How long it is was not seen: with any room at all it is tried again, and then its length is known.
+    if (sent !== undefined) return sent || this.#starve(MARKER_BYTES);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
     const encoded = this.#encodeAside(value);
     if (encoded === undefined) return this.#sendSideways(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
@@ -199,8 +235,17 @@ export class RingOutbound {
       if (!this.#moveIn(entry)) return false;
       this.#outbox.done();
       this.#aside.giveBack(entry);
+      this.#placeMarks();
     }
     return true;
+  }
+
+  #placeMarks(): void {
+    for (let mark = this.#marks.first; mark !== undefined; mark = this.#marks.first) {
+      if (mark.accepted > this.moved) return;
+      mark.position = this.#producer.position;
+      this.#marks.shift();
+    }
   }
 
   /** From now on nothing follows, also not the value whose getter is running. */
@@ -354,6 +399,8 @@ export class RingOutbound {
     this.#outbox.push({ kind, bytes, home, held, weight, number: this.#accepted, moved: 0 });
     this.#accepted++;
     this.#countOutbox();
+    // It may have been dropped what a mark waited for.
+    this.#placeMarks();
   }
 
   /** One message went straight into the ring. */

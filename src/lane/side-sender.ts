@@ -17,6 +17,8 @@ export class SideSender {
   /** The string that went natively last. */
   #lastNativeText = '';
   #wasFull = false;
+  /** SIDE_TAKEN at the last look. */
+  #takenSeen = 0;
   #shut = false;
 
   constructor(views: Views, lane: LaneMemory, producer: Producer, side: SideChannel, messageMax: number) {
@@ -77,12 +79,22 @@ export class SideSender {
 
   /** Values in the side channel lie outside the ring and may be of any size, so their number is bounded. */
   get full(): boolean {
-    // HEAD first: the other side moves it after SIDE_TAKEN, so either both are new here, or HEAD will be seen to move
-    // before anybody sleeps.
+    // What was given back up to here is of no more use: it must not look like progress.
     this.#producer.lookAtHead();
+    this.#takenSeen = this.#taken;
+    return ((this.#side.posted - this.#takenSeen) | 0) >= SIDE_VALUES_MAX;
+  }
+  get #taken(): number {
     // SYNC side-taken: what the other side has taken no longer counts; pairs with RingInbound.#fromRing.
-    const taken = Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
-    return ((this.#side.posted - taken) | 0) >= SIDE_VALUES_MAX;
+    return Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
+  }
+
+  /**
+   * Whether values were taken since it was too many of them that stood in the way. The other side moves TAKEN and HEAD, and
+   * rings, after SIDE_TAKEN: who announces his sleep and finds this false will be woken.
+   */
+  get moved(): boolean {
+    return this.#wasFull && this.#taken !== this.#takenSeen;
   }
 
   /** Whether it was the number of values on their way that stood in the way of the last one. */

@@ -24,6 +24,7 @@
 //   word  byte   name            written by  line  meaning
 //   0     0      PARK            both        0     0 awake, else how this side sleeps and what it waits for
 //   1     4      INTERRUPT       both        0     0, or the out-of-band word for this side
+//   2     8      AWAITED         this side   0     position in its outbound lane that this side sleeps for, if PARK says so
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
 //   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
@@ -44,6 +45,7 @@
 //   18    72     BAD             consumer    1     payloads that could not be decoded
 //   19    76     SIDE_TAKEN      consumer    1     values taken out of the side channel
 //   32    128    LATEST          both        2     bits 0-1 the middle slot, bit 2 set while it holds a message not taken
+//   33    132    TAKEN           consumer    2     position: bytes whose values are out, at or past HEAD
 
 export const LAYOUT_MAGIC = 0x4543524d;
 export const LAYOUT_VERSION = 1;
@@ -61,6 +63,7 @@ export const DATA = 256;
 
 export const PARK = 0;
 export const INTERRUPT = 1;
+export const AWAITED = 2;
 export const CLOSED = 16;
 export const SPILLED = 17;
 export const ATTACHED = 18;
@@ -78,6 +81,7 @@ export const RECEIVED = 17;
 export const BAD = 18;
 export const SIDE_TAKEN = 19;
 export const LATEST = 32;
+export const TAKEN = 33;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
 export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5 } as const;

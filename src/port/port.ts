@@ -5,7 +5,7 @@ import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
-import { CLOSED, type Stats, type Transport, type TransportEvents } from '../transport/transport.ts';
+import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
@@ -47,6 +47,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#pump = new Pump(this.#transport, {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.#wantsSpace,
+      wantsTaken: () => this.#wantsTaken,
       deliver: () => this.#deliver(),
       settle: () => this.#settle(),
     });
@@ -385,7 +386,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return !this.#ending.shut && !readOut && (readers.length > 0 || this.listening);
   }
   get #wantsSpace(): boolean {
-    return this.#transport.ended === undefined && this.#sending.awaited;
+    return this.#transport.ended === undefined && this.#sending.roomAwaited;
+  }
+  get #wantsTaken(): Mark | undefined {
+    return this.#transport.ended === undefined ? this.#sending.progress.takenAwaited : undefined;
+  }
+  /** Whether anything or anybody here waits for the peer. */
+  get #waiting(): boolean {
+    return this.#wantsData || this.#wantsSpace || this.#wantsTaken !== undefined || this.#awaitsReady;
   }
 
   #woken(): void {
@@ -477,10 +485,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Keeps the process alive exactly while something here is waited for (G8). */
   #rehold(): void {
-    const held =
-      this.#referenced &&
-      this.#transport.ended === undefined &&
-      (this.#wantsData || this.#wantsSpace || this.#awaitsReady);
+    const held = this.#referenced && this.#transport.ended === undefined && this.#waiting;
     if (held === this.#held) return;
     this.#held = held;
     this.#transport.hold(held);

@@ -12,9 +12,13 @@ export class Progress {
     this.#transport = transport;
   }
 
-  /** Whether any of these promises is pending. */
-  get awaited(): boolean {
-    return this.#room !== undefined || this.#flushes.length > 0;
+  /** Whether a promise of room is pending. */
+  get roomAwaited(): boolean {
+    return this.#room !== undefined;
+  }
+  /** What has to be taken over before a promise comes true: up to the first of the marks. */
+  get takenAwaited(): Mark | undefined {
+    return this.#flushes[0]?.mark;
   }
 
   /** Resolves when there is room. The same promise for all who ask until then. */

@@ -2,19 +2,22 @@
 // rest in between: look again for a few turns while traffic flows, else sleep until the peer rings.
 import { platform } from '#platform';
 import { BUDGET_MESSAGES, BUDGET_MS } from '../limits.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { Mark, Transport } from '../transport/transport.ts';
 
 /** Messages between two readings of the clock. */
 const MESSAGES_PER_CLOCK = 32;
 
 /** What the pump needs of a transport. */
-export type PumpMedium = Pick<Transport, 'spin' | 'ended' | 'ready' | 'progressed' | 'park' | 'unpark'>;
+export type PumpMedium = Pick<Transport, 'spin' | 'ended' | 'ready' | 'progressed' | 'park' | 'unpark'> &
+  Partial<Pick<Transport, 'passed'>>;
 
 export interface PumpHost {
   /** Whether anybody on this event loop wants messages now. */
   wantsData(): boolean;
-  /** Whether anybody waits for the peer to take something over. */
+  /** Whether anything or anybody waits for room. */
   wantsSpace(): boolean;
+  /** Up to where the peer must have taken over what was sent before somebody's promise comes true. */
+  wantsTaken?(): Mark | undefined;
   /** Hands one message out; false when there is none. Never throws. */
   deliver(): boolean;
   /** Settles what waits for progress or for the end. Never throws. */
@@ -132,7 +135,7 @@ export class Pump {
   }
 
   #rest(): void {
-    if (!this.#host.wantsData() && !this.#host.wantsSpace()) {
+    if (!this.#host.wantsData() && !this.#host.wantsSpace() && this.#wantsTaken === undefined) {
       this.#state = 'idle';
       this.#restingSince = 0;
       return;
@@ -152,12 +155,18 @@ export class Pump {
 
   #park(): void {
     this.#state = 'parked';
-    if (this.#transport.ended === undefined && !this.#transport.park(this.#host.wantsData(), this.#host.wantsSpace())) {
-      this.#startNextTurn();
-    }
+    if (this.#transport.ended !== undefined) return;
+    const host = this.#host;
+    if (!this.#transport.park(host.wantsData(), host.wantsSpace(), this.#wantsTaken)) this.#startNextTurn();
   }
 
   #somethingToDo(): boolean {
-    return (this.#host.wantsData() && this.#transport.ready) || (this.#host.wantsSpace() && this.#transport.progressed);
+    const host = this.#host;
+    if ((host.wantsData() && this.#transport.ready) || (host.wantsSpace() && this.#transport.progressed)) return true;
+    const mark = this.#wantsTaken;
+    return mark !== undefined && this.#transport.passed?.(mark) === true;
+  }
+  get #wantsTaken(): Mark | undefined {
+    return this.#host.wantsTaken?.();
   }
 }

@@ -34,9 +34,9 @@ export class Sending {
     this.progress = new Progress(transport);
   }
 
-  /** Whether anybody waits for the peer to take something over. */
-  get awaited(): boolean {
-    return this.#transport.backlog > 0 || this.progress.awaited;
+  /** Whether anything or anybody here waits for room. */
+  get roomAwaited(): boolean {
+    return this.#transport.backlog > 0 || this.progress.roomAwaited;
   }
 
   post(value: unknown, transfer: Transfer | undefined): void {

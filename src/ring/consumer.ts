@@ -3,7 +3,7 @@
 // I6. Every header word is read once, checked, and only the checked copy is used: the bytes may be hostile.
 import { LayoutError } from '../errors.ts';
 import { HEADER_BYTES, KIND_MASK, KIND_PAD, recordBytes } from '../frame/header.ts';
-import { HEAD, TAIL } from '../memory/layout.ts';
+import { HEAD, TAIL, TAKEN } from '../memory/layout.ts';
 import type { LaneMemory } from '../memory/region.ts';
 import { distance } from './positions.ts';
 import type { Bell } from './producer.ts';
@@ -38,6 +38,7 @@ export class Consumer {
   readonly #quarter: number = 0;
   readonly #tailWord: number = 0;
   readonly #headWord: number = 0;
+  readonly #takenWord: number = 0;
   readonly #bell: Bell;
   /** Position of the next record to take. */
   #cursor = 0;
@@ -61,6 +62,7 @@ export class Consumer {
     this.#quarter = lane.capacity / 4;
     this.#tailWord = lane.block + TAIL;
     this.#headWord = lane.block + HEAD;
+    this.#takenWord = lane.block + TAKEN;
     this.#bell = bell;
     this.#cursor = Atomics.load(lane.words, this.#headWord);
     this.#released = this.#cursor;
@@ -139,6 +141,16 @@ export class Consumer {
     // SYNC room-visible: our reads of the released bytes are over; pairs with Producer.tryClaim.
     Atomics.store(this.words, this.#headWord, this.#cursor);
     this.#bell.ring();
+  }
+
+  /**
+   * Says that all reads of everything taken so far are over and its values out, before `release` says so for a batch of
+   * them: for a producer made `exact`. It is woken if it sleeps for a position that is reached with this.
+   */
+  tell(): void {
+    // SYNC taken: our reads of the records before are over; pairs with Producer.releasedUpTo and Producer.#refresh.
+    Atomics.store(this.words, this.#takenWord, this.#cursor);
+    this.#bell.reached?.(this.#cursor);
   }
 
   /** Whether everything that was published when we last looked has been taken. Does not look anew. */

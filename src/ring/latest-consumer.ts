@@ -79,6 +79,9 @@ export class LatestConsumer {
     this.#here = false;
   }
 
+  /** There is nothing between taking and giving back. */
+  tell(): void {}
+
   /** Tells the producer of what was taken. */
   release(): void {
     if (!this.#untold) return;

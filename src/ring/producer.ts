@@ -5,13 +5,15 @@
 //     only, both with Atomics.
 // I2. The consumer reads data bytes below TAIL and not below HEAD; the producer writes data bytes from TAIL on and
 //     below HEAD + capacity. So no byte is ever written by one while the other may read it.
+//     Where the consumer keeps TAKEN, too (a channel does), HEAD <= TAKEN but for a pad, and the later of the two stands for HEAD in
+//     I1 and I2: HEAD moves in batches, and rings; TAKEN moves with each message, and rings only for a position that somebody awaits.
 // I3. A record never crosses the end of the data area: a pad record fills the rest, and the record starts at 0.
 // I4. A record exists once TAIL has passed it. A producer that dies in between leaves nothing behind.
 // I5. A claim of at most capacity / 2 bytes, header included, succeeds as soon as the ring is empty, wherever HEAD
 //     stands: the pad before it is shorter than the record itself.
 import { LayoutError, UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_BYTES, KIND_PAD, recordBytes } from '../frame/header.ts';
-import { HEAD, TAIL } from '../memory/layout.ts';
+import { HEAD, TAIL, TAKEN } from '../memory/layout.ts';
 import type { LaneMemory } from '../memory/region.ts';
 import { distance } from './positions.ts';
 
@@ -21,6 +23,8 @@ export const FULL = -1;
 /** What a ring tells the other side; the wait room supplies one. `ring` is called after each publication or release. */
 export interface Bell {
   ring(): void;
+  /** Called after TAKEN has moved to `position`. */
+  reached?(position: number): void;
 }
 
 // Constants and fields as V8 compiles them best: frame/header.ts and consumer.ts say how.
@@ -39,13 +43,19 @@ export class Producer {
   readonly #mask: number = 0;
   readonly #tailWord: number = 0;
   readonly #headWord: number = 0;
+  /** Where the consumer says what it has taken: TAKEN, or HEAD if it does not keep that. */
+  readonly #takenWord: number = 0;
   readonly #bell: Bell;
-  /** Position after the last committed record. */
+  /** Position after the last committed record, and after a pad that a claim left behind it. */
   #tail = 0;
+  /** Position after the last committed record. */
+  #committed = 0;
   /** What TAIL holds: the part of `#tail` that the consumer may see. */
   #published = 0;
-  /** HEAD as last seen; the real one is at or past it. */
-  #headSeen = 0;
+  /** HEAD or TAKEN as last seen, whichever was later; the real TAKEN is at or past it. */
+  #seen = 0;
+  /** The same without wrapping: bytes since the ring was made, or a multiple of 2^32 fewer. Exact up to 2^53. */
+  #seenTotal = 0;
   /** Up to here everything is free for certain, in one piece. */
   #end = 0;
   /** Payload bytes of the open claim, or -1. */
@@ -56,8 +66,9 @@ export class Producer {
   /**
    * Takes the producer's role on a lane. One per lane, in one thread; a second one corrupts it.
    * @param bell told after each publication, so that a sleeping consumer can be woken
+   * @param exact whether the consumer keeps TAKEN
    */
-  constructor(lane: LaneMemory, bell: Bell = SILENT) {
+  constructor(lane: LaneMemory, bell: Bell = SILENT, exact = false) {
     this.words = lane.words;
     this.bytes = lane.bytes;
     this.capacity = lane.capacity;
@@ -66,11 +77,14 @@ export class Producer {
     this.#mask = lane.capacity - 1;
     this.#tailWord = lane.block + TAIL;
     this.#headWord = lane.block + HEAD;
+    this.#takenWord = lane.block + (exact ? TAKEN : HEAD);
     this.#bell = bell;
     this.#tail = Atomics.load(lane.words, this.#tailWord);
     this.#published = this.#tail;
+    this.#committed = this.#tail;
     this.#end = this.#tail;
-    this.#headSeen = Atomics.load(lane.words, this.#headWord);
+    this.#seen = Atomics.load(lane.words, this.#takenWord);
+    this.#seenTotal = this.#seen >>> 0;
     if ((this.#tail & 7) !== 0) throw new LayoutError(`Cannot produce: TAIL ${this.#tail} is not a multiple of 8`);
   }
 
@@ -101,7 +115,8 @@ export class Producer {
   claimable(wanted: number): number {
     let stretch = this.#stretch(wanted);
     if (stretch < wanted) {
-      this.#refresh(0);
+      // As far as the consumer has come at all: a stretch depends on more than the sum of what is free.
+      this.#refresh(this.capacity + 1);
       stretch = this.#stretch(wanted);
       if (stretch < wanted) this.publish();
     }
@@ -122,6 +137,7 @@ export class Producer {
     this.words[header] = length;
     this.words[header + 1] = kind | 0;
     this.#tail = (this.#tail + recordBytes(length)) | 0;
+    this.#committed = this.#tail;
     this.#claimed = -1;
     if (distance(this.#published, this.#tail) >= this.#gatherBytes) this.publish();
   }
@@ -167,14 +183,26 @@ export class Producer {
     this.#bell.ring();
   }
 
-  /** Position after the last committed record; `releasedUpTo` tells when the consumer has passed it. */
+  /**
+   * Bytes up to the end of the last committed record, which unlike the positions in shared memory never wrap;
+   * `releasedUpTo` tells when the consumer has passed them. A pad that an aborted claim left does not count: nobody passes
+   * it before there is something behind it.
+   */
   get position(): number {
-    return this.#tail;
+    return this.#total - distance(this.#committed, this.#tail);
+  }
+  get #total(): number {
+    return this.#seenTotal + distance(this.#seen, this.#tail);
   }
 
   /** Whether the consumer has released anything since the last look that found too little. */
   get headMoved(): boolean {
-    return Atomics.load(this.words, this.#headWord) !== this.#headSeen;
+    return ((Atomics.load(this.words, this.#headWord) - this.#seen) | 0) > 0;
+  }
+
+  /** What to sleep for when any progress at all will do: the first position that was not taken when we last looked. */
+  get untaken(): number {
+    return this.#seen + 1;
   }
 
   /**
@@ -185,10 +213,15 @@ export class Producer {
     this.#refresh(0);
   }
 
-  /** Whether the consumer has released everything before `position`. Looks anew. */
+  /**
+   * Whether the consumer has taken, where it keeps TAKEN, or else released everything before `position`. Looks anew.
+   * However much was committed since: what is not taken is less than a ring, so that its distance tells.
+   * @throws LayoutError if the consumer's position makes no sense
+   */
   releasedUpTo(position: number): boolean {
-    this.#refresh(0);
-    return ((position - this.#headSeen) | 0) <= 0;
+    // SYNC taken: what the consumer took before is out; pairs with Consumer.tell.
+    const taken = this.#later(Atomics.load(this.words, this.#takenWord));
+    return this.#total - distance(taken, this.#tail) >= position;
   }
 
   #stretch(wanted: number): number {
@@ -225,23 +258,42 @@ export class Producer {
 
   /** Bytes that were free when we last looked. */
   get #free(): number {
-    return this.capacity - distance(this.#headSeen, this.#tail);
+    return this.capacity - distance(this.#seen, this.#tail);
   }
 
-  /** Reads HEAD anew; whether `total` bytes fit now. */
+  /** Reads HEAD anew, and TAKEN if that is too little; whether `total` bytes fit now. */
   #refresh(total: number): boolean {
     // SYNC room-visible: after this load the consumer's reads of the released bytes are over (I2); pairs with
     // Consumer.release.
-    const head = Atomics.load(this.words, this.#headWord);
-    const used = distance(head, this.#tail);
-    if (used > this.capacity || (head & 7) !== 0) {
-      throw new LayoutError(`Cannot produce: HEAD ${head} and TAIL ${this.#tail} lie ${used} bytes apart`, {
-        position: head,
+    if (this.#passed(Atomics.load(this.words, this.#headWord)) >= total) return true;
+    if (this.#takenWord === this.#headWord) return false;
+    // SYNC taken: the same for what was taken and not given back yet; pairs with Consumer.tell.
+    return this.#passed(Atomics.load(this.words, this.#takenWord)) >= total;
+  }
+
+  /** The consumer has passed `position`; how many bytes are free then. */
+  #passed(position: number): number {
+    const later = this.#later(position);
+    this.#seenTotal += distance(this.#seen, later);
+    this.#seen = later;
+    return this.#free;
+  }
+
+  /**
+   * A position of the consumer's, or what we have seen already if that is later: HEAD lies behind TAKEN by a batch, and
+   * TAKEN behind HEAD by a pad.
+   * @throws LayoutError if it makes no sense
+   */
+  #later(position: number): number {
+    const used = distance(position, this.#tail);
+    const fits = used <= this.capacity;
+    if ((position & 7) !== 0 || (!fits && distance(position, this.#seen) > this.capacity)) {
+      throw new LayoutError(`Cannot produce: HEAD ${position} and TAIL ${this.#tail} lie ${used} bytes apart`, {
+        position,
         limit: this.capacity,
       });
     }
-    this.#headSeen = head;
-    return this.capacity - used >= total;
+    return fits && used < distance(this.#seen, this.#tail) ? position : this.#seen;
   }
 }
 

@@ -1,4 +1,6 @@
 // What a port needs from the medium under it. Two lanes over one medium, and its life: open, draining, closed.
+
+import type { Mark } from '../lane/outbound.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import type { Spin } from '../wait/spin.ts';
 
@@ -37,11 +39,7 @@ export interface Stats {
   readonly capacityBytes: number;
 }
 
-/** A point in one end's stream of messages. The position is known once all before it stands in the ring. */
-export interface Mark {
-  readonly accepted: number;
-  position: number | undefined;
-}
+export type { Mark };
 
 export interface TransportEvents {
   /** Something changed: look at both lanes. Called from the event loop. */
@@ -85,6 +83,8 @@ export interface Transport {
   mark(): Mark;
   /** Whether the peer has taken over everything up to `mark`. Moves the outbox along. */
   takenUpTo(mark: Mark): boolean;
+  /** The same without moving anything, for somebody who cannot be thrown at: damage counts as something to look at. */
+  passed(mark: Mark): boolean;
   /** Moves the outbox along; whether it is empty. */
   pump(): boolean;
 
@@ -92,8 +92,11 @@ export interface Transport {
   waitReadable(timeoutMs: number, interruptible?: boolean): boolean;
   /** Blocks until `done`, setting aside what arrives meanwhile; false at the time limit or the end. */
   waitProgress(done: () => boolean, timeoutMs: number): boolean;
-  /** Sleeps with the event loop until the peer does something of interest; false if there is something already. */
-  park(data: boolean, space: boolean): boolean;
+  /**
+   * Sleeps with the event loop until the peer does something of interest; false if there is something already.
+   * @param taken wakes when the peer has taken over everything up to this mark
+   */
+  park(data: boolean, space: boolean, taken?: Mark): boolean;
   unpark(): void;
 
   /** Keeps the process alive, or lets it go. */

@@ -33,6 +33,8 @@ export const SPACE = 32;
 export const INTERRUPT = 64;
 /** Whatever moves in a lane, and the end, which every sleeper hears of. */
 export const ANYTHING: number = DATA | SPACE;
+/** One position in its outbound lane, which stands in AWAITED: that the other side has taken everything before it. */
+export const PASSED = 128;
 
 const UNCOUNTED = -1;
 
@@ -43,13 +45,23 @@ export class Waker {
   readonly #interest: number;
   readonly #wakes: number;
   readonly #doorbell: () => void;
+  readonly #awaited: number;
 
   /**
    * @param park word index of the other side's park word
    * @param doorbell wakes an event loop that sleeps in DOORBELL
    * @param wakes word index of this side's counter of wake-ups, if it keeps one
+   * @param awaited word index of the other side's AWAITED, for `reached`
    */
-  constructor(words: Int32Array, park: number, interest: number, doorbell: () => void, wakes: number = UNCOUNTED) {
+  constructor(
+    words: Int32Array,
+    park: number,
+    interest: number,
+    doorbell: () => void,
+    wakes: number = UNCOUNTED,
+    awaited = 0,
+  ) {
+    this.#awaited = awaited;
     this.#words = words;
     this.#park = park;
     this.#interest = interest;
@@ -64,6 +76,18 @@ export class Waker {
     if ((state & this.#interest) !== 0) this.#wake(state);
   }
 
+  /**
+   * The same for who sleeps for one position: nobody is woken before it is reached. Call after `position` has been
+   * published. The sleeper stores AWAITED before it announces, so whoever sees the announcement sees that position, or
+   * one that is awaited later; and then the sleeper has looked again since.
+   */
+  reached(position: number): void {
+    // SYNC announce: ordered after the publication by the caller; pairs with announce (W1).
+    const state = Atomics.load(this.#words, this.#park);
+    // SYNC awaited: what the announced sleeper waits for; pairs with awaitPosition.
+    if ((state & PASSED) !== 0 && ((position - Atomics.load(this.#words, this.#awaited)) | 0) >= 0) this.#wake(state);
+  }
+
   #wake(state: number): void {
     // SYNC awake: takes the announcement back; pairs with the sleeper's wait on the same word (W2, W3).
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
@@ -71,6 +95,12 @@ export class Waker {
     if ((state & DOORBELL) !== 0) this.#doorbell();
     else Atomics.notify(this.#words, this.#park);
   }
+}
+
+/** Says which position this side is about to sleep for. Before `announce` with PASSED. */
+export function awaitPosition(words: Int32Array, awaited: number, position: number): void {
+  // SYNC awaited: ordered before the announcement; pairs with Waker.reached.
+  Atomics.store(words, awaited, position | 0);
 }
 
 /** Says that this side is about to sleep. Look again after it, before sleeping (W1). Returns the word to sleep on. */

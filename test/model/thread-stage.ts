@@ -20,7 +20,9 @@ const TETHER = [NATIVE, NATIVE + 1] as const;
 const SIDE_PORT = [NATIVE + 2, NATIVE + 2 + SIDE_WORDS] as const;
 /** How many values the left side knows to be sent. */
 export const SENT_BY_LEFT: number = NATIVE + 2 + 2 * SIDE_WORDS;
-const WORDS = SENT_BY_LEFT + 1;
+/** Opened by one side for the other. */
+const GATE = SENT_BY_LEFT + 1;
+const WORDS = GATE + 1;
 
 const { SENT, STALLS, DROPS, OUTBOX_PEAK, RECEIVED, BAD, PARKS, WAKES } = layout;
 const counters = [
@@ -43,15 +45,16 @@ const ignoredFields = [
 
 const names: Record<number, string> = {};
 for (const side of [0, 1] as const) {
-  const { PARK, CLOSED, SPILLED, RELEARN, TAIL, HEAD, SIDE_TAKEN, LATEST } = layout;
-  const ofSide = { PARK, CLOSED, SPILLED, RELEARN, PARKS, WAKES };
+  const { PARK, AWAITED, CLOSED, SPILLED, RELEARN, TAIL, HEAD, SIDE_TAKEN, LATEST, TAKEN } = layout;
+  const ofSide = { PARK, AWAITED, CLOSED, SPILLED, RELEARN, PARKS, WAKES };
   for (const [name, word] of Object.entries(ofSide)) names[SIDES[side] + word] = `${name} of side ${side}`;
-  const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN, LATEST };
+  const ofLane = { TAIL, HEAD, SENT, STALLS, OUTBOX_PEAK, RECEIVED, SIDE_TAKEN, LATEST, TAKEN };
   for (const [name, word] of Object.entries(ofLane)) names[LANES[side] + word] = `${name} of lane ${side}`;
   names[TETHER[side]] = `tether of side ${side}`;
   for (let i = 0; i < SIDE_WORDS; i++) names[SIDE_PORT[side] + i] = `side port of side ${side}, message ${i}`;
 }
 names[SENT_BY_LEFT] = 'SENT_BY_LEFT';
+names[GATE] = 'GATE';
 
 /** Message `id`, of `length` bytes (a multiple of 4). From `ASIDE` on the codec refuses it: it takes the side port. */
 export function message(id: number, length: number): number {
@@ -101,6 +104,8 @@ export interface Manner {
   readonly codec?: Codec;
   /** Has time limits: what it does inside a call depends on the time that has passed. */
   readonly limited?: boolean;
+  /** Takes any room after a while, blocked in `send`. */
+  readonly impatient?: boolean;
 }
 
 /** One end, as `channel` and `attach` make it. */
@@ -114,8 +119,8 @@ export class End {
   #phase = 'start';
 
   constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
-    const { loop, watchPeer = false, limited = false, overflow = 'wait', capacity = CAPACITY } = manner;
-    const codec = manner.codec ?? plain;
+    const { loop, watchPeer = false, limited = false, impatient = false } = manner;
+    const { overflow = 'wait', capacity = CAPACITY, codec = plain } = manner;
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
     const bytes = kit.bytes();
@@ -145,6 +150,7 @@ export class End {
       asyncPark: loop ?? 'wait-async',
       livenessSliceMs: watchPeer ? 5 : Number.POSITIVE_INFINITY,
       startTimeoutMs: Number.POSITIVE_INFINITY,
+      roomPatienceMs: impatient ? 1 : Number.POSITIVE_INFINITY,
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
@@ -171,6 +177,18 @@ export class End {
       Atomics.add(this.words, SENT_BY_LEFT, 1);
     }
     return true;
+  }
+
+  /** Lets the other side go on. */
+  open(): void {
+    this.mark('open');
+    Atomics.store(this.words, GATE, 1);
+    Atomics.notify(this.words, GATE);
+  }
+  /** Blocks on something else than the channel. */
+  pass(): void {
+    this.mark('pass');
+    while (Atomics.load(this.words, GATE) === 0) Atomics.wait(this.words, GATE, 0);
   }
 
   close(): void {

@@ -18,6 +18,8 @@ import {
 
 const SMALL = [message(1, 4), message(2, 8)] as const;
 const MANY = [1, 2, 3, 4, 5].map((id) => message(id, 4));
+/** One more than a ring of 128 bytes holds, in which a quarter is two of them. */
+const NINE = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => message(id, 4));
 /** Two of them fill the ring. */
 const WIDE = [1, 2, 3].map((id) => message(id, 24));
 const LARGE = message(7, 40);
@@ -30,9 +32,9 @@ const blocks =
   (shipped, side) =>
     blocking(shipped, side, (end) => act(end, shipped), manner);
 const loops =
-  (sleep: Sleep, act: (end: End) => Promise<void>): Part =>
+  (sleep: Sleep, act: (end: End) => Promise<void>, manner?: Manner): Part =>
   (shipped, side) =>
-    onLoop(shipped, side, sleep, act);
+    onLoop(shipped, side, sleep, act, manner);
 
 const sends = (...values: number[]): Part => blocks((end) => void end.send(...values));
 const sendsAndCloses = (...values: number[]): Part =>
@@ -219,6 +221,52 @@ const scenes: readonly Scene[] = [
     }),
     right: receives(MANY.length),
     final: tells('right', [...MANY, 'open']),
+  },
+  {
+    name: 'flush: the reader takes one message and waits for us',
+    about:
+      'the other message lies unread; the event loop that flushes hears of the first one, taken before or meanwhile',
+    left: loops(
+      'wait-async',
+      async (end) => {
+        end.post(SMALL[0]);
+        const flushed = end.port.flush();
+        end.post(SMALL[1]);
+        await flushed;
+        end.open();
+      },
+      { capacity: 128 },
+    ),
+    right: blocks(
+      (end) => {
+        end.receive(1);
+        end.pass();
+        end.receive(1);
+      },
+      { capacity: 128 },
+    ),
+    final: tells('right', [...SMALL, 'open']),
+  },
+  {
+    name: 'send: the reader takes one message and waits for us',
+    about: 'the ring is full but for that one; a blocked sender waits for a batch of room, then takes what there is',
+    left: blocks(
+      (end) => {
+        end.send(...NINE);
+        end.open();
+      },
+      { capacity: 128, limited: true, impatient: true },
+    ),
+    right: blocks(
+      (end) => {
+        end.receive(1);
+        end.pass();
+        end.receive(NINE.length - 1);
+      },
+      { capacity: 128 },
+    ),
+    final: tells('right', [...NINE, 'open']),
+    timeoutsAreProgress: true,
   },
   {
     name: 'side channel: keeps its place in the order',

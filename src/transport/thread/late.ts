@@ -143,6 +143,9 @@ export class LateTransport implements Transport {
   takenUpTo(mark: Mark): boolean {
     return this.#real?.takenUpTo(mark) ?? false;
   }
+  passed(mark: Mark): boolean {
+    return this.#real?.passed(mark) ?? false;
+  }
   pump(): boolean {
     return this.#real?.pump() ?? this.#early.length === 0;
   }
@@ -159,8 +162,8 @@ export class LateTransport implements Transport {
   }
 
   /** Once the data has come, `woken` follows. */
-  park(data: boolean, space: boolean): boolean {
-    return this.#real?.park(data, space) ?? this.#failure === undefined;
+  park(data: boolean, space: boolean, taken?: Mark): boolean {
+    return this.#real?.park(data, space, taken) ?? this.#failure === undefined;
   }
   unpark(): void {
     this.#found?.unpark();

@@ -3,7 +3,7 @@
 import * as layout from '../../memory/layout.ts';
 import { CLOSE_CODES, type CloseReason, closeReason } from '../../memory/layout.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { ANYTHING, Waker } from '../../wait/signal.ts';
+import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 export interface LifeEvents {
@@ -84,7 +84,7 @@ export class Life {
       // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with over.
       Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
       const wakes = this.#here + layout.WAKES;
-      new Waker(this.#words, this.#there + layout.PARK, ANYTHING, () => this.#events.doorbell(), wakes).ring();
+      new Waker(this.#words, this.#there + layout.PARK, ANYTHING | PASSED, () => this.#events.doorbell(), wakes).ring();
     }
   }
 

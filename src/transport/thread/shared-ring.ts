@@ -16,7 +16,7 @@ import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { EMPTY, RingInbound } from '../../lane/ring-inbound.ts';
 import { RingOutbound } from '../../lane/ring-outbound.ts';
 import { SideChannel } from '../../lane/side-channel.ts';
-import { INBOX_BYTES_DEFAULT } from '../../limits.ts';
+import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import type { CloseReason } from '../../memory/layout.ts';
 import * as layout from '../../memory/layout.ts';
@@ -25,7 +25,7 @@ import { Consumer } from '../../ring/consumer.ts';
 import { Producer } from '../../ring/producer.ts';
 import { AsyncWait, DoorbellWait, type EventLoopWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
-import { ANYTHING, DATA, INTERRUPT, SPACE, Waker } from '../../wait/signal.ts';
+import { ANYTHING, awaitPosition, DATA, INTERRUPT, PASSED, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
 import { Life } from './life.ts';
@@ -47,6 +47,8 @@ export interface SharedRingOptions {
    * Infinity where that cannot happen to it.
    */
   readonly livenessSliceMs: number;
+  /** Milliseconds that a blocked sender waits for a batch of room before it takes any. */
+  readonly roomPatienceMs?: number;
   /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
@@ -73,6 +75,7 @@ export class SharedRingTransport implements Transport {
   readonly #startTimeoutMs: number;
   /** The region cannot be trusted any more: nothing in it is looked at again. */
   #damaged = false;
+  readonly #roomPatienceMs: number;
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
   #damageFound: unknown;
   #leftOverTaken = false;
@@ -101,6 +104,7 @@ export class SharedRingTransport implements Transport {
     this.#here = here;
     this.#there = there;
     this.spin = new Spin(options.spinUs);
+    this.#roomPatienceMs = options.roomPatienceMs ?? ROOM_PATIENCE_MS;
     this.life = new Life(words, here, there, {
       lastWords: (reason) => this.#lastWords(reason),
       doorbell: () => this.#side.doorbell(),
@@ -117,7 +121,7 @@ export class SharedRingTransport implements Transport {
     const park = there + layout.PARK;
     const wakes = here + layout.WAKES;
     const dataBell = new Waker(words, park, DATA, doorbell, wakes);
-    const spaceBell = new Waker(words, park, SPACE, doorbell, wakes);
+    const spaceBell = new Waker(words, park, SPACE, doorbell, wakes, there + layout.AWAITED);
     this.#caller = new Waker(words, park, INTERRUPT, doorbell, wakes);
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const encoder = options.codec.createEncoder(options.codecOptions);
@@ -138,7 +142,7 @@ export class SharedRingTransport implements Transport {
         : new RingOutbound(
             region.views,
             outLane,
-            new Producer(outLane, dataBell),
+            new Producer(outLane, dataBell, true),
             encoder,
             options.codec.kind,
             this.#side,
@@ -208,7 +212,7 @@ export class SharedRingTransport implements Transport {
   }
 
   get progressed(): boolean {
-    return this.#out.producer.headMoved;
+    return this.#out.progressed;
   }
 
   trySend(value: unknown, transfer?: readonly unknown[]): boolean {
@@ -232,18 +236,15 @@ export class SharedRingTransport implements Transport {
   }
 
   mark(): Mark {
-    const accepted = this.#out.accepted;
-    return { accepted, position: this.#out.backlog === 0 ? this.#out.producer.position : undefined };
+    return this.#out.mark();
   }
   takenUpTo(mark: Mark): boolean {
     if (this.#damaged) return false;
-    if (mark.position === undefined) {
-      this.pump();
-      if (((this.#out.moved - mark.accepted) | 0) < 0) return false;
-      mark.position = this.#out.producer.position;
-    }
-    const { position } = mark;
-    return this.#judging(() => this.#out.producer.releasedUpTo(position));
+    if (mark.position === undefined) this.pump();
+    return this.#judging(() => this.#out.isTaken(mark));
+  }
+  passed(mark: Mark): boolean {
+    return this.#damaged || this.#looked(() => this.#out.isTaken(mark));
   }
   pump(): boolean {
     return this.#judging(() => this.#out.pump());
@@ -268,30 +269,50 @@ export class SharedRingTransport implements Transport {
 
   waitProgress(done: () => boolean, timeoutMs: number): boolean {
     const start = performance.now();
-    this.#out.producer.publish();
-    for (;;) {
+    const tried = (): boolean => {
+      this.#judging(() => this.#out.look());
+      const yes = done();
+      // What it moved in, also inside cork: nobody would make room for the rest.
+      this.#out.producer.publish();
+      return yes;
+    };
+    // While traffic flows, room comes a quarter of the ring at once; a wake-up for every message would cost more than the
+    // messages. But the peer may take one and then wait for us: after a while any room will do.
+    let patient = true;
+    while (!tried()) {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
       while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash()));
+      const batches = patient;
       const look = (): boolean => {
-        const yes = done();
-        // What it moved in, also inside cork: nobody would make room for the rest.
-        this.#out.producer.publish();
-        return yes || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
+        const room = batches ? this.#out.progressed : tried();
+        return room || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
       };
       const left = timeoutMs - (performance.now() - start);
-      const changed = this.#wait(roomAside ? ANYTHING : SPACE, look, left);
-      if (done()) return true;
-      if (!changed || this.life.over) return false;
+      if (left <= 0) return tried();
+      const interest = (roomAside ? ANYTHING : SPACE) | (batches ? 0 : this.#await(this.#out.untaken));
+      const slice = batches ? Math.min(left, this.#roomPatienceMs) : left;
+      if (this.#wait(interest, look, slice)) {
+        if (this.life.over) return tried();
+      } else if (slice < left) patient = false;
+      else return tried();
     }
+    return true;
   }
 
-  park(data: boolean, space: boolean): boolean {
-    const interest = (data ? DATA : 0) | (space ? SPACE : 0);
+  park(data: boolean, space: boolean, taken?: Mark): boolean {
+    let interest = (data ? DATA : 0) | (space ? SPACE : 0);
+    if (taken !== undefined) interest |= this.#await(this.#out.awaits(taken));
     return this.#loop.park(interest, () => {
       if (data ? this.#readable() : this.life.over) return true;
-      return space && this.#out.producer.headMoved;
+      return (space && this.#out.progressed) || (taken !== undefined && this.passed(taken));
     });
+  }
+  /** What to announce in order to be rung when the peer has taken everything before `position`. */
+  #await(position: number | undefined): number {
+    if (position === undefined) return SPACE;
+    awaitPosition(this.#words, this.#here + layout.AWAITED, position);
+    return PASSED;
   }
   unpark(): void {
     this.#loop.unpark();

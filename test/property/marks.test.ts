@@ -1,0 +1,105 @@
+// Marks in a lane's stream against an array, around the places where its positions wrap: 60,000 operations in CI. The seed is
+// printed; SEED and CASE repeat one.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { Outbox, type OverflowPolicy } from '../../src/lane/outbox.ts';
+import { EMPTY, RingInbound } from '../../src/lane/ring-inbound.ts';
+import { RingOutbound } from '../../src/lane/ring-outbound.ts';
+import { SideChannel } from '../../src/lane/side-channel.ts';
+import { createNatives } from '../../src/memory/handshake.ts';
+import * as layout from '../../src/memory/layout.ts';
+import { allocateRegion } from '../../src/memory/region.ts';
+import { Consumer } from '../../src/ring/consumer.ts';
+import { Producer } from '../../src/ring/producer.ts';
+import { cases, eachCase, type Random, seed } from '../kit/prng.ts';
+
+const OPERATIONS_A_CASE = 200;
+const CASES = cases(300, 20_000);
+const { LANE_0, TAIL, HEAD, TAKEN, SIDE_1, RELEARN } = layout;
+
+interface Lane {
+  readonly out: RingOutbound;
+  readonly inbound: RingInbound;
+  close(): void;
+}
+
+function lane(random: Random, overflow: OverflowPolicy): Lane {
+  const region = allocateRegion(1 << random.int(7, 11), 64, 1 << 16);
+  const { words } = region.views;
+  const start = random.pick([0, 2 ** 31 - 8 * random.int(1, 60), -8 * random.int(1, 60), random.bits() & -8]) | 0;
+  for (const word of [TAIL, HEAD, TAKEN]) words[LANE_0 + word] = start;
+  const { near, far } = createNatives();
+  const nobody = { arrived: () => {}, closed: () => {} };
+  const sideOut = new SideChannel(near, nobody);
+  const sideIn = new SideChannel(far, nobody);
+  const codec = codecOfName('packed');
+  const [memory] = region.lanes;
+  const out = new RingOutbound(
+    region.views,
+    memory,
+    new Producer(memory, undefined, true),
+    codec.createEncoder({}),
+    codec.kind,
+    sideOut,
+    1 << 16,
+    new Outbox(overflow, 3000, 1 << 20),
+    false,
+    SIDE_1 + RELEARN,
+    () => {},
+  );
+  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder({})]));
+  const inbound = new RingInbound(
+    region.views,
+    memory,
+    new Consumer(memory),
+    decoders,
+    sideIn,
+    1 << 16,
+    SIDE_1 + RELEARN,
+  );
+  const close = (): void => {
+    sideOut.close(true);
+    sideIn.close(true);
+  };
+  return { out, inbound, close };
+}
+
+function play(random: Random): void {
+  const overflow = random.pick(['wait', 'wait', 'drop-oldest', 'drop-newest'] as const);
+  const { out, inbound, close } = lane(random, overflow);
+  let next = 1;
+  let taken = 0;
+  // The last number that was accepted before each mark.
+  const marks: { readonly mark: ReturnType<RingOutbound['mark']>; readonly upTo: number }[] = [];
+  for (let step = 0; step < OPERATIONS_A_CASE; step++) {
+    const what = random.int(0, 9);
+    if (what < 5) {
+      const text = 'x'.repeat(random.chance(0.05) ? 3000 : random.skewed(100));
+      const before = out.accepted;
+      if (random.chance(0.5)) out.post([next, text]);
+      else out.trySend([next, text]);
+      if (out.accepted > before) next++;
+    } else if (what < 8) {
+      const value = random.chance(0.8) ? inbound.tryReceive() : out.pump() && EMPTY;
+      if (Array.isArray(value)) taken = value[0];
+    } else if (marks.length < 20) marks.push({ mark: out.mark(), upTo: next - 1 });
+    for (const { mark, upTo } of marks) {
+      const is = out.isTaken(mark);
+      if (overflow === 'wait') assert.equal(is, taken >= upTo, `step ${step}: ${taken} taken, mark behind ${upTo}`);
+      // What was dropped is waited for no longer; what was not, is.
+      else assert.ok(is || taken <= next, `step ${step}`);
+    }
+    while (marks.length > 0 && out.isTaken(marks[0]!.mark)) marks.shift();
+  }
+  for (let idle = 0; idle < 2; idle++) {
+    while (!out.pump()) inbound.tryReceive();
+    while (inbound.tryReceive() !== EMPTY) idle = 0;
+  }
+  for (const { mark } of marks) assert.equal(out.isTaken(mark), true);
+  close();
+}
+
+test(`marks in a lane against an array, ${CASES * OPERATIONS_A_CASE} operations (SEED=${seed})`, () => {
+  eachCase(0, CASES, play);
+});
