@@ -15,7 +15,7 @@ export interface Stats {
   /** Bytes ever written to, and read from, the rings, headers and pads included (modulo 2^32). */
   readonly sentBytes: number;
   readonly receivedBytes: number;
-  /** Messages dropped by this end's overflow policy. */
+  /** Messages dropped by this end's overflow policy: those that `latest` replaced before they were taken are not in `sent`. */
   readonly dropped: number;
   /**
    * Messages that were sent or posted and that the peer has not taken over, as `flush` understands it; those that were
