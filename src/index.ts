@@ -19,6 +19,7 @@ export { parentPort } from './port/parent-port.ts';
 export { Port } from './port/port.ts';
 export type { ReceiveAsyncOptions, ReceiveOptions } from './port/receiving.ts';
 export type { SendOptions } from './port/sending.ts';
-export { type AdoptOptions, type SpawnedWorker, type SpawnOptions, spawn } from './port/spawn.ts';
+export { type AdoptOptions, type SpawnOptions, spawn } from './port/spawn.ts';
+export type { SpawnedWorker } from './port/spawned-worker.ts';
 export type { Transfer } from './port/transfer.ts';
 export { CLOSED, type Stats } from './transport/transport.ts';

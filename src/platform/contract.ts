@@ -1,5 +1,6 @@
 // What a runtime offers. platform/ is the only room that knows where it runs; everybody else asks this object.
 import type { EndWords } from './bootstrap.ts';
+import type { Href } from './host-types.ts';
 import type { StartInbox } from './start-inbox.ts';
 
 /**
@@ -116,7 +117,7 @@ export interface Platform {
   /**
    * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
    */
-  spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown;
+  spawn(url: Href, start: Start, options: object, ended: ThreadEnded): unknown;
   /** Whether a Worker that the user made tells of the end of its thread, however it comes; `undefined` if this is no Worker. */
   tellsEnd(worker: unknown): boolean | undefined;
   /** Hands start data to a Worker that the user made, and tells what it tells. */

@@ -1,6 +1,8 @@
 // How a thread that somebody else's `new Worker` started is given its start data: in the first message from its parent.
 // Everything else that the two say to each other passes untouched.
+
 import { START_WINDOW_MS } from '../limits.ts';
+import type { HostEventTarget } from './host-types.ts';
 
 /** Under this key the message carries the start data. */
 const KEY = 'millrace:start';
@@ -67,7 +69,7 @@ export class TakingInbox<P> implements StartInbox {
  */
 export class ListeningInbox implements StartInbox {
   readonly canTake = false;
-  readonly #target: EventTarget;
+  readonly #target: HostEventTarget;
   #data: unknown;
   #arrived: (() => void) | undefined;
 
@@ -80,7 +82,7 @@ export class ListeningInbox implements StartInbox {
     this.#arrived?.();
   };
 
-  constructor(target: EventTarget) {
+  constructor(target: HostEventTarget) {
     this.#target = target;
     target.addEventListener('message', this.#heard);
     const timer = setTimeout(() => {

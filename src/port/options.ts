@@ -143,7 +143,7 @@ function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
  * @throws UsageError ERR_OPTION for anything else, NaN and negative numbers included
  */
 export function timeoutOf(
-  options: { readonly timeoutMs?: number } | undefined,
+  options: { readonly timeoutMs?: number | undefined } | undefined,
   known: readonly string[],
   fallback: number = Number.POSITIVE_INFINITY,
 ): number {

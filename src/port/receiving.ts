@@ -12,20 +12,20 @@ import { Waiters } from './waiters.ts';
 
 export interface ReceiveOptions {
   /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /**
    * Whether to come back with `EMPTY` when `interrupted` is not 0 and no message is there, at once or when an interrupt
    * comes. It stays until it is cleared: so long it comes back at once. False by default.
    */
-  readonly interruptible?: boolean;
+  readonly interruptible?: boolean | undefined;
 }
 const RECEIVE_OPTIONS: readonly string[] = ['timeoutMs', 'interruptible'];
 
 export interface ReceiveAsyncOptions {
   /** Milliseconds; 0 looks once, Infinity (the default) waits for ever. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Takes the reader out of the line: its promise rejects with the signal's reason, and no message is lost. */
-  readonly signal?: AbortSignalLike;
+  readonly signal?: AbortSignalLike | undefined;
 }
 const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
 

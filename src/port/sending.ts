@@ -9,9 +9,9 @@ import { type Transfer, transferList } from './transfer.ts';
 
 export interface SendOptions {
   /** Milliseconds until the message has found room; Infinity by default. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Objects that move instead of being cloned. They stay where they are if nothing was sent. */
-  readonly transfer?: readonly unknown[];
+  readonly transfer?: readonly unknown[] | undefined;
 }
 const SEND_OPTIONS: readonly string[] = ['timeoutMs', 'transfer'];
 

@@ -8,21 +8,12 @@ import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, tellEnded } from '../mem
 import type { Region } from '../memory/region.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
+import type { Href } from '../platform/host-types.ts';
 import { makeChannel, openPort, textsOf, type Watch } from './channel.ts';
 import { type ChannelOptions, type PortOptions, portOptionsOf, type Resolved, resolveOptions } from './options.ts';
 import type { Port } from './port.ts';
+import type { SpawnedWorker } from './spawned-worker.ts';
 import { ownLife, type SpawnData } from './start-data.ts';
-
-/** The runtime's own Worker (of `node:worker_threads`, on Bun and Deno too), as far as a caller usually needs it. */
-export interface SpawnedWorker {
-  /** Ends the thread at once, wherever it is; `port.closed` says `terminated`. */
-  terminate(): Promise<unknown>;
-  /** `error` is what the thread threw and nobody caught: without a listener the process crashes of it. */
-  on(event: string, listener: (...values: never[]) => unknown): unknown;
-  /** A thread that runs keeps the process alive, whatever its port does; `unref` lets the process go. */
-  ref(): void;
-  unref(): void;
-}
 
 /** What people look for beside the channel's options. */
 const OPTIONS_OF_WORKERS: readonly string[] =
@@ -56,11 +47,11 @@ export function spawn<In = unknown, Out = unknown, W = SpawnedWorker>(
   options?: AdoptOptions,
 ): { readonly port: Port<In, Out>; readonly worker: W };
 export function spawn<In = unknown, Out = unknown>(
-  start: URL | string,
+  start: Href | string,
   options?: SpawnOptions,
 ): { readonly port: Port<In, Out>; readonly worker: SpawnedWorker };
 export function spawn(
-  start: URL | string | (() => unknown),
+  start: Href | string | (() => unknown),
   options: SpawnOptions = {},
 ): { readonly port: Port; readonly worker: unknown } {
   const { resolved, portOptions, workerOptions, startTimeoutMs } = optionsOf(options);
@@ -151,9 +142,9 @@ function endWordsOf(region: Region, page: SharedArrayBuffer): EndWords {
   };
 }
 
-function moduleUrl(url: URL | string): URL {
+function moduleUrl(url: Href | string): URL {
   try {
-    return new URL(url);
+    return new URL(typeof url === 'string' ? url : url.href);
   } catch (cause) {
     throw new UsageError(
       'ERR_OPTION',

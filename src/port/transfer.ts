@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.ts';
 import { PortEvents } from './port-events.ts';
 
-export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] };
+export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };
 
 const NO_TRANSFER: readonly unknown[] = [];
 

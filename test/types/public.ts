@@ -78,4 +78,28 @@ export type _15 = Expect<Assignable<List, Transferable[]>>;
 export type _16 = Expect<Assignable<List, readonly NodeTransferable[]>>;
 
 // The thread that `spawn` starts can be ended without a cast, and is what the runtime's own declarations say.
-export type _17 = Expect<Assignable<Worker, ReturnType<typeof spawn>['worker']>>;
+type Spawned = ReturnType<typeof spawn>['worker'];
+export type _17 = Expect<Assignable<Worker, Spawned>>;
+export function listensToWorkers(worker: Spawned, buffer: ArrayBuffer): Worker {
+  worker.on('error', (error) => {
+    type _error = Expect<Equal<typeof error, unknown>>;
+    const known: _error = true;
+    return known;
+  });
+  worker.once('error', (error: Error) => error.message);
+  worker.on('exit', (code) => code.toFixed()).once('online', () => {});
+  const listener = (code: number): void => void code;
+  worker.off('exit', listener);
+  worker.postMessage({ buffer, from: worker.threadId });
+  // @ts-expect-error: a Worker has no such event
+  worker.on('exti', listener);
+  return worker as Worker;
+}
+
+// Undefined stands for an option that is left out, whatever exactOptionalPropertyTypes says.
+export function passesOn(port: Ours, timeoutMs: number | undefined): void {
+  port.receive({ timeoutMs, interruptible: undefined });
+  port.send({ id: 1 }, { timeoutMs, transfer: undefined });
+  port.addEventListener('message', () => {}, { once: true, signal: undefined });
+  void port.receiveAsync({ signal: new AbortController().signal });
+}

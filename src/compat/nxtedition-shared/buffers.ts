@@ -12,6 +12,7 @@
 //   18    72     READER_SLEEPS   reader      1     times the reader went to sleep
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
+import type { HostBuffer } from '../../platform/host-types.ts';
 import { allocate, type LaneMemory, open } from '../../ring/index.ts';
 
 export const WRITER_PARK = 0;
@@ -30,7 +31,7 @@ export interface SharedBuffers {
 }
 
 export interface BufferRegion {
-  buffer: Buffer;
+  buffer: HostBuffer;
   view: DataView;
   offset: number;
   length: number;
@@ -66,6 +67,6 @@ export function openBuffers({ sharedState, sharedBuffer }: SharedBuffers): { lan
 
 /** The object that one reader or writer shows to every callback. */
 export function createRegion(memory: SharedArrayBuffer): BufferRegion {
-  const buffer = platform.byteView(memory) as Buffer;
+  const buffer = platform.byteView(memory) as HostBuffer;
   return { buffer, view: new DataView(memory), offset: 0, length: 0, byteOffset: 0, byteLength: 0 };
 }

@@ -11,7 +11,7 @@ export interface InitTarget {
  * as the document shows, threw. An array whose iterator yields only what may be transferred looks the same to the
  * caller (`Array.isArray`, `length`, `[0]`), and works: transfer lists are read by iteration.
  */
-export function documentedTransfer(buffer: SharedArrayBuffer, transferable: readonly Transferable[]): unknown[] {
+export function documentedTransfer(buffer: SharedArrayBuffer, transferable: readonly unknown[]): unknown[] {
   return new Proxy<unknown[]>([buffer], {
     get(list, name) {
       if (name === Symbol.iterator) return () => transferable[Symbol.iterator]();

@@ -9,8 +9,10 @@
 // Where the runtime cannot take from a native port at will (browsers), the worker's messages go over the native port
 // until that remote has arrived; the word RING then says that everything after it comes through our port.
 import { platform } from '#platform';
+import type { TransferList } from '../../memory/handshake.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
+import type { HostMessagePort } from '../../platform/host-types.ts';
 import { attach, channel } from '../../port/channel.ts';
 import type { Port } from '../../port/port.ts';
 import { watchPeer } from '../peer-watch.ts';
@@ -32,7 +34,7 @@ const OPTIONS = { outboxBytes: Number.MAX_SAFE_INTEGER } as const;
 export interface MWChannelInit {
   type: string;
   buffer: SharedArrayBuffer;
-  port: MessagePort;
+  port: HostMessagePort;
 }
 type Mode = 'blocking' | 'nonblocking';
 
@@ -108,10 +110,10 @@ export class MWChannel {
 
   /** Sends the buffer and a native port to `target`, or returns `[message, transferList]` for sending them by hand. */
   postInit(target: InitTarget, extraProps?: object): void;
-  postInit(target?: null, extraProps?: object): [MWChannelInit & Record<string, unknown>, Transferable[]];
+  postInit(target?: null, extraProps?: object): [MWChannelInit & Record<string, unknown>, TransferList];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     if (!this.#main) throw new Error('postInit is only for main side');
-    const port = this.#farNative as unknown as MessagePort;
+    const port = this.#farNative as unknown as HostMessagePort;
     const message = { type: 'MWChannel', buffer: this.#buffer, port, ...extraProps };
     if (target === null) return [message, [port]];
     target.postMessage(message, [port]);

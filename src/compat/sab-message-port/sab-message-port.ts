@@ -1,8 +1,10 @@
 // SABMessagePort: two pipes in one buffer, one each way, with the manners of a MessagePort. Side 'a' writes the first
 // half and reads the second.
 import { platform } from '#platform';
+import type { TransferList } from '../../memory/handshake.ts';
 import { viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
+import type { HostMessagePort } from '../../platform/host-types.ts';
 import { watchPeer } from '../peer-watch.ts';
 import { End } from './end.ts';
 import { documentedTransfer, type InitTarget, isInit } from './init-message.ts';
@@ -17,7 +19,7 @@ export interface SABMessagePortInit {
   type: string;
   buffer: SharedArrayBuffer;
   /** Beyond the original, from `postInit` to a Worker or MessagePort of Node's: see lifeline.ts. */
-  lifeline?: MessagePort;
+  lifeline?: HostMessagePort;
 }
 
 /**
@@ -95,7 +97,7 @@ export class SABMessagePort {
    * thread that was there to another one; what the former one left unread is the new one's.
    */
   postInit(target: InitTarget, extraProps?: object): void;
-  postInit(target?: null, extraProps?: object): [SABMessagePortInit & Record<string, unknown>, Transferable[]];
+  postInit(target?: null, extraProps?: object): [SABMessagePortInit & Record<string, unknown>, TransferList];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
     // Not closed: a thread that is there still would take that for our end.
