@@ -37,6 +37,11 @@ export function expectNext(words: Int32Array, word: number): void {
   if (Atomics.load(words, word) !== 0) arrive(words, word);
 }
 
+/** Who is there, or was last: changes when another one takes the place, not when this one ends. */
+export function numberOf(words: Int32Array, word: number): number {
+  return Atomics.load(words, word) | 1;
+}
+
 /** Whether the one who was there has ended. */
 export function isGone(words: Int32Array, word: number): boolean {
   // SYNC life: what it wrote is visible after this load; pairs with leave and declareGone, and arrive.

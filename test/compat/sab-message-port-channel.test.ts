@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { MWChannel } from '../../src/compat/sab-message-port.ts';
+import { within } from '../kit/watchdog.ts';
 import type { Task } from './sab-message-port-worker.ts';
 
 const url = new URL('./sab-message-port-worker.js', import.meta.url);
@@ -333,6 +334,35 @@ test('port.close: "destroys the SABPipe and closes the native MessagePort. All s
     );
     assert.ok(main.buffer instanceof SharedArrayBuffer);
   }
+});
+
+test('postInit to another worker, once the former one is gone: both directions go on', async () => {
+  const channel = new MWChannel('m', 8);
+  for (let round = 0; round < 3; round++) {
+    const worker = start('mw-echo');
+    channel.postInit(worker);
+    for (let n = 0; n < 3; n++) {
+      const answer = within('the echo', next(channel));
+      channel.postMessage({ round, n });
+      assert.deepEqual(await answer, { round, n });
+    }
+    await worker.terminate();
+  }
+  channel.close();
+});
+
+test('postInit by hand may be asked for again before anything is sent', async () => {
+  const channel = new MWChannel('m', 8);
+  const [first] = channel.postInit(null);
+  const [second, transfer] = channel.postInit(null, { more: 1 });
+  assert.equal(first.port, second.port);
+  const worker = start('mw-echo');
+  worker.postMessage(second, transfer as never);
+  const answer = within('the echo', next(channel));
+  channel.postMessage('here');
+  assert.equal(await answer, 'here');
+  await worker.terminate();
+  channel.close();
 });
 
 test('a worker that was killed settles what waits for it', async () => {

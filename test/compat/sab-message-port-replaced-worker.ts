@@ -15,7 +15,7 @@ export interface Part {
 const { task, gates: memory, buffer, answers, length } = workerData as Part;
 const parent = parentPort!;
 const gates = new Gates(memory);
-type Reader = Pick<SABPipe, 'read' | 'tryRead'>;
+type Reader = Pick<SABPipe, 'read' | 'tryRead'> & { postMessage(message: unknown): unknown };
 
 function act(reader: Reader): void {
   if (task === 'take') {
@@ -30,10 +30,11 @@ function act(reader: Reader): void {
       const message = reader.read(STEP_MS);
       if (message === null) throw new Error('hang: nothing comes');
       seen.push(typeof message === 'string' && message.length > 100 ? message.length : message);
+      if (message === 'for the first') void reader.postMessage('taken');
     } catch (error) {
       seen.push((error as { code?: string }).code ?? (error as Error).message);
     }
-    if (seen.length > 20) break;
+    if (seen.length > 20 || seen.at(-1) === 'SABPipe disposed') break;
   }
   parent.postMessage(seen);
 }

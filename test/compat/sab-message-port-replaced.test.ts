@@ -150,6 +150,23 @@ for (const how of ['blocked', 'asyncRead', 'onmessage'] as const) {
   });
 }
 
+test('a reader that is blocked when another thread takes its place gives up, and takes nothing', async () => {
+  const port = new SABMessagePort('a', 8);
+  const first = start({ task: 'drain' });
+  const gaveUp = message(first);
+  port.postInit(first);
+  await within('writing', port.postMessage('for the first'));
+  await until('the first to have read it', () => port.tryPeek() === 'taken');
+  port.tryRead();
+  const second = start({ task: 'drain' });
+  port.postInit(second);
+  const seen = message(second);
+  for (const next of ['one', 'two', 'last']) await within('writing', port.postMessage(next));
+  assert.deepEqual(await gaveUp, ['for the first', 'SABPipe disposed']);
+  assert.deepEqual(await seen, ['one', 'two', 'last']);
+  port.close();
+});
+
 test('a read with a limit does not outlast it for a message that a new writer will never finish', async () => {
   const first = new SABMessagePort('a', 8);
   const reader = new SABMessagePort('b', first.buffer);

@@ -19,13 +19,13 @@ import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { endTurn } from '../end-of-turn.ts';
 import { KeepAlive } from '../keep-alive.ts';
-import { arrive, declareGone, expectNext, FIRST, isGone, leave } from '../life.ts';
+import { arrive, declareGone, expectNext, FIRST, isGone, leave, numberOf } from '../life.ts';
 import { moveBacklogs } from './backlogs.ts';
-import type { PipeMemory } from './layout.ts';
+import type { EndPlaces } from './end-places.ts';
 import { LostMessage } from './long-message.ts';
 import { disposedError, emptyAnswer, ReadLine } from './read-line.ts';
 import { NOTHING, type Receiver } from './receiver.ts';
-import type { Sender } from './sender.ts';
+import type { Sender, SenderOwner } from './sender.ts';
 import { TickBell } from './tick-bell.ts';
 
 const ACTIVE = 0;
@@ -34,40 +34,7 @@ const DISPOSED = -1;
 /** Milliseconds of sleep while something that no one rings for waits to go out. */
 const ELSEWHERE_SLICE_MS = 1;
 
-/** Word indices of what an end looks at. */
-export interface EndPlaces {
-  readonly park: number;
-  readonly sleeps: number;
-  readonly peerPark: number;
-  /** STATUS of each pipe of this end. */
-  readonly statuses: readonly number[];
-  readonly life: readonly number[];
-  readonly peerLife: readonly number[];
-}
-
-/** The places of one end of a pipe that stands alone. */
-export function pipePlaces(role: 'w' | 'r', memory: PipeMemory): EndPlaces {
-  const statuses = [memory.status];
-  return role === 'w'
-    ? {
-        park: memory.writerPark,
-        sleeps: memory.writerSleeps,
-        peerPark: memory.readerPark,
-        statuses,
-        life: [memory.writerLife],
-        peerLife: [memory.readerLife],
-      }
-    : {
-        park: memory.readerPark,
-        sleeps: memory.readerSleeps,
-        peerPark: memory.writerPark,
-        statuses,
-        life: [memory.readerLife],
-        peerLife: [memory.writerLife],
-      };
-}
-
-export class End {
+export class End implements SenderOwner {
   readonly #words: Int32Array;
   readonly #places: EndPlaces;
   /** What this end leaves with, in step with `life`. */
@@ -87,6 +54,8 @@ export class End {
   #aloneSeen = false;
   /** The same, when this thread was last blocked: the pump may look in between. */
   #aloneBefore = false;
+  /** The number that stood for this side then: another one means that another thread has taken the place. */
+  #lifeBefore = 0;
   /** Moves along what this thread sends by other ways; false while some of it waits. */
   elsewhere: () => boolean = () => true;
   /** Is given what the handler cannot be; false if nobody listens. */
@@ -96,7 +65,7 @@ export class End {
     this.#words = words;
     this.#places = places;
     const spin = this.#spin;
-    this.#readable = () => this.#receiver!.ready || this.#newsSince(this.#aloneBefore);
+    this.#readable = () => this.#receiver!.ready || this.#newsSince(this.#aloneBefore) || this.#replaced;
     this.#blocking = this.#blockingWait(Number.POSITIVE_INFINITY, () => {});
     const parking = new AsyncWait(words, places.park, places.sleeps, () => this.#pump.woken());
     const self = this;
@@ -127,8 +96,9 @@ export class End {
       },
     );
     this.#lives = places.life.map((word) => arrive(words, word));
-    // Whoever waits there has somebody to wait for again.
+    // Whoever waits there has somebody to wait for again, and one that is blocked here no longer has to.
     this.#ringPeer();
+    new Waker(words, places.park, ANYTHING, () => {}).ring();
     endWithThread(this);
   }
 
@@ -201,6 +171,14 @@ export class End {
     return this.disposed || this.#alone !== alone;
   }
 
+  /** Whether another thread has taken this side while this thread was blocked. Deno's `terminate` leaves such threads. */
+  get #replaced(): boolean {
+    return this.#number !== this.#lifeBefore;
+  }
+  get #number(): number {
+    return numberOf(this.#words, this.#places.life[0] as number);
+  }
+
   // ---- reading --------------------------------------------------------------------------------------------------
 
   /** What is there now: one message or `NOTHING`, or for any `max` but 1 an array. */
@@ -224,16 +202,26 @@ export class End {
     if (sender === null) return;
     try {
       sender.pump();
+      if (!sender.waiting || !this.#alone) return;
+      // What does not fit the ring has no reader; what fits it has the next one.
+      sender.dispose(disposedError);
+      sender.pump();
     } catch (error) {
       sender.dispose(() => error as Error);
     }
+  }
+  moveOn(): boolean {
+    this.#moveQueue();
+    return this.#sender?.waiting === true;
   }
 
   /** Blocks until there is a message. The time limit covers only the wait for a message's first part. */
   read(timeoutMs: number, max: number): unknown {
     const start = performance.now();
     if (max < 1) return [];
+    this.#lifeBefore = this.#number;
     for (;;) {
+      if (this.#replaced) throw disposedError();
       this.#sendOn();
       const found = this.#answer(max);
       if (max === 1 ? found !== NOTHING : (found as unknown[]).length > 0) return found;
@@ -244,9 +232,9 @@ export class End {
       if (!(left > 0)) return emptyAnswer(max);
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot block: this thread may not; use asyncRead or onmessage');
-      const elsewhere = this.elsewhere() && moveBacklogs(this.#sender);
+      const others = moveBacklogs(this) || !this.elsewhere();
       endTurn();
-      this.#wait(elsewhere ? left : Math.min(left, ELSEWHERE_SLICE_MS));
+      this.#wait(others ? Math.min(left, ELSEWHERE_SLICE_MS) : left);
     }
   }
   #wait(timeoutMs: number): void {
@@ -324,11 +312,6 @@ export class End {
   /** Takes note of what has become of the other thread; returns whether waiting without a limit is hopeless. */
   #look(): boolean {
     this.#aloneSeen = this.#alone;
-    // What does not fit the ring has no reader; what fits it has the next one.
-    if (this.#aloneSeen && this.#sender?.waiting === true) {
-      this.#sender.dispose(disposedError);
-      this.#moveQueue();
-    }
     const hopeless = this.#hopeless;
     if (hopeless) this.#receiver?.breakOff();
     return hopeless;
@@ -383,6 +366,8 @@ export class End {
   /** Another thread is to take the place of the one that is or was there. */
   expectPeer(): void {
     for (const word of this.#places.peerLife) expectNext(this.#words, word);
+    // The former one may be blocked still.
+    this.#ringPeer();
     this.kick();
   }
 }

@@ -16,7 +16,8 @@ import type { HostMessagePort } from '../../platform/host-types.ts';
 import { attach, channel } from '../../port/channel.ts';
 import type { Port } from '../../port/port.ts';
 import { watchPeer } from '../peer-watch.ts';
-import { End, pipePlaces } from './end.ts';
+import { End } from './end.ts';
+import { pipePlaces } from './end-places.ts';
 import { type InitTarget, isInit } from './init-message.ts';
 import { layOut } from './layout.ts';
 import { Lifeline } from './lifeline.ts';
@@ -49,9 +50,10 @@ export class MWChannel {
   readonly #buffer: SharedArrayBuffer;
   readonly #pipe: SABPipe;
   readonly #end: End;
-  readonly #native: NativePort;
-  /** Main: the worker's end of the native port, until it is sent. */
-  readonly #farNative: NativePort | null = null;
+  #native: NativePort;
+  /** Main: the worker's end of the native port, and whether it was sent. */
+  #farNative: NativePort | null = null;
+  #sent = false;
   #port: Port | null = null;
   #mode: Mode = 'blocking';
   #handler: MessageHandler = null;
@@ -77,14 +79,7 @@ export class MWChannel {
     this.#pipe = pipe;
     this.#end = end;
     if (init === undefined) {
-      const [near, far] = platform.messageChannel();
-      const { port, remote } = channel(OPTIONS);
-      near.postMessage([RING, remote], remote.transfer);
-      this.#native = near;
-      this.#farNative = far;
-      this.#port = port;
-      platform.listen(near, { message: (message) => this.#fromWorker(message), closed: () => {} });
-      this.#watch(port);
+      this.#native = this.#connect();
     } else {
       this.#native = init.port as unknown as NativePort;
       const receiver = end.receiver!;
@@ -108,15 +103,25 @@ export class MWChannel {
     return new MWChannel('w', 0, queueLimit, initMsg);
   }
 
-  /** Sends the buffer and a native port to `target`, or returns `[message, transferList]` for sending them by hand. */
+  /**
+   * Sends the buffer and a native port to `target`, or returns `[message, transferList]` for sending them by hand. Beyond
+   * the original, it may be called again for another worker, which takes the former one's place.
+   */
   postInit(target: InitTarget, extraProps?: object): void;
   postInit(target?: null, extraProps?: object): [MWChannelInit & Record<string, unknown>, TransferList];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     if (!this.#main) throw new Error('postInit is only for main side');
+    if (this.#sent || this.#ringOpen) {
+      this.#unwatch();
+      this.#native = this.#connect();
+      this.#end.expectPeer();
+      platform.hold(this.#native, this.#handler !== null);
+    }
     const port = this.#farNative as unknown as HostMessagePort;
     const message = { type: 'MWChannel', buffer: this.#buffer, port, ...extraProps };
     if (target === null) return [message, [port]];
     target.postMessage(message, [port]);
+    this.#sent = true;
     this.#unwatch();
     this.#unwatch = watchPeer(target, () => this.#end.peerLost());
     return undefined;
@@ -249,16 +254,32 @@ export class MWChannel {
     if (this.#mode !== 'blocking') throw new Error(`${name}() only available in blocking mode`);
   }
 
+  /** Main: a native port and a port of ours for the worker that is to come. What the former one sent still arrives. */
+  #connect(): NativePort {
+    const [near, far] = platform.messageChannel();
+    const { port, remote } = channel(OPTIONS);
+    near.postMessage([RING, remote], remote.transfer);
+    this.#farNative = far;
+    this.#port = port;
+    this.#sent = false;
+    this.#ringOpen = false;
+    platform.listen(near, { message: (message) => this.#fromWorker(message, near), closed: () => {} });
+    this.#watch(port);
+    return near;
+  }
+
   #watch(port: Port): void {
-    void port.closed.then(() => this.#end.peerLost());
+    void port.closed.then(() => {
+      if (this.#port === port) this.#end.peerLost();
+    });
   }
 
   /** Main: something came over the native port. */
-  #fromWorker(message: unknown): void {
+  #fromWorker(message: unknown, native: NativePort): void {
     if (Array.isArray(message)) {
       this.#early.push(message[0]);
       if (this.#handler !== null) this.#handEarly();
-    } else if (message === RING) {
+    } else if (message === RING && native === this.#native) {
       this.#ringOpen = true;
       platform.hold(this.#native, false);
       if (this.#early.length === 0) this.#listen();

@@ -1,7 +1,8 @@
 // SABPipe: one way, one end writes and the other reads. Names, defaults, checks and error texts of the original; the
 // work is done by Sender, Receiver and End.
 import { type Views, viewsOf } from '../../memory/region.ts';
-import { End, pipePlaces } from './end.ts';
+import { End } from './end.ts';
+import { pipePlaces } from './end-places.ts';
 import { layOut, type PipeMemory } from './layout.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
 import { disposedError, emptyAnswer } from './read-line.ts';
@@ -84,7 +85,7 @@ export class SABPipe {
     const memory = shared?.memory ?? layOut(views, byteOffset, size) ?? standIn();
     this.#end = shared?.end ?? new End(memory.views.words, pipePlaces(role, memory));
     if (role === 'w') {
-      this.#sender = new Sender(memory, this.#end.dataBell(), queueLimit, () => this.#end.kick());
+      this.#sender = new Sender(memory, this.#end.dataBell(), queueLimit, this.#end);
       this.#end.serve(this.#sender, null);
       if (this.#end.tookOver) this.#sender.takeOver();
     } else {

@@ -16,7 +16,7 @@ import type { LaneMemory, Views } from '../../memory/region.ts';
 import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
 import { type Bell, FULL, Producer } from '../../ring/producer.ts';
-import { forgetBacklog, noteBacklog } from './backlogs.ts';
+import { type Backlog, forgetBacklog, noteBacklog } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
 import { REST } from './long-message.ts';
@@ -25,6 +25,10 @@ import { ShapeLog } from './shape-log.ts';
 
 /** A message as it will travel: JSON text, packed bytes, or the number of a value that goes another way. */
 type Snapshot = string | Uint8Array | number;
+
+export interface SenderOwner extends Backlog {
+  kick(): void;
+}
 
 /** Bytes that a code unit of text takes in UTF-8 at the most. */
 const UTF8_BYTES_MAX = 3;
@@ -49,8 +53,8 @@ export class Sender {
   readonly #scratch = new Scratch();
   /** A message is being packed, whose getters may post another. */
   #packing = false;
-  /** Tells the end that the queue has to be moved on, soon (not inside the caller) or when there is room. */
-  readonly #backlogged: () => void;
+  /** Told when the queue has to be moved on, soon (not inside the caller) or when there is room. */
+  readonly #owner: SenderOwner;
   /** Messages that wait, oldest first: the live queue that the overflow callback is shown. */
   readonly #queue: unknown[] = [];
   /** What they were when they were posted, in step, so that later changes to them do not show. */
@@ -67,7 +71,7 @@ export class Sender {
   #limit: number | null;
   #overflow: OverflowCallback = null;
 
-  constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, backlogged: () => void) {
+  constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, owner: SenderOwner) {
     this.#views = memory.views;
     this.#lane = memory.lane;
     this.#words = memory.lane.words;
@@ -76,7 +80,7 @@ export class Sender {
     this.#producer = new Producer(memory.lane, bell);
     this.#log = new ShapeLog(memory.views, memory.log);
     this.#limit = queueLimit;
-    this.#backlogged = backlogged;
+    this.#owner = owner;
   }
 
   get queueLimit(): number | null {
@@ -105,7 +109,7 @@ export class Sender {
   /** A writer before this one may have left a message half written: the reader need not wait for the rest. */
   takeOver(): void {
     this.#cut = KIND_JSON;
-    if (!this.#writeCut()) this.#backlogged();
+    if (!this.#writeCut()) this.#owner.kick();
   }
 
   /** Whether the reader has made room since the last look that found too little. */
@@ -165,11 +169,11 @@ export class Sender {
     this.#snapshots.push(snapshot);
     if (this.#batch === null) {
       this.#batch = settleable();
-      noteBacklog(this);
+      noteBacklog(this.#owner);
     }
     const { promise } = this.#batch;
     this.#trim();
-    if (this.#limit !== null || !this.pump()) this.#backlogged();
+    if (this.#limit !== null || !this.pump()) this.#owner.kick();
     return promise;
   }
 
@@ -196,7 +200,7 @@ export class Sender {
     }
     const batch = this.#batch;
     this.#batch = null;
-    forgetBacklog(this);
+    forgetBacklog(this.#owner);
     batch.resolve();
     return true;
   }
@@ -206,7 +210,7 @@ export class Sender {
     const batch = this.#batch;
     if (batch === null) return;
     this.#batch = null;
-    forgetBacklog(this);
+    forgetBacklog(this.#owner);
     if (this.#bytes !== null && this.#moved > 0) this.#cut = this.#kind;
     this.#bytes = null;
     this.#queue.length = 0;
