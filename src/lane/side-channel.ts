@@ -11,6 +11,7 @@ import type { CloseReason } from '../memory/layout.ts';
 import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import type { NativePort } from '../platform/contract.ts';
+import { NativeEnds } from './native-ends.ts';
 import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
 /** Bytes from which on a frame that is left behind is moved instead of copied. */
@@ -44,8 +45,10 @@ export interface SideEvents {
 }
 
 export class SideChannel {
+  readonly natives: NativeEnds;
   readonly #tether: NativePort;
   readonly #side: NativePort;
+  readonly #events: SideEvents;
   readonly #values = new Map<number, SideValue>();
   #spill: readonly SpilledFrame[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
@@ -57,32 +60,38 @@ export class SideChannel {
   /** Values numbered below are let go, also those that are still on their way. */
   #wantedFrom = 0;
   #open = true;
-  /** Whether anything but the page of life was ever posted on the side port. */
-  #left = false;
 
   constructor(natives: NativePair, events: SideEvents) {
     this.#tether = natives.tether;
     this.#side = natives.side;
+    this.#events = events;
+    const ends = new NativeEnds(natives);
+    this.natives = ends;
+    // A native port with a listener lives as long as its thread: its listeners must not lead to whoever uses it.
+    const self = new WeakRef(this);
+    const told = (what: (side: SideChannel) => void): void => {
+      const side = self.deref();
+      if (side !== undefined) what(side);
+    };
     platform.listen(this.#tether, {
-      message: () => events.arrived(),
-      closed: () => events.closed(),
+      message: () => told((side) => side.#events.arrived()),
+      closed: () => {
+        ends.othersGone();
+        told((side) => side.#events.closed());
+      },
     });
     if (!platform.canTake) {
-      const message = (value: unknown): void => {
-        this.#accept(value);
-        events.arrived();
-      };
-      const unreadable = (): void => {
-        this.#arriveUnreadable({ cause: undefined });
-        events.arrived();
-      };
-      platform.listen(this.#side, { message, closed: () => {}, unreadable });
+      platform.listen(this.#side, {
+        message: (value) => told((side) => side.#arrived(value)),
+        closed: () => {},
+        unreadable: () => told((side) => side.#unreadable()),
+      });
     }
   }
 
   /** Wakes the other side's event loop. */
   doorbell(): void {
-    if (this.#open) this.#tether.postMessage(0);
+    this.natives.doorbell();
   }
 
   /**
@@ -101,7 +110,7 @@ export class SideChannel {
       throw refusal(transfer, cause);
     }
     this.#nextNumber = (number + 1) | 0;
-    this.#left = true;
+    this.natives.left = true;
     return number;
   }
 
@@ -155,7 +164,7 @@ export class SideChannel {
 
   /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
   share(number: number, slot: number, memory: SharedArrayBuffer): void {
-    this.#left = true;
+    this.natives.left = true;
     this.#side.postMessage([MEMORY, number, slot, memory]);
   }
 
@@ -174,7 +183,7 @@ export class SideChannel {
     const transfer = frames
       .map(([, payload]) => payload.buffer)
       .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
-    this.#left = true;
+    this.natives.left = true;
     this.#side.postMessage([SPILL, frames], transfer);
   }
 
@@ -230,21 +239,22 @@ export class SideChannel {
   }
 
   hold(held: boolean): void {
-    if (this.#open) platform.hold(this.#tether, held);
+    this.natives.hold(held);
   }
 
-  /**
-   * @param attached whether a thread has the other end. If not, its handle may be on its way with the other ends of
-   *   these ports, which must stay good until it has arrived; then its end closes them
-   */
+  /** @param attached whether a thread has the other end */
   close(attached: boolean): void {
-    if (!this.#open) return;
-    if (!attached) platform.hold(this.#tether, false);
     this.#open = false;
-    if (!attached) return;
-    this.#tether.close();
-    // A port left open lives as long as its thread: only where closing it would lose what the other end may yet take.
-    if (!platform.closeDropsPosted || !this.#left) this.#side.close();
+    this.natives.close(attached);
+  }
+
+  #arrived(message: unknown): void {
+    this.#accept(message);
+    this.#events.arrived();
+  }
+  #unreadable(): void {
+    this.#arriveUnreadable({ cause: undefined });
+    this.#events.arrived();
   }
 
   #arrive(number: number, value: SideValue): void {

@@ -60,7 +60,7 @@ export function createHandle(
     memory: region.memory,
     ...natives,
     life,
-    texts,
+    texts: { ...texts },
   };
   return Object.defineProperty(handle, 'transfer', { value: transferOf(handle), enumerable: false }) as Remote;
 }
@@ -81,6 +81,12 @@ export function createNatives(): { readonly near: NativePair; readonly far: Nati
 /** The thread that makes a channel takes a side of it itself. */
 export function takeSide({ views }: Region, end: 0 | 1): void {
   Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
+}
+
+/** Takes a side for this thread; false if it is taken. */
+export function claimSide(words: Int32Array, end: 0 | 1): boolean {
+  // SYNC attach-once: whoever changes 0 to 1 owns the side; pairs with the same exchange in any other thread.
+  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, 0, 1) === 0;
 }
 
 export interface OpenedHandle {
@@ -120,8 +126,7 @@ export function openHandle(value: unknown): OpenedHandle {
   const moved = platform.moveHere([natives.tether, natives.side]);
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
   if (moved === undefined && Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) === 0) throw handedOn();
-  // SYNC attach-once: whoever changes 0 to 1 owns the side; pairs with the same exchange in any other thread.
-  if (Atomics.compareExchange(words, attached, 0, 1) !== 0) throw attachedBefore();
+  if (!claimSide(words, end)) throw attachedBefore();
   const [tether = natives.tether, side = natives.side] = moved ?? [];
   const life = isLifePage(handle.life) ? handle.life : null;
   return { end, region, natives: { tether, side }, life, texts };

@@ -84,7 +84,7 @@ export const LATEST = 32;
 export const TAKEN = 33;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
-export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5 } as const;
+export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5, dropped: 6 } as const;
 export type CloseReason = keyof typeof CLOSE_CODES;
 const CLOSE_REASONS: readonly (CloseReason | undefined)[] = [
   undefined,
@@ -93,6 +93,7 @@ const CLOSE_REASONS: readonly (CloseReason | undefined)[] = [
   'crash',
   'terminated',
   'lost',
+  'dropped',
 ];
 
 /** The reason behind a CLOSED word; a code that nobody defined is damage. */

@@ -11,6 +11,7 @@ import {
   takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
+import { watchHandle } from '../transport/thread/remains.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../transport/thread/shared-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
@@ -116,7 +117,7 @@ export function channel<In = unknown, Out = unknown>(
   const { region, near, far } = makeChannel(resolved);
   takeSide(region, 0);
   const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), WATCH_ANYBODY);
-  return { port: port as Port<In, Out>, remote: createHandle(region, 1, far, ownLife(), textsOf(resolved)) };
+  return { port: port as Port<In, Out>, remote: watchHandle(createHandle(region, 1, far, ownLife(), textsOf(resolved))) };
 }
 
 /**
@@ -139,7 +140,10 @@ export function pair(options?: PairOptions): [Remote, Remote] {
   const { region, near, far } = makeChannel(resolved);
   const texts = textsOf(resolved);
   // Neither end is in this thread: who attaches tells the other one of its life.
-  return [createHandle(region, 0, near, null, texts), createHandle(region, 1, far, null, texts)];
+  return [
+    watchHandle(createHandle(region, 0, near, null, texts)),
+    watchHandle(createHandle(region, 1, far, null, texts)),
+  ];
 }
 
 export function makeChannel(options: Resolved): {

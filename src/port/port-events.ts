@@ -54,6 +54,7 @@ export abstract class PortEvents<In = unknown> extends Target {
   }
   set onmessageerror(handler: PortHandler) {
     this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
+    this.listenersChanged();
   }
   /** Is told once that the channel has ended, behind the last message; `event.reason` says why. */
   get onclose(): PortHandler<undefined> {
@@ -61,6 +62,7 @@ export abstract class PortEvents<In = unknown> extends Target {
   }
   set onclose(handler: PortHandler<undefined>) {
     this.#handlers.close = typeof handler === 'function' ? (handler as PortHandler) : null;
+    this.listenersChanged();
   }
 
   /** Starts delivery to listeners. Implied by `onmessage =`, `on('message')` and `addEventListener('message')`. */
@@ -181,6 +183,13 @@ export abstract class PortEvents<In = unknown> extends Target {
     return this.#started && this.listenerCount('message') > 0;
   }
 
+  /** Whether anybody listens to anything. */
+  protected get listened(): boolean {
+    for (const name in this.#handlers) if (this.#handlers[name as EventName] !== null) return true;
+    for (const listeners of this.#listeners.values()) if (listeners.count > 0) return true;
+    return false;
+  }
+
   /** Somebody began or ceased to listen. */
   protected abstract listenersChanged(): void;
 
@@ -222,6 +231,7 @@ export abstract class PortEvents<In = unknown> extends Target {
 
   #added(type: string): void {
     if (type === 'message') this.start();
+    else this.listenersChanged();
   }
 
   #of(type: string): Listeners {

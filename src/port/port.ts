@@ -31,9 +31,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #closed: Settleable<CloseReason> = settleable();
   #referenced = true;
   #held = false;
+  #needed = false;
   #closeEmitted = false;
   #ready: Settleable<void> | undefined;
   #awaitsReady = false;
+  /** Somebody may wait for the promise of `closed`. */
+  #closedAsked = false;
 
   static {
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
@@ -285,8 +288,13 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#ready.promise;
   }
 
-  /** A promise of why the channel ended. Never rejects. What the peer sent before may still be read then. */
+  /**
+   * A promise of why the channel ended. Never rejects. What the peer sent before may still be read then. A port that was asked
+   * for it is kept until the channel ends; one that nobody holds, listens to or waits for is garbage, and the peer is told.
+   */
   get closed(): Promise<CloseReason> {
+    this.#closedAsked = true;
+    this.#rehold();
     return this.#closed.promise;
   }
 
@@ -483,9 +491,19 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     queueMicrotask(() => this.tell('close', reason, [], reason));
   }
 
-  /** Keeps the process alive exactly while something here is waited for (G8). */
+  /**
+   * Keeps the process alive exactly while something here is waited for (G8); and this port, though nobody may hold it,
+   * also while somebody wants to be told of the end.
+   */
   #rehold(): void {
-    const held = this.#referenced && this.#transport.ended === undefined && this.#waiting;
+    const open = this.#transport.ended === undefined;
+    const waiting = this.#waiting;
+    const needed = waiting || (open && (this.#closedAsked || this.listened));
+    if (needed !== this.#needed) {
+      this.#needed = needed;
+      this.#transport.keep(needed ? this : undefined);
+    }
+    const held = this.#referenced && open && waiting;
     if (held === this.#held) return;
     this.#held = held;
     this.#transport.hold(held);

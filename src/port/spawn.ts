@@ -79,9 +79,11 @@ export function spawn(
   const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), watch);
   const remote = createHandle(region, 1, far, ownLife(), textsOf(resolved));
   const data: SpawnData = { remote, life, options: portOptions };
+  // The Worker outlives a port that nobody holds.
+  const watching = new WeakRef(transport);
   const ended: ThreadEnded = (how, error) => {
     tellEnded(life, how ?? 'terminated');
-    transport.life.peerThreadEnded(how, error);
+    watching.deref()?.life.peerThreadEnded(how, error);
   };
   try {
     if (module === undefined) {

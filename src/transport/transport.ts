@@ -101,6 +101,11 @@ export interface Transport {
 
   /** Keeps the process alive, or lets it go. */
   hold(held: boolean): void;
+  /**
+   * Keeps the port over this transport, though nobody else may hold it; `undefined` lets it go. A port that nobody holds
+   * is garbage, and its peer is told (`dropped`).
+   */
+  keep(port: object | undefined): void;
   interrupt(word: number): void;
   readonly interrupted: number;
   /** Sets the word back to 0, or only if it is `word`; what it was. */

@@ -20,6 +20,8 @@ export class AsyncWait implements EventLoopWait {
   readonly #woken: () => void;
   /** A promise of waitAsync cannot be taken back, so one that is still pending is used again by the next sleep. */
   #pending = false;
+  /** A pending promise lives as long as the peer likes, and must not keep a port that nobody holds. */
+  readonly #self: WeakRef<AsyncWait> = new WeakRef(this);
 
   constructor(words: Int32Array, park: number, sleeps: number, woken: () => void) {
     this.#words = words;
@@ -36,10 +38,8 @@ export class AsyncWait implements EventLoopWait {
       const sleep = Atomics.waitAsync(this.#words, this.#park, state);
       if (sleep.async) {
         this.#pending = true;
-        sleep.value.then(() => {
-          this.#pending = false;
-          this.#woken();
-        });
+        const self = this.#self;
+        sleep.value.then(() => AsyncWait.#rung(self.deref()));
         return true;
       }
     }
@@ -49,6 +49,12 @@ export class AsyncWait implements EventLoopWait {
 
   unpark(): void {
     withdraw(this.#words, this.#park);
+  }
+
+  static #rung(wait: AsyncWait | undefined): void {
+    if (wait === undefined) return;
+    wait.#pending = false;
+    wait.#woken();
   }
 }
 

@@ -19,7 +19,7 @@ const SIGNAL = 'wait/signal.js';
 const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
 const TRANSPORT = 'transport/thread/shared-ring.js';
-const LIFE = 'transport/thread/life.js';
+const REMAINS = 'transport/thread/remains.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/ring-outbound.js';
 const INBOUND = 'lane/ring-inbound.js';
@@ -237,7 +237,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an event loop believes its old wait still stands after it was rung',
     file: ASYNC,
-    find: 'this.#pending = false;\n',
+    find: 'wait.#pending = false;\n',
     replace: '\n',
     caughtBy: 'park: an event loop in waitAsync',
     as: 'stuck',
@@ -276,7 +276,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side says that it is closed before it says what it left over',
-    file: LIFE,
+    file: REMAINS,
     find: /(Atomics\.store\([^;]+SPILLED, spilled\);)([\s\S]+?)(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)/,
     replace: '$3 $2 $1',
     caughtBy: 'close: with messages still in the outbox',
@@ -284,7 +284,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side closes and does not ring',
-    file: LIFE,
+    file: REMAINS,
     find: /new Waker\(this\.#words, this\.#there \+ layout\.PARK, ANYTHING \| PASSED, [^;]+;/,
     replace: '',
     caughtBy: 'close: what was sent before is read',
@@ -292,7 +292,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closing side rings before it says that it is closed',
-    file: LIFE,
+    file: REMAINS,
     find: /(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)([\s\S]+?\.ring\(\);)/,
     replace: '$2 $1',
     caughtBy: 'close: what was sent before is read',

@@ -2,7 +2,8 @@
 //
 // Some things are different from dist/src: private fields get a plain name (`#tail` becomes `$tail`), so that a
 // checkpoint can see them; `#platform` (there it is platform/current.js) leads to platform.ts beside this file, because
-// a model has no threads and no native ports; nothing is hooked to the end of the thread; and each `catch` lets pass
+// a model has no threads and no native ports; nothing is hooked to the end of the thread, and nothing is weak: the
+// collector comes when it likes, and would end channels of states that the explorer has left; and each `catch` lets pass
 // what suspends an actor.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -55,6 +56,11 @@ const REPLACED: Readonly<Record<string, string>> = {
   'transport/thread/thread-end.js': 'export function endWithThread() {}\nexport function forgetThreadEnd() {}\n',
 };
 
+/** In the place of the globals, in every file that uses them. A function keeps the target, so that no checkpoint sees it. */
+const STRONG = `class WeakRef { constructor(target) { this.deref = () => target; } }
+class FinalizationRegistry { register() {} }
+`;
+
 /** One replacement in one file of dist/src, before the renaming. `find` must occur once; `$1` is its first group. */
 export interface Edit {
   readonly file: string;
@@ -79,6 +85,7 @@ export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped>
         text = replaceOnce(text, edit);
         left.delete(edit);
       }
+      if (/\bnew (?:WeakRef|FinalizationRegistry)\b/.test(text)) text = STRONG + text;
       const up = '../'.repeat(file.split('/').length);
       text = text.replace(/(["'])(?:\.{1,2}\/)+(?:platform\/)?current\.js\1/g, `'${up}platform.js'`);
       text = text.replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1');

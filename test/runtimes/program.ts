@@ -16,13 +16,23 @@ export const runtimeKind: 'node' | 'bun' | 'deno' =
 /** What `node` on the command line is on this runtime. */
 const RUN: Record<typeof runtimeKind, readonly string[]> = { node: [], bun: ['run'], deno: ['run', '-A', '--no-lock'] };
 
+/** What makes the garbage collector callable; Bun has `Bun.gc` always. */
+export const WITH_GC: readonly string[] = { node: ['--expose-gc'], bun: [], deno: ['--v8-flags=--expose-gc'] }[
+  runtimeKind
+];
+
 /** Never rejects for what the program does; after `timeoutMs` the program is killed and `status` is SIGKILL. */
-export function runProgram(file: string, args: readonly string[], timeoutMs: number): Promise<ProgramEnd> {
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  timeoutMs: number,
+  flags: readonly string[] = [],
+): Promise<ProgramEnd> {
   return new Promise((resolve, reject) => {
     const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
     // bun test sets NODE_ENV, node --test its context; neither is the program's business.
     for (const name of ['NODE_TEST_CONTEXT', 'NODE_ENV', 'FORCE_COLOR', 'MILLRACE_STRAY']) delete env[name];
-    const child = spawn(process.execPath, [...RUN[runtimeKind], file, ...args], {
+    const child = spawn(process.execPath, [...RUN[runtimeKind], ...flags, file, ...args], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -173,6 +173,8 @@ export class LateTransport implements Transport {
     this.#held = held;
     this.#found?.hold(held);
   }
+  /** `parentPort()` keeps its port. */
+  keep(): void {}
   interrupt(word: number): void {
     this.#interrupt = word;
     this.#real?.interrupt(word);

@@ -1,43 +1,47 @@
 // How one end of a channel in shared memory ends, and how it learns that the other one has: by the peer's CLOSED word,
 // or, if it was killed before it could write that, from whoever saw its thread end. See T1-T3 in shared-ring.ts.
 import * as layout from '../../memory/layout.ts';
-import { CLOSE_CODES, type CloseReason, closeReason } from '../../memory/layout.ts';
+import { type CloseReason, closeReason } from '../../memory/layout.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
-import { endWithThread, forgetThreadEnd } from './thread-end.ts';
+import { type EndTeller, Remains } from './remains.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */
   lastWords(reason: CloseReason): number;
-  /** Wakes the peer's event loop. */
-  doorbell(): void;
   /** The end is news for whoever waits. Called from the event loop. */
   woken(): void;
 }
 
 export class Life {
   readonly #words: Int32Array;
-  /** Word indexes of this side's and the other side's block. */
-  readonly #here: number;
+  /** Word index of the other side's block. */
   readonly #there: number;
+  readonly #teller: EndTeller;
+  readonly #remains: Remains;
   readonly #events: LifeEvents;
   #ended: CloseReason | undefined;
   #endedHere = false;
   #spilled = 0;
   #error: unknown;
 
-  constructor(words: Int32Array, here: number, there: number, events: LifeEvents) {
+  constructor(words: Int32Array, there: number, teller: EndTeller, events: LifeEvents) {
     this.#words = words;
-    this.#here = here;
     this.#there = there;
+    this.#teller = teller;
+    this.#remains = new Remains(teller);
     this.#events = events;
   }
 
-  /** This end is open from now on, and ends with its thread. */
-  begin(): void {
-    endWithThread(this);
+  /** This end is open from now on, and ends with its thread, or when `holder` is garbage. */
+  begin(holder: object): void {
+    this.#remains.watch(holder, this);
     // A peer that ended before this side was taken rings no more: the look tells whoever waits.
     void this.over;
+  }
+
+  /** Keeps `port` though nobody else may hold it; `undefined` lets it go. */
+  keep(port: object | undefined): void {
+    this.#remains.keep(port);
   }
 
   /** Why this end is over, from either side's doing. Looks at the peer's word. */
@@ -47,7 +51,7 @@ export class Life {
 
   get over(): boolean {
     if (this.#ended !== undefined) return true;
-    // SYNC closed: what the peer sent before it ended is visible after this load (T1); pairs with end.
+    // SYNC closed: what the peer sent before it ended is visible after this load (T1); pairs with EndTeller.tell.
     const code = Atomics.load(this.#words, this.#there + layout.CLOSED);
     if (code === 0) return false;
     this.#peerGone(closeReason(code));
@@ -74,17 +78,13 @@ export class Life {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#endedHere = true;
-    forgetThreadEnd(this);
+    this.#remains.over();
     let spilled = 0;
     try {
       spilled = this.#events.lastWords(reason);
     } finally {
       // Whatever happened: a peer that is not told would wait for ever.
-      Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
-      // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with over.
-      Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-      const wakes = this.#here + layout.WAKES;
-      new Waker(this.#words, this.#there + layout.PARK, ANYTHING | PASSED, () => this.#events.doorbell(), wakes).ring();
+      this.#teller.tell(reason, spilled);
     }
   }
 
@@ -113,7 +113,7 @@ export class Life {
   #peerGone(reason: CloseReason): void {
     this.#ended = reason;
     this.#spilled = Atomics.load(this.#words, this.#there + layout.SPILLED);
-    forgetThreadEnd(this);
+    this.#remains.over();
     this.tellLater();
   }
 }

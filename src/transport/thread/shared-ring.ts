@@ -29,6 +29,7 @@ import { ANYTHING, awaitPosition, DATA, INTERRUPT, PASSED, SPACE, Waker } from '
 import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
 import { Life } from './life.ts';
+import { EndTeller } from './remains.ts';
 import { statsOf } from './stats.ts';
 
 export interface SharedRingOptions {
@@ -105,11 +106,6 @@ export class SharedRingTransport implements Transport {
     this.#there = there;
     this.spin = new Spin(options.spinUs);
     this.#roomPatienceMs = options.roomPatienceMs ?? ROOM_PATIENCE_MS;
-    this.life = new Life(words, here, there, {
-      lastWords: (reason) => this.#lastWords(reason),
-      doorbell: () => this.#side.doorbell(),
-      woken: () => events.woken(),
-    });
     this.#side = new SideChannel(natives, {
       arrived: () => events.woken(),
       closed: () => {
@@ -117,6 +113,11 @@ export class SharedRingTransport implements Transport {
       },
     });
     if (peerLife !== null) this.#side.watchLife(peerLife);
+    const teller = new EndTeller(words, here, there, this.#side.natives);
+    this.life = new Life(words, there, teller, {
+      lastWords: (reason) => this.#lastWords(reason),
+      woken: () => events.woken(),
+    });
     const doorbell = (): void => this.#side.doorbell();
     const park = there + layout.PARK;
     const wakes = here + layout.WAKES;
@@ -175,7 +176,7 @@ export class SharedRingTransport implements Transport {
         ? new AsyncWait(words, here + layout.PARK, sleeps, () => events.woken())
         : new DoorbellWait(words, here + layout.PARK, sleeps);
     this.stats = () => statsOf(region, side, outbox, this.#out, this.life.over);
-    this.life.begin();
+    this.life.begin(this);
   }
 
   get ended(): CloseReason | undefined {
@@ -191,7 +192,7 @@ export class SharedRingTransport implements Transport {
     return this.#error;
   }
   get attached(): boolean {
-    // SYNC attach-once: a plain look; pairs with openHandle. What is taken right now closes the native ports itself.
+    // SYNC attach-once: a plain look; pairs with claimSide. What is taken right now closes the native ports itself.
     return Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0;
   }
   get ports(): readonly unknown[] {
@@ -320,6 +321,9 @@ export class SharedRingTransport implements Transport {
 
   hold(held: boolean): void {
     this.#side.hold(held);
+  }
+  keep(port: object | undefined): void {
+    this.life.keep(port);
   }
 
   interrupt(word: number): void {

@@ -1,0 +1,115 @@
+// What stays of an end when nobody holds its port any more, and who holds a port that nobody else does.
+//
+// A port that is dropped without close() is garbage like any other object, and its peer is told: `dropped`. So nothing
+// that lives as long as the thread may lead to a port: not the listeners of its native ports, not a pending wait, not
+// the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
+// something to do: somebody listens or waits, or something has still to go out.
+import { platform } from '#platform';
+import { NativeEnds } from '../../lane/native-ends.ts';
+import { claimSide, type Remote } from '../../memory/handshake.ts';
+import * as layout from '../../memory/layout.ts';
+import { CLOSE_CODES, type CloseReason } from '../../memory/layout.ts';
+import type { NativePort, ThreadEnd } from '../../platform/contract.ts';
+import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
+import { endWithThread, forgetThreadEnd } from './thread-end.ts';
+
+const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
+
+/** Says in shared memory that one side has ended, and wakes the other one. What was sent must be published by then. */
+export class EndTeller {
+  readonly #words: Int32Array;
+  /** Word indexes of the ending side's and the other side's block. */
+  readonly #here: number;
+  readonly #there: number;
+  readonly natives: NativeEnds;
+
+  constructor(words: Int32Array, here: number, there: number, natives: NativeEnds) {
+    this.#words = words;
+    this.#here = here;
+    this.#there = there;
+    this.natives = natives;
+  }
+
+  /** @param spilled frames left in the side channel */
+  tell(reason: CloseReason, spilled: number): void {
+    Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
+    // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with Life.over.
+    Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
+    const doorbell = (): void => this.natives.doorbell();
+    new Waker(this.#words, this.#there + layout.PARK, ANYTHING | PASSED, doorbell, this.#here + layout.WAKES).ring();
+  }
+
+  closeNatives(): void {
+    // SYNC attach-once: a plain look; pairs with claimSide. A side that is taken right now closes them itself.
+    this.natives.close(Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0);
+  }
+}
+
+export class Remains {
+  readonly #teller: EndTeller;
+  #living: WeakRef<{ endThread(how: ThreadEnd): void }> | undefined;
+  #kept: object | undefined;
+  #over = false;
+
+  constructor(teller: EndTeller) {
+    this.#teller = teller;
+  }
+
+  /** From now on this end is over when `holder` is garbage, or with its thread, which `living` is told of. */
+  watch(holder: object, living: { endThread(how: ThreadEnd): void }): void {
+    this.#living = new WeakRef(living);
+    droppedEnds.register(holder, this);
+    endWithThread(this);
+  }
+
+  /** Keeps `port` though nobody else may hold it; `undefined` lets it go. */
+  keep(port: object | undefined): void {
+    this.#kept = port;
+    if (this.#over && port === undefined) forgetThreadEnd(this);
+  }
+
+  /** The end is over, and whoever knew why has told. */
+  over(): void {
+    this.#over = true;
+    if (this.#kept === undefined) forgetThreadEnd(this);
+  }
+
+  endThread(how: ThreadEnd): void {
+    const living = this.#living?.deref();
+    if (living !== undefined) living.endThread(how);
+    else this.end(how);
+  }
+
+  /** Ends this side in the stead of a port that is gone. What it had sent is published, and nothing waited. */
+  end(reason: CloseReason): void {
+    if (!this.#over) this.#teller.tell(reason, 0);
+    this.over();
+    this.#teller.closeNatives();
+  }
+}
+
+interface DroppedHandle {
+  readonly words: Int32Array;
+  readonly end: 0 | 1;
+  readonly natives: readonly [NativePort, NativePort];
+}
+
+const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, natives }) => {
+  // Handed on, or attached here: it is somebody else's.
+  const [tether, side] = platform.moveHere(natives) ?? [];
+  if (tether === undefined || side === undefined || !claimSide(words, end)) return;
+  const blocks = [layout.SIDE_0, layout.SIDE_1] as const;
+  const teller = new EndTeller(words, blocks[end], blocks[end === 0 ? 1 : 0], new NativeEnds({ tether, side }));
+  teller.tell('dropped', 0);
+  teller.closeNatives();
+});
+
+/** Tells the other end when a handle that this thread made is garbage before it was handed over or attached. */
+export function watchHandle(remote: Remote): Remote {
+  const { end, memory, tether, side, texts } = remote;
+  const natives = [tether, side] as readonly [NativePort, NativePort];
+  // Copies of the handle share its `texts`, and its transfer list keeps them: one of the three is enough to hand it over.
+  Object.defineProperty(remote.transfer, Symbol('handle'), { value: texts });
+  droppedHandles.register(texts, { words: new Int32Array(memory, 0, layout.DATA), end, natives });
+  return remote;
+}
