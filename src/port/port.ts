@@ -31,7 +31,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #closed: Settleable<CloseReason> = settleable();
   #referenced = true;
   #held = false;
+  /** This port has something to do, and must not be garbage. */
   #needed = false;
+  /** Somebody listens to something. */
+  #heard = false;
   #closeEmitted = false;
   #ready: Settleable<void> | undefined;
   #awaitsReady = false;
@@ -386,6 +389,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Somebody began or ceased to listen. */
   protected override listenersChanged(): void {
+    this.#heard = this.listened;
     this.#rehold();
     if (this.#wantsData) this.#pump.kick();
   }
@@ -498,7 +502,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #rehold(): void {
     const open = this.#transport.ended === undefined;
     const waiting = this.#waiting;
-    const needed = waiting || (open && (this.#closedAsked || this.listened));
+    const needed = waiting || (open && (this.#closedAsked || this.#heard));
     if (needed !== this.#needed) {
       this.#needed = needed;
       this.#transport.keep(needed ? this : undefined);
