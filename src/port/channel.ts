@@ -117,7 +117,10 @@ export function channel<In = unknown, Out = unknown>(
   const { region, near, far } = makeChannel(resolved);
   takeSide(region, 0);
   const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), WATCH_ANYBODY);
-  return { port: port as Port<In, Out>, remote: watchHandle(createHandle(region, 1, far, ownLife(), textsOf(resolved))) };
+  return {
+    port: port as Port<In, Out>,
+    remote: watchHandle(createHandle(region, 1, far, ownLife(), textsOf(resolved))),
+  };
 }
 
 /**

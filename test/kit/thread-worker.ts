@@ -11,9 +11,16 @@ const port = parentPort!;
 const gates = new Gates(gatesMemory);
 const still = new Int32Array(new SharedArrayBuffer(4));
 
+const held: millrace.Port[] = [];
+
 const stage: Stage = {
   data: roleData,
-  port: () => (roleRemote === undefined ? millrace.parentPort() : millrace.attach(roleRemote, roleOptions)),
+  port: () => {
+    const port = roleRemote === undefined ? millrace.parentPort() : millrace.attach(roleRemote, roleOptions);
+    held.push(port);
+    return port;
+  },
+  letGo: () => void held.splice(0),
   millrace,
   ring,
   gates,

@@ -11,6 +11,8 @@ export interface Stage<D = unknown> {
   readonly data: D;
   /** This thread's end of the channel that the test made, however it came here. */
   port(): millrace.Port;
+  /** Ports that `port` gave are held as long as the thread lives, unless this lets them go. */
+  letGo(): void;
   readonly millrace: typeof millrace;
   readonly ring: typeof ring;
   /** Shared with the test. */
