@@ -39,10 +39,11 @@ export interface SpawnOptions extends AdoptOptions {
  * A function makes the Worker itself, in the form that bundlers recognise, and posts nothing to it:
  * `spawn(() => new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }))`. It may be one of
  * `node:worker_threads` or the web's. With a URL a blocked thread, too, learns why a worker failed to start.
+ * TypeScript infers the type of such a Worker, but not beside the types of messages: `spawn<In, Out, Worker>(() => ...)`.
  * @param start the URL, absolute, of the module to run; or what makes the Worker
  * @throws UsageError ERR_OPTION; what the runtime's Worker throws
  */
-export function spawn<In = unknown, Out = unknown, W = SpawnedWorker>(
+export function spawn<In = unknown, Out = unknown, W = { terminate(): unknown }>(
   start: () => W,
   options?: AdoptOptions,
 ): { readonly port: Port<In, Out>; readonly worker: W };
