@@ -214,8 +214,9 @@ function replay(random: Random): void {
     const at = find(a.buffer, names[hit]!);
     if (at >= 0) {
       const from = at + random.int(-24, 8);
-      for (let i = from; i < from + random.int(1, 12); i++) {
-        // Stay off the words before the data.
+      // Behind the name another message may begin, the oldest one even. Stay off the words before the data.
+      const to = Math.min(from + random.int(1, 12), at + names[hit]!.length);
+      for (let i = from; i < to; i++) {
         if (i >= 72 && i < size && (size < 1024 || i >= 320)) bytes[i] = random.int(0, 255);
       }
     }
