@@ -11,7 +11,7 @@ export interface Features {
   readonly blockingTransfer: boolean;
   /** Characters from which on a string sent for the first time goes over the native port; Infinity: none does. */
   readonly nativeTextMin: number;
-  /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn`. */
+  /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn(url)`. */
   readonly probesPeers: boolean;
 }
 

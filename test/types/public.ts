@@ -103,3 +103,11 @@ export function passesOn(port: Ours, timeoutMs: number | undefined): void {
   port.addEventListener('message', () => {}, { once: true, signal: undefined });
   void port.receiveAsync({ signal: new AbortController().signal });
 }
+
+// A Worker that the caller makes keeps its type.
+export type _18 = Expect<Equal<ReturnType<Adopt>['worker'], Worker>>;
+export type _19 = Expect<Equal<ReturnType<Adopt>['port'], Ours>>;
+declare const adopt: typeof spawn<Answer, Job, Worker>;
+type Adopt = typeof adopt;
+export type _20 = Expect<Equal<Ours['ready'], Promise<void>>>;
+export type _21 = Expect<Equal<Ours['error'], unknown>>;
