@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Consumer } from '../../src/ring/consumer.ts';
+import { LatestConsumer } from '../../src/ring/latest-consumer.ts';
+import { LatestProducer } from '../../src/ring/latest-producer.ts';
 import { Producer } from '../../src/ring/producer.ts';
 import { BLOCKED, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { AccessLog } from '../kit/access-log.ts';
@@ -95,4 +97,47 @@ test('a second record that was published with the first costs no further load', 
   it.log.record(() => it.consumer.tryNext());
   const second = it.log.record(() => it.consumer.tryNext());
   assert.deepEqual(second, ['read word 84', 'read word 85']);
+});
+
+test('the newest only: payload, header, exchange, look; and load, exchange, header, payload, look', () => {
+  // Slot 1 is the writer's, slot 2 the reader's; the slots of 256 bytes of data start 64 bytes behind its start.
+  const slot = DATA_WORD + 16 + 16;
+  const places = {
+    ...names,
+    32: 'LATEST',
+    [slot]: 'LENGTH',
+    [slot + 1]: 'KIND',
+    [slot + 2]: 'SIDE_BEFORE',
+    [slot + 4]: 'PAYLOAD',
+  };
+  const log = new AccessLog(160, places);
+  const lane = laneOf({ words: () => log.words, bytes: () => log.bytes }, 256);
+  const producer = new LatestProducer(lane, new Waker(log.words, PARK[1], DATA, () => undefined));
+  const consumer = new LatestConsumer(lane, new Waker(log.words, PARK[0], SPACE, () => undefined));
+  const sent = log.record(() => {
+    log.words[producer.offset >>> 2] = 7;
+    producer.publish(4, 64, 0);
+  });
+  assert.deepEqual(sent, [
+    'write PAYLOAD = 7',
+    'write LENGTH = 4',
+    'write KIND = 64',
+    'write SIDE_BEFORE = 0',
+    'exchange LATEST, 5',
+    'load PARK of side 1',
+  ]);
+  const taken = log.record(() => {
+    assert.equal(log.words[consumer.peek() >>> 2], 7);
+    consumer.advance();
+    consumer.release();
+  });
+  assert.deepEqual(taken, [
+    'load LATEST',
+    'exchange LATEST, 2',
+    'read LENGTH',
+    'read KIND',
+    'read SIDE_BEFORE',
+    'read PAYLOAD',
+    'load PARK of side 0',
+  ]);
 });
