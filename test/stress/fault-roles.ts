@@ -14,6 +14,8 @@ export const victim: Role = (stage) => {
     port = made.port;
     stage.say(made.remote, made.remote.transfer);
   } else port = stage.port();
+  // A port that nobody holds any more may end as `dropped` right before its thread does.
+  Object.assign(globalThis, { heldPort: port });
   const byItself = end !== 'terminate';
   const die = (): void => {
     stage.gates.set(2, Math.max(1, Math.round((performance.timeOrigin + performance.now() - zero) * 1000)));
