@@ -167,6 +167,20 @@ test('a reader that is blocked when another thread takes its place gives up, and
   port.close();
 });
 
+test('asking for the init message again, or sending it to the same thread, disturbs nobody', async () => {
+  const port = new SABMessagePort('a', 8);
+  const worker = start({ task: 'drain' });
+  const seen = message(worker);
+  port.postInit(worker);
+  await within('writing', port.postMessage('for the first'));
+  assert.equal(await within('the answer', port.asyncRead()), 'taken');
+  assert.equal(port.postInit(null)[0].buffer, port.buffer);
+  port.postInit(worker);
+  await port.postMessage('last');
+  assert.deepEqual(await seen, ['for the first', 'last']);
+  port.close();
+});
+
 test('a read with a limit does not outlast it for a message that a new writer will never finish', async () => {
   const first = new SABMessagePort('a', 8);
   const reader = new SABMessagePort('b', first.buffer);

@@ -154,21 +154,21 @@ export class End implements SenderOwner {
     return this.#places.statuses.some((status) => Atomics.load(this.#words, status) !== ACTIVE);
   }
   /** Whether the other thread has ended, and none has taken its place. */
-  get #alone(): boolean {
+  get alone(): boolean {
     return this.#places.peerLife.some((word) => isGone(this.#words, word));
   }
   /** Disposed, or the other thread has ended and nothing of it is left to read: who waits without a limit waits for ever. */
   get #hopeless(): boolean {
     if (this.disposed) return true;
     // In this order: what it wrote before it ended must be seen (E2).
-    return this.#alone && this.#receiver?.ready !== true;
+    return this.alone && this.#receiver?.ready !== true;
   }
   /** Whether somebody has ended or come since that was last looked at. */
   get #news(): boolean {
     return this.#newsSince(this.#aloneSeen);
   }
   #newsSince(alone: boolean): boolean {
-    return this.disposed || this.#alone !== alone;
+    return this.disposed || this.alone !== alone;
   }
 
   /** Whether another thread has taken this side while this thread was blocked. Deno's `terminate` leaves such threads. */
@@ -202,7 +202,7 @@ export class End implements SenderOwner {
     if (sender === null) return;
     try {
       sender.pump();
-      if (!sender.waiting || !this.#alone) return;
+      if (!sender.waiting || !this.alone) return;
       // What does not fit the ring has no reader; what fits it has the next one.
       sender.dispose(disposedError);
       sender.pump();
@@ -311,7 +311,7 @@ export class End implements SenderOwner {
   }
   /** Takes note of what has become of the other thread; returns whether waiting without a limit is hopeless. */
   #look(): boolean {
-    this.#aloneSeen = this.#alone;
+    this.#aloneSeen = this.alone;
     const hopeless = this.#hopeless;
     if (hopeless) this.#receiver?.breakOff();
     return hopeless;

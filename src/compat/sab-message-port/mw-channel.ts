@@ -58,6 +58,8 @@ export class MWChannel {
   #mode: Mode = 'blocking';
   #handler: MessageHandler = null;
   #closed = false;
+  /** Main: who was sent the init message last. */
+  #target: InitTarget | null = null;
   #unwatch: () => void = () => {};
   /** Main: values sent over the native port so far. Worker: the ones that came and were not asked for yet. */
   #besideCount = 0;
@@ -111,7 +113,8 @@ export class MWChannel {
   postInit(target?: null, extraProps?: object): [MWChannelInit & Record<string, unknown>, TransferList];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     if (!this.#main) throw new Error('postInit is only for main side');
-    if (this.#sent || this.#ringOpen) {
+    const handed = this.#sent || this.#ringOpen;
+    if (handed && (this.#end.alone || (target !== null && target !== this.#target))) {
       this.#unwatch();
       this.#native = this.#connect();
       this.#end.expectPeer();
@@ -122,6 +125,7 @@ export class MWChannel {
     if (target === null) return [message, [port]];
     target.postMessage(message, [port]);
     this.#sent = true;
+    this.#target = target;
     this.#unwatch();
     this.#unwatch = watchPeer(target, () => this.#end.peerLost());
     return undefined;

@@ -34,6 +34,8 @@ export class SABMessagePort {
   readonly #writer: SABPipe;
   readonly #reader: SABPipe;
   #lifeline: NativePort | null = null;
+  /** Who was sent the init message last. */
+  #target: InitTarget | null = null;
   #unwatch: () => void = () => {};
   #closed = false;
 
@@ -100,10 +102,13 @@ export class SABMessagePort {
   postInit(target?: null, extraProps?: object): [SABMessagePortInit & Record<string, unknown>, TransferList];
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
-    // Not closed: a thread that is there still would take that for our end.
-    this.#lifeline = null;
-    this.#unwatch();
-    this.#end?.expectPeer();
+    // Asking for the message again, or sending it again to the same thread, is no reason to give its place away.
+    if (this.#end?.alone === true || (target !== null && target !== this.#target)) {
+      // Not closed: a thread that is there still would take that for our end.
+      this.#lifeline = null;
+      this.#unwatch();
+      this.#end?.expectPeer();
+    }
     if (target === null) return [message, documentedTransfer(this.#buffer, [])];
     // Shared memory is shared by being sent; the original also listed it for transfer, which every runtime refuses.
     if (platform.canProbe() && (platform.isWorker(target) || platform.isNativePort(target))) {
@@ -111,6 +116,8 @@ export class SABMessagePort {
       target.postMessage({ ...message, lifeline: far }, [far]);
       this.#hold(near);
     } else target.postMessage(message);
+    this.#target = target;
+    this.#unwatch();
     this.#unwatch = watchPeer(target, () => this.#end?.peerLost());
     return undefined;
   }
