@@ -142,7 +142,7 @@ export class RingInbound {
         let value: unknown;
         if (!this.#join.open) value = this.#decodeCopy(tag & KIND_MASK, payload);
         else if (this.#join.add(tag, source, payload.byteOffset, payload.length))
-          value = this.#join.take(this.#decodeAside);
+          value = this.#join.take(this.#decodeJoined);
         else continue;
         content = { value, ports: this.ports };
       } catch (error) {
