@@ -25,12 +25,12 @@ export interface AdoptOptions extends ChannelOptions {
    * Milliseconds that a blocked call waits for the worker to open its end before it throws a TimeoutError; default 30,000.
    * Infinity: for ever. The promises of an event loop wait for as long as the worker lives.
    */
-  readonly startTimeoutMs?: number;
+  readonly startTimeoutMs?: number | undefined;
 }
 
 /** Options of the channel, and of the runtime's own Worker (`workerData`, `execArgv`, `name`, ...) under `worker`. */
 export interface SpawnOptions extends AdoptOptions {
-  readonly worker?: object;
+  readonly worker?: object | undefined;
 }
 
 /**
