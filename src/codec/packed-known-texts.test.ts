@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { viewsOf } from '../memory/region.ts';
 import { type CodecOptions, type Memory, NO_ROOM } from './codec.ts';
 import { PackedDecoder, PackedEncoder } from './packed.ts';
+import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
 
 const buffer = new SharedArrayBuffer(8 << 20);
 const memory: Memory = viewsOf(buffer);
@@ -164,4 +165,41 @@ test('a decoder keeps its bounds whatever the peer teaches', () => {
   for (let seed = 100; seed < 110; seed++) for (let i = 0; i < 2; i++) assert.equal(carry(text(seed)), text(seed));
   assert.equal(carry(text(109)), text(109));
   assert.throws(() => carry(text(100)), { code: 'ERR_DECODE' });
+});
+
+test('what a failed payload taught and drove out is as before, its bytes too', () => {
+  const taught = new TaughtTexts(10, 100);
+  taught.remember(1, 'a', 60);
+  taught.finish(true);
+  taught.remember(2, 'b', 90);
+  taught.trim();
+  assert.deepEqual([taught.get(1), taught.get(2)], [undefined, 'b']);
+  taught.finish(false);
+  taught.remember(3, 'c', 40);
+  taught.trim();
+  taught.finish(true);
+  assert.deepEqual([taught.get(1), taught.get(2), taught.get(3)], ['a', undefined, 'c']);
+});
+
+test('an encoder that forgets has all of its room again, and no number twice', () => {
+  const known = new KnownTexts(10, 100);
+  const first = known.nextNumber;
+  assert.deepEqual(known.teach('x', 60), []);
+  known.finish(true);
+  known.forget();
+  assert.equal(known.nextNumber, first + 1);
+  assert.deepEqual(known.teach('y', 60), []);
+  known.finish(true);
+});
+
+test('a decoder counts two bytes for a character of a wide text', () => {
+  const encoder = new PackedEncoder({ knownTexts: 16 });
+  const decoder = new PackedDecoder({ knownTextBytes: 20_000 });
+  const carry = (value: unknown): unknown =>
+    decoder.decode(memory, 0, encoder.encodeInto(value, memory, 0, buffer.byteLength, true));
+  const wide = ['λ', '漢', '字'].map((letter) => letter.repeat(5000));
+  for (const each of wide) for (let i = 0; i < 2; i++) assert.equal(carry(each), each);
+  assert.equal(carry(wide[1]), wide[1]);
+  assert.equal(carry(wide[2]), wide[2]);
+  assert.throws(() => carry(wide[0]), { code: 'ERR_DECODE' });
 });

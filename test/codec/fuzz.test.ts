@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decoder } from '../../src/codec/codec.ts';
 import { CodecError } from '../../src/errors.ts';
+import { VALUE_DEPTH_MAX } from '../../src/limits.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 import { cases, eachCase, Random, seed } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
@@ -191,6 +192,20 @@ test('a payload of nothing but nesting is refused, not a stack overflow', () => 
     deep.set(payload.subarray(0, 4));
     for (let i = 0; i < 100_000; i++) deep.set(payload.subarray(4, 4 + level), 4 + i * level);
     assert.throws(() => decode(codec.createDecoder(), deep), CodecError);
+  }
+});
+
+test('lists of numbers lie no deeper than anything else', () => {
+  for (const leaf of [8, 9, 5]) {
+    for (const levels of [VALUE_DEPTH_MAX, VALUE_DEPTH_MAX + 1]) {
+      // Doubles are padded to an even index, though there are none.
+      const words = new Int32Array(leaf === 9 ? (levels + 2) & ~1 : levels + 1).fill((1 << 4) | 5);
+      words[0] = 1;
+      words[levels] = leaf;
+      const read = (): unknown => decode(codec.createDecoder(), new Uint8Array(words.buffer));
+      if (levels > VALUE_DEPTH_MAX) assert.throws(read, CodecError);
+      else assert.ok(Array.isArray(read()));
+    }
   }
 });
 

@@ -125,6 +125,21 @@ test('a decoder that is taught on and on forgets what came first, by bytes and b
   }
 });
 
+test('a decoder keeps all that an honest encoder teaches: as many numbers, and as many bytes after each reset', () => {
+  const decoder = codec.createDecoder();
+  for (const number of [1, SHAPES_MAX]) say(decoder, TEACH, [WORD_NULL], number, shapesOf(number, 1, 1, 8));
+  assert.deepEqual([knows(decoder, 1), knows(decoder, SHAPES_MAX)], [true, true]);
+  const each = SHAPE_KEYS_MAX * (SHAPE_KEY_BYTES + SHAPE_KEY_LENGTH_MAX);
+  const most = Math.floor(SHAPE_BYTES_MAX / each);
+  const half = most >> 1;
+  for (let first = 10_000; first < 13_000; first += 1000) {
+    say(decoder, RESET, [WORD_NULL], first, shapesOf(first, half, SHAPE_KEYS_MAX, SHAPE_KEY_LENGTH_MAX));
+    const next = first + half;
+    say(decoder, TEACH, [WORD_NULL], next, shapesOf(next, most - half, SHAPE_KEYS_MAX, SHAPE_KEY_LENGTH_MAX));
+    assert.deepEqual([knows(decoder, first), knows(decoder, next), knows(decoder, first - 1)], [true, true, false]);
+  }
+});
+
 test('numbers with gaps between, and shapes taught again, are neither mixed up nor counted twice', () => {
   const decoder = codec.createDecoder();
   const x = [objectOf(7), 16];

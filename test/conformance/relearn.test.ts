@@ -78,9 +78,10 @@ test('what waited in the outbox when the reader asked goes first and is read as 
   assert.throws(() => there.tryReceive(), CodecError);
   // From here on taught anew, behind what waits and was taught before.
   for (let id = 30; id < 60; id++) {
-    const value = { id, text, inner: { id } };
-    waiting.push(value);
-    here.postMessage(value);
+    for (const value of [{ id, text, inner: { id } }, { lost: id }]) {
+      waiting.push(value as never);
+      here.postMessage(value);
+    }
   }
   for (const value of waiting) {
     here.tryReceive(); // moves the outbox on
