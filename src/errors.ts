@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   ERR_CLAIM: 'claim, commit and abort were called out of order',
   ERR_HANDLE: 'the object handed over is not a channel end of this version, or was attached before',
   ERR_BUSY: 'the call excludes another one that is still in progress',
+  ERR_DEADLOCK: 'both sides are blocked in send, and neither can set aside more of what the other sends',
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
   // ClosedError: stop.
   ERR_CLOSED: 'this end was closed, or its peer is gone',

@@ -13,6 +13,7 @@
 //   2     8      CAPACITY_0      creator     0     bytes in the data area of lane 0, a power of two (2^31 reads as -2^31)
 //   3     12     CAPACITY_1      creator     0     bytes in the data area of lane 1, a power of two or 0
 //   4     16     MESSAGE_MAX     creator     0     bytes, largest encoded message either side may send
+//   16    64     JAM             both        1     who is blocked in send and takes nothing in (transport/thread/jam.ts)
 //   32    128    SIDE_0          -           2     side block of side 0 (below)
 //   80    320    SIDE_1          -           5     side block of side 1
 //   128   512    LANE_0          -           8     lane block of lane 0 (below)
@@ -55,6 +56,7 @@ export const VERSION = 1;
 export const CAPACITY_0 = 2;
 export const CAPACITY_1 = 3;
 export const MESSAGE_MAX = 4;
+export const JAM = 16;
 export const SIDE_0 = 32;
 export const SIDE_1 = 80;
 export const LANE_0 = 128;

@@ -1,5 +1,5 @@
 // Receiving and sending with this thread blocked and no event loop: the waits around what a transport can do at once.
-import { UnsupportedError } from '../errors.ts';
+import { UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../lane/ring-inbound.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -20,6 +20,7 @@ export function receiveBlocking(transport: Transport, timeoutMs: number, interru
 
 /**
  * Sends what found no room at the first try; false at the time limit or the end, when nothing was sent.
+ * @throws UsageError ERR_DEADLOCK, when nothing was sent, if the other side is blocked the same way and neither takes in any more
  * @param sent whether the value was taken already, and only the rest of its parts has to follow
  */
 export function sendBlocking(
@@ -42,7 +43,12 @@ export function sendBlocking(
   if (taken && transport.canBlock) {
     // A message in parts is on its way; what does not go in within the limit follows by itself.
     const left = timeoutMs - (performance.now() - start);
-    transport.waitProgress(() => transport.pump(), left);
+    try {
+      transport.waitProgress(() => transport.pump(), left);
+    } catch (error) {
+      // It follows while we receive, which is what both sides must do now.
+      if (!(error instanceof UsageError && error.code === 'ERR_DEADLOCK')) throw error;
+    }
   }
   return taken;
 }

@@ -90,6 +90,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * Sends, blocking this thread while there is no room. What arrives meanwhile is set aside, not lost. Returns false
    * if the time limit passed first; nothing was sent or moved then.
    * @throws UnsupportedError where this thread may not block; ClosedError once either side has ended, also while waiting;
+   *   UsageError ERR_DEADLOCK if the peer is blocked in `send`, too, and neither takes in any more: receive, then send again;
    *   else as postMessage
    */
   send(value: Out, options?: SendOptions): boolean {

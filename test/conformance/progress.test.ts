@@ -188,3 +188,57 @@ test(`flush() against an array of what was taken (SEED=${seed})`, async () => {
     );
   }
 });
+
+/** Sends `count` messages of a megabyte; when told that both sides are stuck it receives one first. */
+const floods: Role = (stage) => {
+  const port = stage.port();
+  const { count, start } = stage.data;
+  const large = new Uint8Array(1_000_000);
+  stage.gates.add(start);
+  while (stage.gates.get(start) < 2);
+  let received = 0;
+  let told = 0;
+  const take = (): void => {
+    if ((port.receive() as Uint8Array).length === large.length) received++;
+  };
+  for (let sent = 0; sent < count; ) {
+    try {
+      if (port.send(large)) sent++;
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ERR_DEADLOCK') throw error;
+      told++;
+      take();
+    }
+  }
+  while (received < count) take();
+  return told;
+};
+
+test('both sides send() more than either may set aside: one is told, receives, and both get through', async () => {
+  const made = startThread(
+    (stage) => {
+      const { port, remote } = stage.millrace.channel();
+      stage.say(remote, remote.transfer);
+      const role = new Function('stage', `return (${stage.data.role})(stage)`);
+      return role({ ...stage, port: () => port });
+    },
+    { data: { count: 70, start: 0, role: floods.toString() } },
+  );
+  const remote = await made.next();
+  const other = startThread(
+    (stage) => {
+      const role = new Function('stage', `return (${stage.data.role})(stage)`);
+      return role(stage);
+    },
+    { remote, data: { count: 70, start: 0, role: floods.toString() } },
+  );
+  // The two have gates of their own: each is let go when the other is there.
+  for (const { gates } of [made, other]) gates.add(0);
+  const told = (await within('both', Promise.all([made.done(), other.done()]))) as number[];
+  assert.ok(
+    told.some((times) => times > 0),
+    `told ${told}`,
+  );
+  await made.kill();
+  await other.kill();
+});

@@ -5,7 +5,6 @@ const PRODUCER = 'ring/latest-producer.js';
 const CONSUMER = 'ring/latest-consumer.js';
 const SLOTS = 'ring/latest-slots.js';
 const OUTBOUND = 'lane/latest-outbound.js';
-const PROGRESS = 'lane/latest-progress.js';
 
 export const latestMutants: readonly Mutant[] = [
   {
@@ -130,8 +129,8 @@ export const latestMutants: readonly Mutant[] = [
   },
   {
     name: 'latest: a sleeping sender does not see that its message was taken',
-    file: PROGRESS,
-    find: 'this.#pendingSeen && !this.#slots.pending',
+    file: 'transport/thread/shared-ring.js',
+    find: '(taken !== undefined && this.passed(taken))',
     replace: 'false',
     caughtBy: 'latest: on event loops',
     as: 'stuck',

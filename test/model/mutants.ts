@@ -20,6 +20,7 @@ const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
 const TRANSPORT = 'transport/thread/shared-ring.js';
 const REMAINS = 'transport/thread/remains.js';
+const JAM = 'transport/thread/jam.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/ring-outbound.js';
 const INBOUND = 'lane/ring-inbound.js';
@@ -429,7 +430,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'an event loop with a full outbox asks to be rung for data only',
     file: TRANSPORT,
-    find: /\(space \? SPACE : 0\);([\s\S]+?)if \(position === undefined\) return SPACE;/,
+    find: /\(space \? SPACE : 0\);([\s\S]+?)if \(position === undefined\)\s+return SPACE;/,
     replace: '0; $1 if (position === undefined) return 0;',
     caughtBy: 'loop: posts more than the ring holds',
     as: 'stuck',
@@ -499,12 +500,44 @@ export const mutants: readonly Mutant[] = [
     as: 'stuck',
   },
   {
+    name: 'two blocked senders never ask each other',
+    file: TRANSPORT,
+    find: "jams ? this.#jam.next() : 'sleep'",
+    replace: "'sleep'",
+    caughtBy: 'send: both sides at once, more than either sets aside',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked sender takes the other for stuck without asking',
+    file: JAM,
+    find: 'if (stage === STILL) {',
+    replace: 'if (stage === STILL || stage === WAITS) {',
+    caughtBy: 'send: both sides at once, as much as one of them sets aside',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked sender does not hear that it is asked',
+    file: TRANSPORT,
+    find: 'jams && this.#jam.news',
+    replace: 'false',
+    caughtBy: 'send: both sides at once, more than either sets aside',
+    as: 'stuck',
+  },
+  {
+    name: 'a blocked sender is not woken to be asked',
+    file: JAM,
+    find: /(ASKED, state & 1\)\) \{\s+)this\.#wakePeer\(\);/,
+    replace: '$1',
+    caughtBy: 'send: both sides at once, more than either sets aside',
+    as: 'stuck',
+  },
+  {
     name: 'a value that went in while its sender was about to sleep goes in again',
     file: 'port/blocking.js',
     find: 'taken ||= transport.pump()',
     replace: 'taken = transport.pump()',
     caughtBy: 'send: the reader takes one message and waits for us',
-    as: 'final',
+    as: 'stuck',
   },
   {
     name: 'a part does not say that more will follow',

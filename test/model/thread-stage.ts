@@ -55,6 +55,7 @@ for (const side of [0, 1] as const) {
 }
 names[SENT_BY_LEFT] = 'SENT_BY_LEFT';
 names[GATE] = 'GATE';
+names[layout.JAM] = 'JAM';
 
 /** Message `id`, of `length` bytes (a multiple of 4). From `ASIDE` on the codec refuses it: it takes the side port. */
 export function message(id: number, length: number): number {
@@ -104,6 +105,8 @@ export interface Manner {
   readonly codec?: Codec;
   /** Has time limits: what it does inside a call depends on the time that has passed. */
   readonly limited?: boolean;
+  /** Bytes that it sets aside, blocked in `send`; 0 is nothing, 1 is one message. */
+  readonly inboxLimit?: number;
   /** Takes any room after a while, blocked in `send`. */
   readonly impatient?: boolean;
 }
@@ -120,7 +123,7 @@ export class End {
 
   constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
     const { loop, watchPeer = false, limited = false, impatient = false } = manner;
-    const { overflow = 'wait', capacity = CAPACITY, codec = plain } = manner;
+    const { overflow = 'wait', capacity = CAPACITY, codec = plain, inboxLimit = 1024 } = manner;
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
     const bytes = kit.bytes();
@@ -151,6 +154,7 @@ export class End {
       livenessSliceMs: watchPeer ? 5 : Number.POSITIVE_INFINITY,
       startTimeoutMs: Number.POSITIVE_INFINITY,
       roomPatienceMs: impatient ? 1 : Number.POSITIVE_INFINITY,
+      inboxLimit,
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
@@ -189,6 +193,22 @@ export class End {
   pass(): void {
     this.mark('pass');
     while (Atomics.load(this.words, GATE) === 0) Atomics.wait(this.words, GATE, 0);
+  }
+
+  /** Sends, and when told that both sides are stuck receives one and tries again. */
+  sendOrReceive(...values: number[]): void {
+    for (const value of values) {
+      for (let sent = false; !sent; ) {
+        this.mark(`send or receive ${value}`);
+        try {
+          sent = this.port.send(value);
+        } catch (error) {
+          if ((error as { code?: string }).code !== 'ERR_DEADLOCK') throw error;
+          this.got.push('told');
+          this.receive(1);
+        }
+      }
+    }
   }
 
   close(): void {

@@ -24,6 +24,8 @@ const NINE = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((id) => message(id, 4));
 const WIDE = [1, 2, 3].map((id) => message(id, 24));
 const LARGE = message(7, 40);
 
+const received = ({ got }: End): number => got.filter((it) => it !== 'told').length;
+
 /** What one thread does. */
 type Part = (shipped: Shipped, side: 0 | 1) => Actor;
 
@@ -267,6 +269,53 @@ const scenes: readonly Scene[] = [
     ),
     final: tells('right', [...NINE, 'open']),
     timeoutsAreProgress: true,
+  },
+  {
+    name: 'send: both sides at once, more than either sets aside',
+    about:
+      'the ring holds two, nothing is set aside; one of them is told that both are stuck, receives, and both go on',
+    reaches: [/left:\["told"/, /right:\["told"/],
+    left: blocks(
+      (end) => {
+        end.sendOrReceive(...WIDE);
+        end.receive(WIDE.length - received(end));
+      },
+      { inboxLimit: 0 },
+    ),
+    right: blocks(
+      (end) => {
+        end.sendOrReceive(...WIDE);
+        end.receive(WIDE.length - received(end));
+      },
+      { inboxLimit: 0 },
+    ),
+    final: ({ results }) => {
+      for (const who of ['left', 'right']) {
+        const told = (results[who] as unknown[]).filter((it) => it !== 'told');
+        if (String(told) !== String([...WIDE, 'open'])) return `${who}: ${told}`;
+      }
+      const both = Object.values(results).flat();
+      return both.includes('told') ? undefined : 'nobody was told';
+    },
+  },
+  {
+    name: 'send: both sides at once, as much as one of them sets aside',
+    about: 'one side gets through, however late it learns of its room; so nobody is told',
+    left: blocks(
+      (end) => {
+        end.sendOrReceive(...WIDE);
+        end.receive(WIDE.length);
+      },
+      { inboxLimit: 0 },
+    ),
+    right: blocks(
+      (end) => {
+        end.sendOrReceive(...WIDE);
+        end.receive(WIDE.length);
+      },
+      { inboxLimit: 1 },
+    ),
+    final: all(tells('left', [...WIDE, 'open']), tells('right', [...WIDE, 'open'])),
   },
   {
     name: 'side channel: keeps its place in the order',

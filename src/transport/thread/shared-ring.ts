@@ -8,7 +8,7 @@
 //     the tether, or found in a slice of a blocked wait.
 import { platform } from '#platform';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
-import { LayoutError, TimeoutError } from '../../errors.ts';
+import { LayoutError, TimeoutError, UsageError } from '../../errors.ts';
 import { latestInbound } from '../../lane/latest-inbound.ts';
 import { LatestOutbound } from '../../lane/latest-outbound.ts';
 import type { Outbound } from '../../lane/outbound.ts';
@@ -28,6 +28,7 @@ import { BlockingWait } from '../../wait/block.ts';
 import { ANYTHING, awaitPosition, DATA, INTERRUPT, PASSED, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
+import { Jam } from './jam.ts';
 import { Life } from './life.ts';
 import { EndTeller } from './remains.ts';
 import { statsOf } from './stats.ts';
@@ -50,6 +51,8 @@ export interface SharedRingOptions {
   readonly livenessSliceMs: number;
   /** Milliseconds that a blocked sender waits for a batch of room before it takes any. */
   readonly roomPatienceMs?: number;
+  /** Bytes that are set aside while this thread is blocked in `send`. */
+  readonly inboxLimit?: number;
   /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
@@ -77,6 +80,8 @@ export class SharedRingTransport implements Transport {
   /** The region cannot be trusted any more: nothing in it is looked at again. */
   #damaged = false;
   readonly #roomPatienceMs: number;
+  readonly #inboxLimit: number;
+  readonly #jam: Jam;
   /** Damage found while nobody was there to throw at; the next `tryReceive` throws it. */
   #damageFound: unknown;
   #leftOverTaken = false;
@@ -124,6 +129,8 @@ export class SharedRingTransport implements Transport {
     const dataBell = new Waker(words, park, DATA, doorbell, wakes);
     const spaceBell = new Waker(words, park, SPACE, doorbell, wakes, there + layout.AWAITED);
     this.#caller = new Waker(words, park, INTERRUPT, doorbell, wakes);
+    this.#inboxLimit = options.inboxLimit ?? INBOX_BYTES_DEFAULT;
+    this.#jam = new Jam(words, side, () => spaceBell.ring());
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const encoder = options.codec.createEncoder(options.codecOptions);
     const failed = (error: unknown): void => events.failed(error);
@@ -269,6 +276,13 @@ export class SharedRingTransport implements Transport {
   }
 
   waitProgress(done: () => boolean, timeoutMs: number): boolean {
+    try {
+      return this.#waitProgress(done, timeoutMs);
+    } finally {
+      this.#jam.leave();
+    }
+  }
+  #waitProgress(done: () => boolean, timeoutMs: number): boolean {
     const start = performance.now();
     const tried = (): boolean => {
       this.#judging(() => this.#out.look());
@@ -283,11 +297,16 @@ export class SharedRingTransport implements Transport {
     while (!tried()) {
       // Two threads that send to each other would wait for ever if neither took in what the other has sent.
       let roomAside = true;
-      while ((roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash()));
+      while ((roomAside = this.#in.stashedBytes < this.#inboxLimit) && this.#judging(() => this.#in.stash()));
+      // Who has a time limit goes on at the end of it, and takes in what is there then.
+      const jams = !roomAside && timeoutMs === Number.POSITIVE_INFINITY;
+      const next = jams ? this.#jam.next() : 'sleep';
+      if (next === 'again') continue;
+      if (next === 'jammed') throw deadlock();
       const batches = patient;
       const look = (): boolean => {
         const room = batches ? this.#out.progressed : tried();
-        return room || this.life.over || (roomAside && this.#looked(() => this.#in.stashable));
+        return room || this.life.over || (roomAside ? this.#looked(() => this.#in.stashable) : jams && this.#jam.news);
       };
       const left = timeoutMs - (performance.now() - start);
       if (left <= 0) return tried();
@@ -437,4 +456,11 @@ export class SharedRingTransport implements Transport {
     }
     return error;
   }
+}
+
+function deadlock(): UsageError {
+  return new UsageError(
+    'ERR_DEADLOCK',
+    'Cannot send: both sides are blocked in send(), and each has set aside as much as it may of what the other sent; receive first, then send again',
+  );
 }
