@@ -177,9 +177,9 @@ export class LatestOutbound implements Publishing {
   get untaken(): number {
     return 0;
   }
-  /** Whether the reader has taken anything that somebody here waits for. */
+  /** Whether the reader has taken values that stood in the way of the one that waits. */
   get progressed(): boolean {
-    return this.#progress.taken || (this.#stuck && this.#sideTaken() !== this.#takenSeen);
+    return this.#stuck && this.#sideTaken() !== this.#takenSeen;
   }
 
   /** From now on nothing follows: `spill`, which comes next, sees to it. */

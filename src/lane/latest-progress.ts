@@ -10,9 +10,8 @@ export class LatestProgress {
   accepted = 0;
   /** Which of them, counted from 1, came into a slot last. */
   #published = 0;
-  /** Somebody was told that a message is neither taken nor replaced; and that it lay in a slot. */
+  /** Somebody was told that a message is neither taken nor replaced. */
   #awaited = false;
-  #pendingSeen = false;
 
   /** @param awaitedCame called when a message is replaced that `settledUpTo` was asked for: no reader rings for that */
   constructor(slots: Pick<LatestProducer, 'pending'>, outbox: Pick<Outbox, 'next'>, awaitedCame: () => void) {
@@ -27,23 +26,14 @@ export class LatestProgress {
     let settled = count < this.#published;
     // One that waits is the newest of all. With none, what came into a slot last is the newest that could be sent.
     if (!settled && count > this.#published && next !== undefined) settled = next.number >= count;
-    else if (!settled) {
-      this.#pendingSeen = this.#slots.pending;
-      settled = !this.#pendingSeen;
-    }
+    else if (!settled) settled = !this.#slots.pending;
     this.#awaited ||= !settled;
     return settled;
-  }
-
-  /** Whether the reader has taken a message that was found not taken. */
-  get taken(): boolean {
-    return this.#pendingSeen && !this.#slots.pending;
   }
 
   /** The newest of those accepted came into a slot. */
   published(): void {
     this.#published = this.accepted;
-    this.#pendingSeen = false;
     this.replaced();
   }
 

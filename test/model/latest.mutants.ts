@@ -135,4 +135,12 @@ export const latestMutants: readonly Mutant[] = [
     caughtBy: 'latest: on event loops',
     as: 'stuck',
   },
+  {
+    name: 'latest: a sleeping sender asks to be rung for what this reader never rings for',
+    file: OUTBOUND,
+    find: /awaits\(\) \{\s+return undefined;/,
+    replace: 'awaits() { return 0;',
+    caughtBy: 'latest: on event loops',
+    as: 'stuck',
+  },
 ];
