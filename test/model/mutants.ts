@@ -318,7 +318,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked sender takes nothing in',
     file: TRANSPORT,
-    find: '(roomAside = this.#in.stashedBytes < INBOX_BYTES_DEFAULT) && this.#judging(() => this.#in.stash())',
+    find: '(roomAside = this.#in.stashedBytes < this.#inboxLimit) && this.#judging(() => this.#in.stash())',
     replace: '(roomAside = false)',
     caughtBy: 'parts: both ways at once',
     as: 'stuck',
