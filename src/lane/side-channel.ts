@@ -120,13 +120,7 @@ export class SideChannel {
    */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
     checkTransfer(transfer, [this.#tether, this.#side]);
-    if (typeof value === 'string' && transfer.length === 0) return { value, transfer };
-    try {
-      const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
-      return { value: held[0], transfer: held[1] as readonly unknown[] };
-    } catch (cause) {
-      throw refusal(transfer, cause);
-    }
+    return cloneForLater(value, transfer);
   }
 
   /** Values posted so far. */
@@ -281,6 +275,20 @@ export class SideChannel {
     } else if (message[0] === LIFE && isLifePage(message[1])) {
       this.watchLife(message[1]);
     }
+  }
+}
+
+/**
+ * Clones a value with what moves along, which has been checked. It moves now.
+ * @throws DataCloneError; nothing was moved (but see `refusal`)
+ */
+export function cloneForLater(value: unknown, transfer: readonly unknown[]): HeldValue {
+  if (typeof value === 'string' && transfer.length === 0) return { value, transfer };
+  try {
+    const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
+    return { value: held[0], transfer: held[1] as readonly unknown[] };
+  } catch (cause) {
+    throw refusal(transfer, cause);
   }
 }
 

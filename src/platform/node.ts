@@ -177,6 +177,8 @@ export function adoptWorker(
   const made = worker as workerThreads.Worker;
   watchWorker(made, errors, ended);
   made.postMessage(startMessage(data), transfer as workerThreads.Transferable[]);
+  // It had ended before: no event will tell. Deno gives no sign of it.
+  if (made.threadId === -1) ended(undefined, undefined);
 }
 
 export const nodePlatform: Platform = {

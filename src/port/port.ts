@@ -54,6 +54,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.#wantsSpace,
       wantsTaken: () => this.#wantsTaken,
+      wantsReady: () => this.#awaitsReady,
       deliver: () => this.#deliver(),
       settle: () => this.#settle(),
     });

@@ -18,6 +18,8 @@ export interface PumpHost {
   wantsSpace(): boolean;
   /** Up to where the peer must have taken over what was sent before somebody's promise comes true. */
   wantsTaken?(): Mark | undefined;
+  /** Whether anybody waits until the other end is open, of which only a message on the native port tells. */
+  wantsReady?(): boolean;
   /** Hands one message out; false when there is none. Never throws. */
   deliver(): boolean;
   /** Settles what waits for progress or for the end. Never throws. */
@@ -93,9 +95,9 @@ export class Pump {
     void this.#run();
   }
 
-  /** A blocking call has used the park word meanwhile: announce anew. */
+  /** A blocking call has used the park word meanwhile, and may have taken the native port's messages: look and announce anew. */
   rearm(): void {
-    if (this.#state === 'parked') this.kick();
+    if (this.#state === 'parked' || this.#host.wantsReady?.() === true) this.kick();
   }
 
   async #run(): Promise<void> {

@@ -39,6 +39,24 @@ const MODULES: Readonly<Record<string, string>> = {
     const port = parentPort();
     await port.ready;
     for (const value of port.blocking()) port.postMessage(['answer', value]);`,
+  'flushes.mjs': `
+    import { parentPort } from ${index};
+    import { parentPort as native } from 'node:worker_threads';
+    const port = parentPort();
+    const first = port.flush();
+    port.postMessage('early');
+    const flushed = port.flush();
+    (native ?? globalThis).postMessage('up');
+    await first;
+    await flushed;
+    port.postMessage('flushed');`,
+  'silent.mjs': `
+    import { parentPort } from ${index};
+    const port = parentPort();
+    await port.ready;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    port.postMessage('message');
+    port.on('message', () => {});`,
   'syntax.mjs': 'let x = = 5;',
   'throws.mjs': 'throw new Error("on purpose");',
   'opened.mjs': `import { parentPort } from ${index}; await parentPort().ready; throw new Error("on purpose");`,
@@ -116,6 +134,26 @@ for (const kind of KINDS) {
   test(`${kind.name}: parentPort() may come late, where millrace was loaded in time`, async () => {
     const { port, worker } = start('late.mjs');
     assert.equal(await next(port), 'late');
+    port.close();
+    await worker.terminate();
+  });
+
+  test(`${kind.name}: a flush that was asked for before the start data came resolves`, async () => {
+    const made = kind.make(urlOf('flushes.mjs'));
+    await within('its flush', new Promise((resolve) => kind.hear(made, resolve)));
+    const { port } = spawn(() => made);
+    assert.equal(await next(port), 'early');
+    assert.equal(await next(port), 'flushed');
+    port.close();
+    await made.terminate();
+  });
+
+  test(`${kind.name}: ready resolves though a blocked call has taken the bell that told of it`, async () => {
+    const { port, worker } = start('silent.mjs');
+    const { ready } = port;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.equal(port.receive({ timeoutMs: STEP_MS }), 'message');
+    await within('both ends', ready);
     port.close();
     await worker.terminate();
   });
@@ -199,6 +237,16 @@ test('exit codes tell an end of its own from a kill', async () => {
   const { port } = spawn(() => new NodeWorker(urlOf('exits.mjs')));
   assert.equal(await next(port), CLOSED);
   assert.equal(port.reason, 'exit');
+});
+
+test('a Worker that had ended before is known to have ended, where it says so', {
+  skip: runtime === 'deno',
+}, async () => {
+  const made = new NodeWorker(urlOf('exits.mjs'));
+  await new Promise((resolve) => made.once('exit', resolve));
+  const { port } = spawn(() => made);
+  assert.equal(await next(port), CLOSED);
+  assert.equal(port.reason, 'terminated');
 });
 
 test('the function must return a Worker, and what it throws is thrown', () => {

@@ -1,8 +1,10 @@
 // The transport of a port that is there before its channel: `parentPort()` in a thread whose start data is on its way. What
 // is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
 import { platform } from '#platform';
-import { DataCloneError, UnsupportedError, UsageError } from '../../errors.ts';
+import { UnsupportedError, UsageError } from '../../errors.ts';
 import { EMPTY } from '../../lane/ring-inbound.ts';
+import { cloneForLater, type HeldValue } from '../../lane/side-channel.ts';
+import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
 import type { CloseReason } from '../../memory/layout.ts';
 import type { StartInbox } from '../../platform/start-inbox.ts';
@@ -37,7 +39,9 @@ export class LateTransport implements Transport {
   readonly #stopWaiting: () => void;
   #found: Transport | undefined;
   /** What was posted before the start data came, cloned, with the moved objects in it. */
-  #early: (readonly [value: unknown, transfer: readonly unknown[]])[] = [];
+  #early: HeldValue[] = [];
+  /** Marks that were set before, and what they are in the stream of the real transport. */
+  readonly #marks = new Map<Mark, Mark | undefined>();
   #closedAs: CloseReason | undefined;
   #failure: Error | undefined;
   #failureTold = false;
@@ -113,13 +117,11 @@ export class LateTransport implements Transport {
         { limit: EARLY_MESSAGES_MAX },
       );
     }
-    try {
-      // As it is now, and moved now, whatever becomes of it until then.
-      const [held, moved] = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
-      this.#early.push([held, moved as readonly unknown[]]);
-    } catch (cause) {
-      throw new DataCloneError(`Cannot clone the value: ${(cause as Error).message}`, '$', cause);
-    }
+    checkTransfer(transfer, []);
+    // As it is now, and moved now, whatever becomes of it until then.
+    this.#early.push(cloneForLater(value, transfer));
+    // A getter of the value may have found the start data.
+    if (this.#found !== undefined) this.#sendEarly(this.#found);
   }
 
   cork<R>(body: () => R): R {
@@ -136,15 +138,22 @@ export class LateTransport implements Transport {
     throw this.#failure;
   }
 
-  /** Counts what waits here, which is the first that the real transport will accept. */
+  /** Counts what waits here, which is the first that the real transport will be given. */
   mark(): Mark {
-    return this.#real?.mark() ?? { accepted: this.#early.length, position: undefined };
+    const real = this.#real;
+    if (real !== undefined) return real.mark();
+    const mark: Mark = { accepted: this.#early.length, position: undefined };
+    this.#marks.set(mark, undefined);
+    return mark;
   }
   takenUpTo(mark: Mark): boolean {
-    return this.#real?.takenUpTo(mark) ?? false;
+    return this.#real?.takenUpTo(this.#placed(mark)) ?? false;
   }
   passed(mark: Mark): boolean {
-    return this.#real?.passed(mark) ?? false;
+    return this.#real?.passed(this.#placed(mark)) ?? false;
+  }
+  #placed(mark: Mark): Mark {
+    return this.#marks.get(mark) ?? mark;
   }
   pump(): boolean {
     return this.#real?.pump() ?? this.#early.length === 0;
@@ -163,7 +172,7 @@ export class LateTransport implements Transport {
 
   /** Once the data has come, `woken` follows. */
   park(data: boolean, space: boolean, taken?: Mark): boolean {
-    return this.#real?.park(data, space, taken) ?? this.#failure === undefined;
+    return this.#real?.park(data, space, taken && this.#placed(taken)) ?? this.#failure === undefined;
   }
   unpark(): void {
     this.#found?.unpark();
@@ -186,7 +195,8 @@ export class LateTransport implements Transport {
     return this.#real?.clearInterrupt(word) ?? 0;
   }
   stats(): Stats {
-    return this.#found?.stats() ?? NO_STATS;
+    if (this.#found !== undefined) return this.#found.stats();
+    return this.ended === undefined ? NO_STATS : { ...NO_STATS, undelivered: this.#early.length };
   }
 
   /** Before the data has come: what was posted goes out when it does, and the parent learns of the end then. */
@@ -211,19 +221,32 @@ export class LateTransport implements Transport {
       this.#found = real;
       if (this.#held) real.hold(true);
       if (this.#interrupt !== 0) real.interrupt(this.#interrupt);
-      for (const [value, transfer] of this.#early.splice(0)) {
-        try {
-          real.post(value, transfer);
-        } catch (error) {
-          this.#events.failed(error);
-        }
-      }
+      this.#sendEarly(real);
       if (this.#closedAs !== undefined) real.close(this.#closedAs);
     } catch (error) {
       this.#failure = error as Error;
     }
     // Not inside whoever happened to look.
     queueMicrotask(() => this.#events.woken());
+  }
+
+  #sendEarly(real: Transport): void {
+    let given = 0;
+    const place = (): void => {
+      for (const [mark, placed] of this.#marks) {
+        if (placed === undefined && mark.accepted <= given) this.#marks.set(mark, real.mark());
+      }
+    };
+    place();
+    for (const { value, transfer } of this.#early.splice(0)) {
+      try {
+        real.post(value, transfer);
+      } catch (error) {
+        this.#events.failed(error);
+      }
+      given++;
+      place();
+    }
   }
 
   /** No start data has come. */
