@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
-import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 import type { PortWorld } from './port.ts';
 
 const TINY = { capacityBytes: 1024 };
@@ -26,6 +26,21 @@ export function portSending({ name, pair, far }: PortWorld): void {
     await within('room', room);
     assert.equal(a.trySend('fits now'), true);
     assert.equal(b.tryReceive(), 'fits now');
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: whoever blocked in send() for nothing is woken by its listener's messages as before`, async () => {
+    // Both sleep on one word: what the blocked call takes back there, the event loop must announce anew.
+    const { a, b } = pair({ ...TINY, spinMicroseconds: false });
+    const heard: unknown[] = [];
+    a.on('message', (value) => heard.push(value));
+    while (a.trySend('filler'));
+    for (let i = 0; i < 5; i++) await turn();
+    assert.equal(a.send('too much', { timeoutMs: 5 }), false);
+    b.postMessage('heard');
+    await until('the message was heard', () => heard.length > 0);
+    assert.deepEqual(heard, ['heard']);
     a.close();
     b.close();
   });
