@@ -131,6 +131,16 @@ for (const kind of KINDS) {
     await worker.terminate();
   });
 
+  test(`${kind.name}: an event loop learns that a blocked worker was terminated`, async () => {
+    const { port, worker } = start('blocks.mjs');
+    await within('both ends', port.ready);
+    port.postMessage('first');
+    assert.deepEqual(await next(port), ['answer', 'first']);
+    await worker.terminate();
+    assert.equal(await next(port), CLOSED);
+    assert.equal(port.reason, 'terminated');
+  });
+
   test(`${kind.name}: parentPort() may come late, where millrace was loaded in time`, async () => {
     const { port, worker } = start('late.mjs');
     assert.equal(await next(port), 'late');
