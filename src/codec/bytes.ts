@@ -2,12 +2,13 @@
 import { CodecError } from '../errors.ts';
 import { KIND_BYTES } from '../frame/header.ts';
 import { type Codec, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
+import { lengthOfView } from './own-slots.ts';
 
 class BytesEncoder implements Encoder {
   /** Takes any Uint8Array, a Buffer included; everything else is refused. */
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number): number {
     if (!(value instanceof Uint8Array)) return REFUSED;
-    const { byteLength } = value;
+    const byteLength = lengthOfView(value, 'Uint8Array');
     if (byteLength > limit) return NO_ROOM;
     if (byteLength > 0) memory.blocks.copyIn(value, offset);
     return byteLength;

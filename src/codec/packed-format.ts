@@ -137,3 +137,5 @@ export const VIEW_NAMES: readonly string[] = [
   'BigUint64Array',
   'Float16Array',
 ];
+/** Bytes of an element of each. */
+export const VIEW_SIZES: readonly number[] = [1, 1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8, 2];

@@ -3,6 +3,18 @@ import { platform } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../limits.ts';
 import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
 import {
+  bufferOfView,
+  flagsOf,
+  isDetached,
+  isResizable,
+  lengthOfBuffer,
+  lengthOfView,
+  maxOfBuffer,
+  nameOfView,
+  offsetOfView,
+  sourceOf,
+} from './own-slots.ts';
+import {
   ERROR_HAS_CAUSE,
   ERROR_HAS_MESSAGE,
   ERROR_HAS_STACK,
@@ -22,6 +34,7 @@ import {
   TAG_BITS,
   TAG_EXTRA,
   VIEW_NAMES,
+  VIEW_SIZES,
 } from './packed-format.ts';
 import type { ShapeNode } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
@@ -113,10 +126,6 @@ function head(writer: PackedWriter, at: number, extra: number, parameter: number
 }
 
 const describe: (object: object, name: string) => PropertyDescriptor | undefined = Object.getOwnPropertyDescriptor;
-const sourceGetter = describe(RegExp.prototype, 'source')!.get!;
-const flagsGetter = describe(RegExp.prototype, 'flags')!.get!;
-const sourceOf = (regexp: RegExp): string => sourceGetter.call(regexp);
-const flagsOf = (regexp: RegExp): string => flagsGetter.call(regexp);
 
 const unboxers: readonly ((this: unknown) => unknown)[] = [
   Number.prototype.valueOf,
@@ -211,41 +220,22 @@ function writeError(writer: PackedWriter, error: Error, at: number, place: Shape
   return next;
 }
 
-interface AnyBuffer extends ArrayBuffer {
-  readonly detached: boolean;
-  readonly resizable: boolean;
-  readonly maxByteLength: number;
-}
-
-/** Node 20 has no `detached`; there, a view of nothing can be made of any buffer but a detached one. */
-function isDetached(buffer: ArrayBuffer): boolean {
-  const { detached } = buffer as AnyBuffer;
-  if (detached !== undefined) return detached;
-  if (buffer.byteLength > 0) return false;
-  try {
-    new Uint8Array(buffer);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 function writeBuffer(writer: PackedWriter, buffer: ArrayBuffer, at: number): number {
   if (isDetached(buffer)) return writer.failSelf('a detached ArrayBuffer');
-  const { byteLength, resizable, maxByteLength } = buffer as AnyBuffer;
-  if (!resizable) {
+  const byteLength = lengthOfBuffer(buffer);
+  if (!isResizable(buffer)) {
     head(writer, at, EXTRA_BUFFER, 0);
-    return writeBytes(writer, new Uint8Array(buffer), at + 1);
+    return writeBytes(writer, new Uint8Array(buffer), byteLength, at + 1);
   }
+  const maxByteLength = maxOfBuffer(buffer);
   if ((writer.reserved += maxByteLength) > RESIZABLE_BYTES_MAX) throw REFUSED_SIGNAL;
   head(writer, at, EXTRA_BUFFER_RESIZABLE, 0);
   writer.words[at + 2] = maxByteLength;
-  return writeBytes(writer, new Uint8Array(buffer, 0, byteLength), at + 1, 1);
+  return writeBytes(writer, new Uint8Array(buffer, 0, byteLength), byteLength, at + 1, 1);
 }
 
 /** The length at `at`, `gap` words that the caller fills, padding, the bytes. */
-function writeBytes(writer: PackedWriter, bytes: Uint8Array, at: number, gap = 0): number {
-  const length = bytes.byteLength;
+function writeBytes(writer: PackedWriter, bytes: Uint8Array, length: number, at: number, gap = 0): number {
   const start = (at + 2 + gap) & ~1;
   const next = start + Math.ceil(length / 4);
   if (next > writer.end) throw NO_ROOM_SIGNAL;
@@ -259,46 +249,44 @@ function writeBytes(writer: PackedWriter, bytes: Uint8Array, at: number, gap = 0
   return next;
 }
 
-const typedArrayName = describe(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag as never)!.get!;
-
 function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, place: ShapeNode): number {
-  const name: string | undefined = typedArrayName.call(view);
+  const name = nameOfView(view);
   const number = VIEW_NAMES.indexOf(name ?? 'DataView');
   if (number < 0) throw REFUSED_SIGNAL;
-  const buffer = view.buffer as AnyBuffer;
+  const buffer = bufferOfView(view, name);
   if (typeof SharedArrayBuffer !== 'undefined' && isShared(buffer)) throw REFUSED_SIGNAL;
   if (isDetached(buffer)) return writer.failSelf('a view of a detached ArrayBuffer');
   let byteOffset: number;
   let byteLength: number;
   try {
-    ({ byteOffset, byteLength } = view);
+    byteOffset = offsetOfView(view, name);
+    byteLength = lengthOfView(view, name);
   } catch {
     return writer.failSelf('a view that its ArrayBuffer no longer reaches'); // only DataView throws
   }
-  if (!buffer.resizable) {
-    const whole = byteOffset === 0 && byteLength === buffer.byteLength && !writer.met.has(buffer);
+  const bufferLength = lengthOfBuffer(buffer);
+  const resizable = isResizable(buffer);
+  if (!resizable) {
+    const whole = byteOffset === 0 && byteLength === bufferLength && !writer.met.has(buffer);
     // A small Buffer shares memory with others by accident: sending all of it would send what belongs to somebody else,
     // and 64 KiB for a few bytes. Its copy gets memory of its own, which hence is no object met before.
-    const pooled = !whole && platform.isPooled(view);
+    const pooled = !whole && platform.isPooled(view, byteLength, bufferLength);
     if (whole || pooled) {
       writer.met.number(pooled ? {} : buffer);
       head(writer, at, EXTRA_VIEW_WHOLE, number);
-      return writeBytes(writer, view instanceof Uint8Array ? view : new Uint8Array(buffer), at + 1);
+      return writeBytes(writer, view instanceof Uint8Array ? view : new Uint8Array(buffer), byteLength, at + 1);
     }
   }
-  if (buffer.resizable) {
-    if (isOutOfBounds(view, name)) return writer.failSelf('a view that its ArrayBuffer no longer reaches');
+  if (resizable) {
+    if (name !== undefined && byteLength === 0 && isOutOfBounds(view))
+      return writer.failSelf('a view that its ArrayBuffer no longer reaches');
     // A view that reaches to the end of such a buffer may be one that grows with it. Only the runtime can tell.
-    if (buffer.byteLength - byteOffset - byteLength < sizeOf(view)) throw REFUSED_SIGNAL;
+    if (bufferLength - byteOffset - byteLength < VIEW_SIZES[number]!) throw REFUSED_SIGNAL;
   }
   head(writer, at, EXTRA_VIEW, number);
   writer.words[at + 1] = byteOffset;
-  writer.words[at + 2] = byteLength / sizeOf(view);
+  writer.words[at + 2] = byteLength / VIEW_SIZES[number]!;
   return writer.value(buffer, at + 3, place);
-}
-
-function sizeOf(view: ArrayBufferView): number {
-  return (view as Partial<Uint8Array>).BYTES_PER_ELEMENT ?? 1;
 }
 
 function isShared(buffer: object): boolean {
@@ -306,8 +294,7 @@ function isShared(buffer: object): boolean {
 }
 
 /** A view that is out of bounds says it has no bytes and starts at 0; so does an empty one. */
-function isOutOfBounds(view: ArrayBufferView, name: string | undefined): boolean {
-  if (view.byteLength > 0 || name === undefined) return false;
+function isOutOfBounds(view: ArrayBufferView): boolean {
   try {
     // The one thing that tells them apart without writing: methods refuse a view that is out of bounds.
     Uint8Array.prototype.keys.call(view as Uint8Array);

@@ -77,8 +77,8 @@ export interface Platform {
    * shared memory. Infinity where that is never so.
    */
   readonly nativeTextMin: number;
-  /** Whether a view lies in memory that the runtime shares out among small buffers of many owners. */
-  isPooled(view: ArrayBufferView): boolean;
+  /** Whether a view of `bytes` lies in memory (`bufferBytes`) that the runtime shares out among small buffers of many owners. */
+  isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean;
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;

@@ -57,6 +57,13 @@ export class BufferTextMemory implements TextMemory {
 
 const bufferCopy = Buffer.prototype.copy as (this: Uint8Array, target: ArrayBufferView, at: number) => number;
 
+// Buffer.copy believes what `length` says, and writes as much: a view is handed to it that nobody gave properties of its own.
+const typedArray: object = Object.getPrototypeOf(Uint8Array.prototype);
+const accessor = (name: string): unknown => Object.getOwnPropertyDescriptor(typedArray, name)?.get;
+const lengthOf = accessor('length') as (this: Uint8Array) => number;
+const offsetOf = accessor('byteOffset') as (this: Uint8Array) => number;
+const bufferOf = accessor('buffer') as (this: Uint8Array) => ArrayBuffer;
+
 /** Whether Buffer.copy takes a target that is no Uint8Array. Node 20's refuses. */
 function copiesToAnyView(): boolean {
   try {
@@ -88,8 +95,9 @@ export class BufferBlockMemory implements BlockMemory {
     this.#signed = new Int8Array(memory);
   }
   copyIn(source: Uint8Array, offset: number): void {
-    if (source.length < this.#copyMin) this.#bytes.set(source, offset);
-    else bufferCopy.call(source, this.#signed, offset);
+    const length = lengthOf.call(source);
+    if (length < this.#copyMin) this.#bytes.set(source, offset);
+    else bufferCopy.call(new Uint8Array(bufferOf.call(source), offsetOf.call(source), length), this.#signed, offset);
   }
   copyOut(target: Uint8Array, start: number, length: number, at = 0): void {
     this.#buffer.copy(target, at, start, start + length);
@@ -202,9 +210,8 @@ export const nodePlatform: Platform = {
     return Buffer.from(memory as ArrayBuffer);
   },
 
-  isPooled(view: ArrayBufferView): boolean {
-    const { byteLength } = view.buffer;
-    return byteLength === POOL_BYTES && byteLength > 1 && view.byteLength < byteLength >>> 1 && Buffer.isBuffer(view);
+  isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean {
+    return bufferBytes === POOL_BYTES && bufferBytes > 1 && bytes < bufferBytes >>> 1 && Buffer.isBuffer(view);
   },
 
   messageChannel(): readonly [NativePort, NativePort] {

@@ -35,8 +35,8 @@ export class Link {
   #length = 0;
 
   /**
-   * By default the encoder takes arrays at their word that have shown no named properties often enough; to compare every
-   * value with structured clone, it must look. docs/codec-battery.md has more on this.
+   * By default the encoder looks for named properties on match results alone; to compare every value with structured clone,
+   * it must look at every array. docs/codec-battery.md has more on this.
    */
   constructor(random: Random, options: CodecOptions = { exactArrays: true }, receiver: CodecOptions = options) {
     this.#random = random;
