@@ -36,11 +36,14 @@ for (const ending of ['returns', 'exits', 'crashes', 'killed'] as readonly Endin
     for (const first of [0, 10, 20]) {
       if (first === 10) port.onmessage = null;
       else port.onmessage = ({ data }) => heard.push(data.n);
-      const worker = ended({ door: 'SABMessagePort', ending, first, count: 3 }, open());
+      const gates = new Gates();
+      const worker = ended({ door: 'SABMessagePort', ending, first, count: 3 }, gates);
       const exit = exitOf(worker);
       const written = message(worker);
       port.postInit(worker);
+      // It ends when this was heard: its error must not come before its message.
       await written;
+      gates.open(0);
       if (first === 10) for (let n = 0; n < 3; n++) heard.push((await within('a read', port.asyncRead())).n);
       else await until('three messages', () => heard.length % 3 === 0 && heard.at(-1) === first + 2);
       if (ending === 'killed') await worker.terminate();
