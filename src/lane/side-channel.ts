@@ -135,9 +135,10 @@ export class SideChannel {
     if (found === undefined) return undefined;
     this.#wantedFrom = (number + 1) | 0;
     for (const earlier of this.#values.keys()) {
-      this.#values.delete(earlier);
       if (earlier === number) break;
+      this.#forget(earlier);
     }
+    this.#values.delete(number);
     return found;
   }
 
@@ -152,8 +153,13 @@ export class SideChannel {
     this.pull();
     for (const earlier of this.#values.keys()) {
       if (((earlier - number) | 0) >= 0) break;
-      this.#values.delete(earlier);
+      this.#forget(earlier);
     }
+  }
+
+  #forget(number: number): void {
+    closePorts(this.#values.get(number));
+    this.#values.delete(number);
   }
 
   /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
@@ -238,7 +244,9 @@ export class SideChannel {
 
   /** @param attached whether a thread has the other end */
   close(attached: boolean): void {
+    if (this.#open) this.pull();
     this.#open = false;
+    for (const number of this.#values.keys()) this.#forget(number);
     this.natives.close(attached);
   }
 
@@ -253,7 +261,8 @@ export class SideChannel {
 
   #arrive(number: number, value: SideValue): void {
     this.#nextArriving = (number + 1) | 0;
-    if (((number - this.#wantedFrom) | 0) >= 0) this.#values.set(number, value);
+    if (((number - this.#wantedFrom) | 0) >= 0 && this.#open) this.#values.set(number, value);
+    else closePorts(value);
   }
 
   /** Something came that this thread cannot make: a value, for nothing else that is sent here could fail. */
@@ -305,6 +314,11 @@ function refusal(transfer: readonly unknown[], cause: unknown): DataCloneError {
 /** Bounded, because it says how many memories are kept at a time. */
 function isSlot(value: unknown): value is number {
   return value === 0 || value === 1 || value === 2;
+}
+
+/** Nobody will ever have what came with this value: the other ends of its ports are to know. */
+function closePorts(value: SideValue | undefined): void {
+  for (const port of value?.ports ?? []) if (platform.isNativePort(port)) (port as NativePort).close();
 }
 
 function isFrame(frame: unknown): frame is SpilledFrame {

@@ -39,19 +39,6 @@ class DenoTextMemory extends BufferTextMemory {
 /** Whether this is the thread of a web Worker, and not one of node:worker_threads. */
 const isWebThread: boolean = parentPort === null && 'WorkerGlobalScope' in globalThis;
 
-interface Terminable {
-  terminate(): void;
-}
-
-/** A web Worker has no event of its end, and a thread that is busy or blocked does not end: the call is the only sign. */
-function hearTerminate(worker: Terminable, ended: ThreadEnded): void {
-  const { terminate } = worker;
-  worker.terminate = () => {
-    terminate.call(worker);
-    ended(undefined, undefined);
-  };
-}
-
 export const platform: Platform = {
   ...nodePlatform,
   name: 'deno',
@@ -87,10 +74,7 @@ export const platform: Platform = {
 
   adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
     if (!isWebWorker(worker)) adoptWorker(worker, data, transfer, 'error', ended);
-    else {
-      adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: false });
-      hearTerminate(worker as Terminable, ended);
-    }
+    else adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: false });
   },
 
   // The parentPort of a node:worker_threads thread is no port that could be taken from; its messages come to the global.

@@ -5,6 +5,7 @@ import { startMessage } from './start-inbox.ts';
 /** The members that the three have in common; the libraries that declare them don't agree. */
 interface WebWorker extends EventTarget {
   postMessage(message: unknown, transfer: readonly unknown[]): void;
+  terminate(): void;
 }
 
 export function isWebWorker(value: unknown): boolean {
@@ -37,6 +38,13 @@ export function adoptWebWorker(
       // 0 is a normal end as well as terminate(): a thread that has loaded the library says itself that it has ended.
       else ended(code > 1 ? 'exit' : undefined, undefined);
     });
+  } else {
+    // The call is the only sign: a busy or blocked thread goes on on Deno, and not every browser tells of a port's end.
+    const { terminate } = web;
+    web.terminate = () => {
+      terminate.call(web);
+      ended(undefined, undefined);
+    };
   }
   web.postMessage(startMessage(data), transfer);
 }

@@ -190,3 +190,22 @@ test('a pair of which one end is attached here waits for the other, in time', as
   port.close();
   await within('the thread', thread.done());
 });
+
+for (const overflow of ['wait', 'latest'] as const) {
+  test(`a handle in a message that nobody will read any more is known to be lost (${overflow})`, async () => {
+    const { port, remote } = channel({ overflow });
+    const far = attach(remote);
+    const lost = Array.from({ length: 3 }, () => channel());
+    for (const each of lost) port.postMessage(each.remote, each.remote.transfer);
+    const read = overflow === 'wait' ? 0 : 2;
+    const arrived = attach(far.tryReceive());
+    // Read by nobody, or replaced.
+    far.close();
+    for (const [i, each] of lost.entries()) {
+      if (i !== read) assert.equal(await within('the end', each.port.closed), 'terminated');
+    }
+    arrived.postMessage('here');
+    assert.equal(lost[read]?.port.tryReceive(), 'here');
+    arrived.close();
+  });
+}
