@@ -7,7 +7,7 @@ export const ERROR_CODES = {
   ERR_TOO_LARGE: 'a message or record is longer than the channel takes',
   ERR_OUTBOX_FULL: 'the outbox is full and its policy is to refuse',
   ERR_CLAIM: 'claim, commit and abort were called out of order',
-  ERR_HANDLE: 'the object handed over is not a channel end of this version, or was attached before',
+  ERR_HANDLE: 'the object handed over is no end of a channel, was handed on, or was attached before',
   ERR_BUSY: 'the call excludes another one that is still in progress',
   ERR_DEADLOCK: 'both sides are blocked in send, and neither can set aside more of what the other sends',
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',

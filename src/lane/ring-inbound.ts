@@ -138,10 +138,9 @@ export class RingInbound {
     for (const [tag, payload] of frames) {
       let content: Delivery | Failure;
       try {
-        const source = viewsOf(payload.buffer);
         let value: unknown;
         if (!this.#join.open) value = this.#decodeCopy(tag & KIND_MASK, payload);
-        else if (this.#join.add(tag, source, payload.byteOffset, payload.length))
+        else if (this.#join.add(tag, viewsOf(payload.buffer), payload.byteOffset, payload.length))
           value = this.#join.take(this.#decodeJoined);
         else continue;
         content = { value, ports: this.ports };
@@ -292,10 +291,21 @@ export class RingInbound {
 
   /** Decodes a message that stands anywhere in a buffer: first it must start where codecs expect it. */
   #decodeCopy(kind: number, payload: Uint8Array): unknown {
-    this.#taken(payload.length);
-    const views = viewsOf(new ArrayBuffer((payload.length + 7) & -8));
-    views.bytes.set(payload);
-    return this.#decodeAside(kind, views, payload.length);
+    const { length } = payload;
+    if (length > this.#messageMax) {
+      throw new LayoutError(
+        `Cannot decode: ${length} bytes were left over, and the channel takes ${this.#messageMax}`,
+        {
+          length,
+          limit: this.#messageMax,
+        },
+      );
+    }
+    this.#taken(length);
+    const views = viewsOf(new ArrayBuffer((length + 7) & -8));
+    // Memory that is shared may grow while we look.
+    views.bytes.set(payload.subarray(0, length));
+    return this.#decodeAside(kind, views, length);
   }
 
   /**
