@@ -83,10 +83,10 @@ export function takeSide({ views }: Region, end: 0 | 1): void {
   Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
 }
 
-/** Takes a side for this thread; false if it is taken. */
-export function claimSide(words: Int32Array, end: 0 | 1): boolean {
-  // SYNC attach-once: whoever changes 0 to 1 owns the side; pairs with the same exchange in any other thread.
-  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, 0, 1) === 0;
+/** Takes a side for this thread, or, with 2, so that nobody will ever have it; false if it is taken. */
+export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1): boolean {
+  // SYNC attach-once: whoever changes 0 owns the side; pairs with the same exchange in any other thread.
+  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, 0, by) === 0;
 }
 
 export interface OpenedHandle {

@@ -74,8 +74,8 @@ const died = (error) => {
 };
 process.on('exit', (code) => {
   if (code === 0 && trustsCode) how = end.exit;
-  // SYNC attach-once: whoever opened the end tells of it, and of what it has sent; pairs with openHandle.
-  if (Atomics.compareExchange(words, end.attached, 0, 1) !== 0) return;
+  // SYNC attach-once: whoever opened the end tells of it, and of what it has sent; 2 is nobody; pairs with openHandle.
+  if (Atomics.compareExchange(words, end.attached, 0, 2) !== 0) return;
   // SYNC closed: pairs with Life.over.
   Atomics.store(words, end.closed, how);
   // SYNC awake: rings for a parent that is blocked; its event loop hears of the Worker's end; pairs with announce.

@@ -280,3 +280,9 @@ test('options that have no place are refused before anything is made', () => {
 test('a main thread has no parent port', () => {
   assert.throws(() => parentPort(), { code: 'ERR_HANDLE' });
 });
+
+test('ready rejects for a module that cannot be started from its URL', async () => {
+  const { port, worker } = spawn(urlOf('syntax.mjs'), { worker: { stderr: true } });
+  worker.on('error', () => {});
+  await assert.rejects(within('the end', port.ready), { code: 'ERR_CLOSED', reason: 'crash' });
+});

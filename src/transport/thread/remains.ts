@@ -97,7 +97,7 @@ interface DroppedHandle {
 const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, natives }) => {
   // Handed on, or attached here: it is somebody else's.
   const [tether, side] = platform.moveHere(natives) ?? [];
-  if (tether === undefined || side === undefined || !claimSide(words, end)) return;
+  if (tether === undefined || side === undefined || !claimSide(words, end, 2)) return;
   const blocks = [layout.SIDE_0, layout.SIDE_1] as const;
   const teller = new EndTeller(words, blocks[end], blocks[end === 0 ? 1 : 0], new NativeEnds({ tether, side }));
   teller.tell('dropped', 0);

@@ -199,8 +199,12 @@ export class SharedRingTransport implements Transport {
     return this.#error;
   }
   get attached(): boolean {
+    return this.#taken === 1;
+  }
+  /** Whether the other side was taken: 1 by a thread, 2 so that none will ever have it. */
+  get #taken(): number {
     // SYNC attach-once: a plain look; pairs with claimSide. What is taken right now closes the native ports itself.
-    return Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0;
+    return Atomics.load(this.#words, this.#there + layout.ATTACHED);
   }
   get ports(): readonly unknown[] {
     return this.#in.ports;
@@ -373,7 +377,7 @@ export class SharedRingTransport implements Transport {
     try {
       this.life.end(reason);
     } finally {
-      this.#side.close(this.attached);
+      this.#side.close(this.#taken !== 0);
     }
   }
 
@@ -451,7 +455,7 @@ export class SharedRingTransport implements Transport {
       this.#damaged = true;
       this.life.end('lost');
       // Nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look.
-      this.#side.close(this.attached);
+      this.#side.close(this.#taken !== 0);
       this.life.tellLater();
     }
     return error;
