@@ -19,7 +19,8 @@ export function receiveBlocking(transport: Transport, timeoutMs: number, interru
 }
 
 /**
- * Sends what found no room at the first try; false at the time limit or the end, when nothing was sent.
+ * Sends what found no room at the first try. False at the time limit or the end: nothing was sent. True: the value was
+ * accepted and cannot be taken back; what of its parts has not gone in by the time limit follows by itself.
  * @throws UsageError ERR_DEADLOCK, when nothing was sent, if the other side is blocked the same way and neither takes in any more
  * @param sent whether the value was taken already, and only the rest of its parts has to follow
  */
@@ -41,7 +42,7 @@ export function sendBlocking(
     }, timeoutMs);
   }
   if (taken && transport.canBlock) {
-    // A message in parts is on its way; what does not go in within the limit follows by itself.
+    // Waited for all the same: a thread that went on to block on something else would hold back the rest.
     const left = timeoutMs - (performance.now() - start);
     try {
       transport.waitProgress(() => transport.pump(), left);

@@ -88,9 +88,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   /**
-   * Sends, blocking this thread while there is no room. What arrives meanwhile is set aside, not lost. Returns false
-   * if the time limit passed first; nothing was sent or moved then.
-   * @throws UnsupportedError where this thread may not block; ClosedError once either side has ended, also while waiting;
+   * Sends, blocking this thread while there is no room. What arrives meanwhile is set aside, not lost. False: the time limit
+   * passed first, and nothing was sent or moved. True: the message was accepted and cannot be taken back. It stands in the
+   * ring; or, if it goes in parts, what had not gone in by the time limit waits in the outbox and follows by itself.
+   * @throws UnsupportedError where this thread may not block; ClosedError once either side has ended, also if the end comes
+   *   before all of the message stood in the ring (`stats().undelivered` counts it if it was accepted);
    *   UsageError ERR_DEADLOCK if the peer is blocked in `send`, too, and neither takes in any more: receive, then send again;
    *   else as postMessage
    */

@@ -8,7 +8,10 @@ import type { Pump } from './pump.ts';
 import { type Transfer, transferList } from './transfer.ts';
 
 export interface SendOptions {
-  /** Milliseconds until the message has found room; Infinity by default. */
+  /**
+   * Milliseconds to wait for room, Infinity by default: for all of the message, or for as much of it as goes in within the
+   * limit if it goes in parts. The rest of an accepted message follows by itself.
+   */
   readonly timeoutMs?: number | undefined;
   /** Objects that move instead of being cloned. They stay where they are if nothing was sent. */
   readonly transfer?: readonly unknown[] | undefined;
@@ -69,7 +72,8 @@ export class Sending {
       this.#pump.rearm();
       if (this.#transport.backlog > 0) this.#kick();
     }
-    if (!sent) this.#ending.check('send');
+    // Of what was accepted, too, the end has cut off what had not gone in.
+    if (!sent || this.#transport.backlog > 0) this.#ending.check('send');
     return sent;
   }
 

@@ -1,7 +1,7 @@
 // What `flush`, `send` and `drained` wait for: what they promise, and nothing beyond it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, type ChannelOptions, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { attach, type ChannelOptions, CLOSED, ClosedError, channel, EMPTY, type Port } from '../../src/index.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { type Role, startThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
@@ -103,6 +103,55 @@ for (const native of [false, true]) {
     port.close();
   });
 }
+
+/** Ends while the test is blocked in `send` with a message that goes in parts. */
+const endsMeanwhile: Role = (stage) => {
+  const port = stage.port();
+  stage.gates.pass(0);
+  if (stage.data.how === 'close') port.close();
+  else stage.exit();
+};
+
+for (const how of ['close', 'exit'] as const) {
+  for (const limitMs of [STEP_MS, Number.POSITIVE_INFINITY]) {
+    test(`send() of a message in parts throws when the peer ends by ${how} first, ${limitMs} ms at the most`, async () => {
+      const { port, remote } = channel({ capacityBytes: 1024 });
+      const thread = startThread(endsMeanwhile, { remote, data: { how } });
+      thread.result.catch(() => {});
+      const value = {
+        get opened() {
+          thread.gates.open(0);
+          return true;
+        },
+        text: 'x'.repeat(100_000),
+      };
+      assert.throws(() => port.send(value, { timeoutMs: limitMs }), ClosedError);
+      assert.notEqual(port.reason, undefined);
+      assert.equal(port.stats().undelivered, how === 'close' ? 1 : port.stats().undelivered);
+      port.close();
+      await thread.ended;
+    });
+  }
+}
+
+test('send() of any length at its limit: true is a message that follows by itself, false one that was not sent', () =>
+  withPair({ capacityBytes: 1024 }, async (near, far) => {
+    const random = new Random(seed);
+    const accepted: string[] = [];
+    for (let i = 0; i < 200; i++) {
+      const text = `${i}`.padEnd(random.int(0, random.chance(0.5) ? 100 : 5000), '.');
+      if (near.send(text, { timeoutMs: random.int(0, 1) })) accepted.push(text);
+      if (random.chance(0.75)) continue;
+      // Some of it at once, so that what is in parts is half way now and then.
+      for (let n = random.int(0, 3); n > 0; n--) {
+        const value = far.tryReceive();
+        if (value !== EMPTY) assert.equal(value, accepted.shift(), `after ${i}, seed ${seed}`);
+      }
+    }
+    assert.ok(accepted.length > 0);
+    for (const text of accepted) assert.equal(await within('what was accepted', far.receiveAsync()), text);
+    assert.equal(far.tryReceive(), EMPTY);
+  }));
 
 test('trySend() finds the room of one message as soon as the peer has taken one', () =>
   withPair({ capacityBytes: 4096 }, (near, far) => {
