@@ -20,6 +20,9 @@ const VALUE = 1;
 const SPILL = 2;
 const LIFE = 3;
 const MEMORY = 4;
+/** The same as VALUE and SPILL, what they carry being out of sight: see `Platform.walksMessages`. */
+const VALUE_UNSEEN = 5;
+const SPILL_UNSEEN = 6;
 
 /** One frame that did not fit the ring any more when its sender ended: second header word, payload. */
 export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
@@ -105,6 +108,8 @@ export class SideChannel {
     try {
       // A string goes bare: runtimes that share the characters of a string do so only for a message that is one.
       if (typeof value === 'string' && transfer.length === 0) this.#side.postMessage(value);
+      else if (platform.walksMessages)
+        this.#side.postMessage([VALUE_UNSEEN, number, outOfSight(value), ports], transfer);
       else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
       throw refusal(transfer, cause);
@@ -184,7 +189,8 @@ export class SideChannel {
       .map(([, payload]) => payload.buffer)
       .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
     this.natives.left = true;
-    this.#side.postMessage([SPILL, frames], transfer);
+    const message = platform.walksMessages ? [SPILL_UNSEEN, outOfSight(frames)] : [SPILL, frames];
+    this.#side.postMessage(message, transfer);
   }
 
   /** The frames that the other side left; `undefined` while they have not arrived. */
@@ -277,8 +283,12 @@ export class SideChannel {
     if (!Array.isArray(message)) return;
     if (message[0] === VALUE && typeof message[1] === 'number') {
       this.#arrive(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
+    } else if (message[0] === VALUE_UNSEEN && typeof message[1] === 'number' && message[2] instanceof Map) {
+      this.#arrive(message[1], { value: message[2].get(0), ports: Array.isArray(message[3]) ? message[3] : [] });
     } else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
+    } else if (message[0] === SPILL_UNSEEN && message[1] instanceof Map && Array.isArray(message[1].get(0))) {
+      this.#spill = message[1].get(0).filter(isFrame);
     } else if (message[0] === MEMORY && isSlot(message[2]) && message[3] instanceof SharedArrayBuffer) {
       this.#memories[message[2]] = { number: Number(message[1]), views: viewsOf(message[3]) };
     } else if (message[0] === LIFE && isLifePage(message[1])) {
@@ -309,6 +319,11 @@ function refusal(transfer: readonly unknown[], cause: unknown): DataCloneError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const lost = movedAnyway(transfer) ? '; this runtime has detached the buffers of its transfer list all the same' : '';
   return new DataCloneError(`Cannot clone the value: ${text}${lost}`, '$', cause);
+}
+
+/** An enumeration of properties does not come to what a Map holds; the ports in it stand in the message a second time. */
+function outOfSight(value: unknown): ReadonlyMap<number, unknown> {
+  return new Map([[0, value]]);
 }
 
 /** Bounded, because it says how many memories are kept at a time. */

@@ -101,6 +101,7 @@ export const platform: Platform = {
   canBlock: mayBlock(),
   canTake: false,
   closeDropsPosted: false,
+  walksMessages: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.

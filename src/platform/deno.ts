@@ -47,6 +47,7 @@ export const platform: Platform = {
   // Deno's Buffer.copy is JavaScript around the same copy: 100 ns more for a short one.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new PlainBlockMemory(memory),
   closeDropsPosted: true,
+  walksMessages: true,
   canProbe: () => false,
   probeGone: () => false,
 

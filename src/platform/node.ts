@@ -194,6 +194,7 @@ export const nodePlatform: Platform = {
   canBlock: true,
   canTake: true,
   closeDropsPosted: false,
+  walksMessages: false,
   asyncPark: 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   spawnData: (process as { [START_KEY]?: unknown })[START_KEY],
