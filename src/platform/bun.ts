@@ -19,6 +19,11 @@ function onCrash(task: (error: unknown) => void): void {
   });
 }
 
+/** Bun's `import()` makes an empty module of a data: URL with a dot in it, be it one of the code; %2E is the same to both. */
+function dotsEncoded(url: URL): URL {
+  return url.protocol === 'data:' ? new URL(url.href.replaceAll('.', '%2E')) : url;
+}
+
 export const platform: Platform = {
   ...nodePlatform,
   name: 'bun',
@@ -43,7 +48,7 @@ export const platform: Platform = {
   onCrash,
 
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
-    const worker = startWorker(BUN_BOOTSTRAP, url, start, options);
+    const worker = startWorker(BUN_BOOTSTRAP, dotsEncoded(url), start, options);
     watchWorker(worker, errorMonitor, ended);
     return worker;
   },

@@ -63,6 +63,21 @@ if (!isMainThread && (workerData as { spawnTest?: Task })?.spawnTest !== undefin
     port.close();
   });
 
+  for (const [form, url] of [
+    ['as it is', `data:text/javascript,const a = { b: 'x.y' }; throw new Error(a.b + 1 / 2)`],
+    ['encoded', `data:text/javascript,${encodeURIComponent("const a = { b: 'x.y' }; throw new Error(a.b + 1 / 2)")}`],
+    ['in base64', `data:text/javascript;base64,${btoa("const a = { b: 'x.y' }; throw new Error(a.b + 1 / 2)")}`],
+  ] as const) {
+    test(`the code in a data: URL may have dots in it, ${form}`, async () => {
+      const { port, worker } = spawn(url, { worker: { stderr: true } });
+      (worker as Worker).on('error', () => {});
+      assert.equal(await port.receiveAsync(), CLOSED);
+      assert.equal(await port.closed, 'crash');
+      assert.equal((port.error as Error).message, 'x.y0.5');
+      port.close();
+    });
+  }
+
   test('an error that the thread handles is no crash', async () => {
     // The test runner of Bun 1.4 takes it before the thread can.
     if (features().runtime === 'bun') return;
