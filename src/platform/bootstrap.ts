@@ -94,12 +94,43 @@ process.on('uncaughtExceptionMonitor', (error) => {
 });
 `;
 
+/** Milliseconds after which a worker's console goes on without the parent: a parent at its event loop takes less. */
+const STDIO_WAIT_MS = 20;
+
+/**
+ * What a worker writes to its console is posted to the parent's event loop, and Node and Bun keep the worker's loop alive
+ * until that acknowledges. A blocked parent never does: a worker with nothing more to do would not end, and its parent would
+ * wait for that end. So the worker gives itself the acknowledgement that is late, as both do when the thread exits. The
+ * chunks are posted by then, and what waits behind them follows: nothing is lost, callbacks and `drain` come. The
+ * timer holds nothing. A runtime without these names is left as it is.
+ */
+const STDIO = `
+const { clearTimeout, setTimeout } = process.getBuiltinModule('node:timers');
+for (const stream of [process.stdout, process.stderr]) {
+  const { _writev } = stream;
+  const symbols = [stream, Object.getPrototypeOf(stream)].flatMap((it) => Object.getOwnPropertySymbols(it));
+  const acknowledged = symbols.find((it) => ['kStdioWantsMoreDataCallback', 'kFlushSync'].includes(it.description));
+  if (typeof stream[acknowledged] !== 'function' || typeof _writev !== 'function') continue;
+  let timer;
+  const late = () => stream[acknowledged]();
+  const value = function (chunks, done) {
+    clearTimeout(timer);
+    timer = setTimeout(late, ${STDIO_WAIT_MS}).unref();
+    return _writev.call(this, chunks, (error) => {
+      clearTimeout(timer);
+      done(error);
+    });
+  };
+  Object.defineProperty(stream, '_writev', { value, configurable: true, writable: true });
+}
+`;
+
 /**
  * Source for `eval: true`, a module or a script, whichever --input-type makes of it. `runMain` is what Node's own start of
  * a worker calls: `require.main` and `import.meta.main` are right, and loaders see nothing but the module. In a later
  * tick, for the stack of an error would show this source. Of CommonJS's five names, eval makes globals.
  */
-export const NODE_BOOTSTRAP: string = `{${MONITOR}${COMMON}
+export const NODE_BOOTSTRAP: string = `{${MONITOR}${COMMON}${STDIO}
 delete process._eval;
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 process.nextTick(() => (file === url ? import(url) : Module.runMain(file)));
@@ -112,7 +143,7 @@ process.nextTick(() => (file === url ? import(url) : Module.runMain(file)));
 export const BUN_BOOTSTRAP: string = `{
 const trustsCode = false;
 globalThis.addEventListener('error', (event) => died(event.error ?? event.message));
-${COMMON}
+${COMMON}${STDIO}
 try {
   Bun.main = file;
 } catch {}
