@@ -6,7 +6,7 @@
 import { platform } from '#platform';
 import { DataCloneError } from '../errors.ts';
 import { SIDE_VALUES_MAX } from '../limits.ts';
-import type { NativePair } from '../memory/handshake.ts';
+import { lacksTransfer, type NativePair } from '../memory/handshake.ts';
 import type { CloseReason } from '../memory/layout.ts';
 import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
@@ -112,7 +112,7 @@ export class SideChannel {
         this.#side.postMessage([VALUE_UNSEEN, number, outOfSight(value), ports], transfer);
       else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
-      throw refusal(transfer, cause);
+      throw refusal(value, transfer, cause);
     }
     this.#nextNumber = (number + 1) | 0;
     this.natives.left = true;
@@ -307,7 +307,7 @@ export function cloneForLater(value: unknown, transfer: readonly unknown[]): Hel
     const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
     return { value: held[0], transfer: held[1] as readonly unknown[] };
   } catch (cause) {
-    throw refusal(transfer, cause);
+    throw refusal(value, transfer, cause);
   }
 }
 
@@ -315,8 +315,12 @@ export function cloneForLater(value: unknown, transfer: readonly unknown[]): Hel
  * The list was in order, so it is the value. Deno has moved the buffers by then: nothing brings them back, and only a
  * second clone of every value beforehand would spare them.
  */
-function refusal(transfer: readonly unknown[], cause: unknown): DataCloneError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+function refusal(value: unknown, transfer: readonly unknown[], cause: unknown): DataCloneError {
+  const text = lacksTransfer(value, transfer)
+    ? 'pass `remote.transfer`, or `transferOf(remote)` for one that arrived, as transfer list when you post `remote`'
+    : cause instanceof Error
+      ? cause.message
+      : String(cause);
   const lost = movedAnyway(transfer) ? '; this runtime has detached the buffers of its transfer list all the same' : '';
   return new DataCloneError(`Cannot clone the value: ${text}${lost}`, '$', cause);
 }

@@ -155,6 +155,17 @@ export function transferOf(remote: unknown): TransferList {
   return [tether, side] as unknown as TransferList;
 }
 
+/** Whether a value that could not be cloned is a handle, or an object around one, whose native ports are not in the list. */
+export function lacksTransfer(value: unknown, transfer: readonly unknown[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  // What a getter would give is left alone: it is user code.
+  const inner = Object.values(Object.getOwnPropertyDescriptors(value)).map((property): unknown => property.value);
+  return [value, ...inner].some((each) => {
+    const handle = each as Partial<RemoteHandle> | null | undefined;
+    return handle?.type === HANDLE_TYPE && !(transfer.includes(handle.tether) && transfer.includes(handle.side));
+  });
+}
+
 function blockOf(end: 0 | 1): number {
   return end === 0 ? SIDE_0 : SIDE_1;
 }

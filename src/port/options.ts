@@ -7,34 +7,34 @@ import * as limits from '../limits.ts';
 /** What one end of a channel can be told. Every bound has its reason in limits.ts. */
 export interface PortOptions {
   /** What `postMessage` does when the outbox is full; default `wait`. */
-  readonly overflow?: OverflowPolicy;
+  readonly overflow?: OverflowPolicy | undefined;
   /** Bytes in the outbox from which on `full` is true and `drained()` pending; default 256 KiB. */
-  readonly highWaterMarkBytes?: number;
+  readonly highWaterMarkBytes?: number | undefined;
   /** Bytes the outbox holds at the most under `wait`; default 64 MiB. A message counts 256 beside its own. */
-  readonly outboxBytes?: number;
+  readonly outboxBytes?: number | undefined;
   /** Microseconds of looking again before sleeping, while traffic flows; default 50. 0 or false: never. */
-  readonly spinMicroseconds?: number | false;
+  readonly spinMicroseconds?: number | false | undefined;
   /** How values are written by this end; both ends read all of them. Default `packed`. */
-  readonly codec?: 'packed' | 'json';
+  readonly codec?: 'packed' | 'json' | undefined;
   /**
    * Whose named properties travel: those of match results alone (`matches`, the default: arrays that have an `index` or
    * `groups`, as `exec`, `match` and their `indices` do), or those of every array (`always`), at up to 65 ns an element.
    */
-  readonly arrayProperties?: 'matches' | 'always';
+  readonly arrayProperties?: 'matches' | 'always' | undefined;
   /** How this end's event loop sleeps; by default what measured best on this runtime. */
-  readonly eventLoopWait?: 'wait-async' | 'doorbell';
+  readonly eventLoopWait?: 'wait-async' | 'doorbell' | undefined;
 }
 
 /** What concerns both ends of a channel, and is decided when it is made. */
 export interface PairOptions {
   /** Bytes of ring a direction, rounded up to a power of two; default 256 KiB. */
-  readonly capacityBytes?: number;
+  readonly capacityBytes?: number | undefined;
   /** Bytes of the longest message, encoded; default 256 MiB. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageBytes?: number | undefined;
   /** Large strings that each side remembers a direction, so that a repeated one travels as a number; default 16. */
-  readonly rememberedTexts?: number;
+  readonly rememberedTexts?: number | undefined;
   /** Bytes of them; default 16 MiB. */
-  readonly rememberedTextBytes?: number;
+  readonly rememberedTextBytes?: number | undefined;
 }
 
 /** What a channel can be told when it is made together with one of its ends. */

@@ -5,6 +5,7 @@ import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { LateTransport } from '../transport/thread/late.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
+import { type PortOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
 import { type SpawnData, startData, started } from './start-data.ts';
 
@@ -12,6 +13,8 @@ import { type SpawnData, startData, started } from './start-data.ts';
 const inbox = startData() === undefined ? platform.openStartInbox() : undefined;
 
 let parent: Port | undefined;
+/** What the first call of `parentPort` chose. */
+let chosen: PortOptions = {};
 
 /**
  * The port to the thread that started this one with `spawn`. The same object at every call, and there at once: what is posted
@@ -20,37 +23,66 @@ let parent: Port | undefined;
  *
  * Call it, or at least load this library, before anything that is awaited: some runtimes lose a worker's messages that come
  * before anybody listens, and the one that starts the channel with them.
- * @throws UsageError ERR_HANDLE in a thread that `spawn` cannot have started. In another one that `spawn` did not start, `ready`
- *   and the first receive end with it after 30 seconds
+ *
+ * With `parentPort({ overflow: 'latest' })` every job comes down, and of the progress that goes up only the newest.
+ * @param options of this end, in place of those that `spawn` was given for both; the first call chooses them
+ * @throws UsageError ERR_HANDLE in a thread that `spawn` cannot have started (in another one that `spawn` did not start, `ready`
+ *   and the first receive end with it after 30 seconds); ERR_OPTION, also for what the first call did not choose
  */
-export function parentPort<In = unknown, Out = unknown>(): Port<In, Out> {
-  parent ??= open();
+export function parentPort<In = unknown, Out = unknown>(options?: PortOptions): Port<In, Out> {
+  if (options !== undefined) checkOptions(options);
+  if (parent === undefined) {
+    parent = open(options ?? {});
+    chosen = { ...options };
+  }
   return parent as Port<In, Out>;
 }
 
-function open(): Port {
+/** @throws UsageError ERR_OPTION for what can be no option, or comes too late */
+function checkOptions(options: PortOptions): void {
+  const wanted = resolvePortOptions(options);
+  if (parent === undefined) return;
+  const first = resolvePortOptions(chosen);
+  for (const name of Object.keys(definedOf(options)) as (keyof PortOptions)[]) {
+    if (chosen[name] !== undefined && wanted[name] === first[name]) continue;
+    throw new UsageError('ERR_OPTION', `Option ${name} comes too late: the first call of parentPort() chooses it`, {
+      option: name,
+    });
+  }
+}
+
+/** Without what is there and undefined, which would hide what `spawn` was given. */
+function definedOf(options: PortOptions): PortOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function open(own: PortOptions): Port {
   if (startData() === undefined) {
     if (inbox === undefined) {
       throw new UsageError('ERR_HANDLE', 'Cannot open the parent port: this thread was not started with spawn()');
     }
     const taken = inbox.take() as SpawnData | undefined;
-    if (taken === undefined) return late(inbox);
+    if (taken === undefined) return late(inbox, own);
     started(taken);
   }
-  return new Port((events) => attached(startData() as SpawnData, events));
+  return new Port((events) => attached(startData() as SpawnData, own, events));
 }
 
-function late(waited: NonNullable<typeof inbox>): Port {
+function late(waited: NonNullable<typeof inbox>, own: PortOptions): Port {
   return new Port((events) => {
     const connect = (data: unknown) => {
       started(data as SpawnData);
-      return attached(data as SpawnData, events);
+      return attached(data as SpawnData, own, events);
     };
     return new LateTransport(waited, connect, START_TIMEOUT_MS_DEFAULT, events);
   });
 }
 
 /** A worker does not outlive its parent, so a blocked one need not look after it. */
-function attached({ remote, options }: SpawnData, events: TransportEvents): ReturnType<typeof attachTransport> {
-  return attachTransport(remote, options, Number.POSITIVE_INFINITY, events);
+function attached(
+  { remote, options }: SpawnData,
+  own: PortOptions,
+  events: TransportEvents,
+): ReturnType<typeof attachTransport> {
+  return attachTransport(remote, { ...options, ...definedOf(own) }, Number.POSITIVE_INFINITY, events);
 }

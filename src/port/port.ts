@@ -48,6 +48,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
   constructor(open: (events: TransportEvents) => Transport) {
     super();
+    if (typeof open !== 'function') {
+      throw new UsageError('ERR_OPTION', 'Cannot make a Port: ports come from channel, attach, spawn and parentPort');
+    }
     this.#transport = open({ woken: () => this.#woken(), failed: (error) => this.#tellFailure(error) });
     this.#ending = new Ending(this.#transport);
     this.#pump = new Pump(this.#transport, {
@@ -72,8 +75,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * After the end, of either side, it does nothing, as with a MessagePort: the value is not looked at, nothing in `transfer`
    * moves, `stats().undelivered` counts it, and `closed` tells why.
    * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
-   * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY,
-   *   ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
+   * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OPTION,
+   *   ERR_BUSY, ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
     this.#sending.post(value, transfer);
@@ -103,8 +106,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /**
    * Publishes everything sent inside `body` together, with one wake-up, and returns what `body` returns. May nest. After the
    * end `body` runs all the same: what it posts counts as undelivered.
+   * @throws UsageError ERR_OPTION if `body` is no function; what `body` throws
    */
   cork<R>(body: () => R): R {
+    if (typeof body !== 'function') {
+      throw new UsageError('ERR_OPTION', 'Cannot cork: expected a function, which posts what goes together');
+    }
     return this.#transport.cork(body);
   }
 

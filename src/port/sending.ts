@@ -62,7 +62,7 @@ export class Sending {
   send(value: unknown, options: SendOptions | undefined): boolean {
     this.#ending.check('send');
     const timeoutMs = timeoutOf(options, SEND_OPTIONS);
-    const transfer = transferList(options);
+    const transfer = transferList(options, SEND_OPTIONS);
     let sent = this.#transport.trySend(value, transfer);
     if (sent && this.#transport.backlog === 0) return true;
     if (!sent) checkMayBlock(this.#transport, 'send', 'trySend and drained');

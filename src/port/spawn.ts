@@ -17,7 +17,9 @@ import { ownLife, type SpawnData } from './start-data.ts';
 
 /** What people look for beside the channel's options. */
 const OPTIONS_OF_WORKERS: readonly string[] =
-  'workerData name env argv execArgv stdin stdout stderr resourceLimits transferList'.split(' ');
+  'workerData name type credentials env eval argv execArgv stdin stdout stderr resourceLimits trackUnmanagedFds transferList'.split(
+    ' ',
+  );
 
 /** For a Worker that the caller makes, with its own options. */
 export interface AdoptOptions extends ChannelOptions {

@@ -5,20 +5,33 @@ import { PortEvents } from './port-events.ts';
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };
 
 const NO_TRANSFER: readonly unknown[] = [];
+const KNOWN: readonly string[] = ['transfer'];
 
-/** @throws UsageError ERR_TRANSFER if it is no list, or a port of ours is in it */
-export function transferList(transfer: Transfer | undefined): readonly unknown[] {
+/**
+ * @param known the options that may stand beside `transfer`
+ * @throws UsageError ERR_TRANSFER if it is no list, or a port of ours is in it; ERR_OPTION for other options
+ */
+export function transferList(transfer: Transfer | undefined, known: readonly string[] = KNOWN): readonly unknown[] {
   if (transfer === undefined || transfer === null) return NO_TRANSFER;
-  const list = Array.isArray(transfer)
-    ? transfer
-    : ((transfer as { transfer?: readonly unknown[] }).transfer ?? NO_TRANSFER);
-  if (typeof transfer !== 'object' || !Array.isArray(list)) {
-    throw new UsageError('ERR_TRANSFER', 'Cannot transfer: the transfer list must be an array');
-  }
+  const list = Array.isArray(transfer) ? transfer : listIn(transfer as Exclude<Transfer, readonly unknown[]>, known);
   for (const item of list) {
     if (item instanceof PortEvents) {
       throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port: send a `remote` of a new channel instead');
     }
+  }
+  return list;
+}
+
+/** A buffer in place of a list, or a misspelt `transfer`, would move nothing and say nothing. */
+function listIn(options: Exclude<Transfer, readonly unknown[]>, known: readonly string[]): readonly unknown[] {
+  // By its tag, because it may be an object of another realm.
+  const list = Object.prototype.toString.call(options) === '[object Object]' ? (options.transfer ?? NO_TRANSFER) : null;
+  if (!Array.isArray(list)) {
+    throw new UsageError('ERR_TRANSFER', 'Cannot transfer: the transfer list must be an array');
+  }
+  for (const name in options) {
+    if (known.includes(name) || (options as Record<string, unknown>)[name] === undefined) continue;
+    throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${known.join(', ')}`, { option: name });
   }
   return list;
 }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../errors.ts';
+import { EMPTY } from '../lane/ring-inbound.ts';
 import { attach, channel } from './channel.ts';
-import type { Port } from './port.ts';
+import { Port } from './port.ts';
 import { spawn } from './spawn.ts';
 
 function withPort(body: (port: Port, far: Port) => void): void {
@@ -69,6 +70,65 @@ test('spawn says where the options of the Worker go', () => {
       return true;
     },
   );
+});
+
+test('spawn says so of the options of a web Worker, too', () => {
+  for (const name of ['type', 'credentials', 'eval', 'name']) {
+    assert.throws(
+      () => spawn(import.meta.url, { [name]: 'x' } as never),
+      new RegExp(`worker: \\{ ${name}: \\.\\.\\. \\}`),
+    );
+  }
+});
+
+test('what is meant as a transfer list and is none is refused, and nothing was sent or moved', () => {
+  withPort((port, far) => {
+    const buffer = new ArrayBuffer(8);
+    const bytes = new Uint8Array(buffer);
+    for (const wrong of [bytes, buffer, new Set([buffer]), new Map(), 'list', 5, { transfer: buffer }] as never[]) {
+      assert.throws(() => port.postMessage(buffer, wrong), { code: 'ERR_TRANSFER' });
+      assert.throws(() => port.trySend(buffer, wrong), { code: 'ERR_TRANSFER' });
+    }
+    for (const wrong of [{ tranfer: [buffer] }, { timeoutMs: 5 }, { transfer: [buffer], timeoutMs: 5 }] as never[]) {
+      assert.throws(() => port.postMessage(buffer, wrong), { code: 'ERR_OPTION' });
+      assert.throws(() => port.trySend(buffer, wrong), { code: 'ERR_OPTION' });
+    }
+    assert.throws(() => port.send(buffer, { tranfer: [buffer] } as never), { code: 'ERR_OPTION' });
+    assert.equal(buffer.byteLength, 8);
+    assert.equal(far.tryReceive(), EMPTY);
+    port.postMessage(buffer, { transfer: undefined });
+    port.postMessage(buffer, Object.assign(Object.create(null), { transfer: [buffer] }));
+    assert.equal(buffer.byteLength, 0);
+  });
+});
+
+test('a remote in a message without its transfer list is told of by name, wherever the runtime refuses it', () => {
+  withPort((port, far) => {
+    const { port: other, remote } = channel();
+    for (const value of [remote, { remote }, [remote]]) {
+      try {
+        port.postMessage(value);
+        far.tryReceive();
+      } catch (error) {
+        assert.match((error as Error).message, /`remote\.transfer`.*`transferOf\(remote\)`/);
+      }
+    }
+    assert.throws(
+      () => port.postMessage({ remote, f: () => {} }, remote.transfer),
+      (error: Error) => !/transferOf/.test(error.message),
+    );
+    other.close();
+  });
+});
+
+test('new Port() and cork() without a function say what is meant', () => {
+  assert.throws(
+    () => new (Port as unknown as new () => Port)(),
+    /ports come from channel, attach, spawn and parentPort/,
+  );
+  withPort((port) => {
+    assert.throws(() => port.cork(undefined as never), { code: 'ERR_OPTION', message: /expected a function/ });
+  });
 });
 
 test('a listener that is no function is refused when it is added', () => {

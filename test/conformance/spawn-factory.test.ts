@@ -28,6 +28,25 @@ const MODULES: Readonly<Record<string, string>> = {
     await port.ready;
     port.postMessage(blocked);
     port.on('message', (value) => port.postMessage(['answer', value]));`,
+  'progress.mjs': `
+    import { parentPort } from ${index};
+    const { port, thrown } = chooses();
+    function chooses() {
+      const thrown = [];
+      const refused = (options) => { try { parentPort(options); } catch ({ code }) { thrown.push(code); } };
+      refused({ overflow: 'newest' });
+      refused({ capacityBytes: 4096 });
+      const port = parentPort({ overflow: 'latest', spinMicroseconds: false, codec: undefined });
+      refused({ overflow: 'wait' });
+      refused({ codec: 'json' });
+      refused({ overfow: 'latest' });
+      if (parentPort({ overflow: 'latest', spinMicroseconds: 0 }) !== port || parentPort() !== port) thrown.push('another');
+      return { port, thrown };
+    }
+    await port.ready;
+    const jobs = [];
+    while (jobs.length < 5) jobs.push(await port.receiveAsync());
+    port.cork(() => { for (let done = 0; done <= 100; done++) port.postMessage({ done, jobs, thrown }); });`,
   'late.mjs': `
     import { parentPort } from ${index};
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -139,6 +158,15 @@ for (const kind of KINDS) {
     await worker.terminate();
     assert.equal(await next(port), CLOSED);
     assert.equal(port.reason, 'terminated');
+  });
+
+  test(`${kind.name}: parentPort(options) are of the worker's end alone, and of its first call`, async () => {
+    const { port, worker } = start('progress.mjs', { overflow: 'wait', capacityBytes: 4096 });
+    for (let job = 0; job < 5; job++) port.postMessage(job);
+    const code = 'ERR_OPTION';
+    assert.deepEqual(await next(port), { done: 100, jobs: [0, 1, 2, 3, 4], thrown: [code, code, code, code, code] });
+    port.close();
+    await worker.terminate();
   });
 
   test(`${kind.name}: parentPort() may come late, where millrace was loaded in time`, async () => {

@@ -1,7 +1,17 @@
 import { once } from 'node:events';
 import type { Transferable as NodeTransferable, Worker } from 'node:worker_threads';
 import type { DataCloneError } from '../../src/errors.ts';
-import type { attach, CLOSED, CloseReason, channel, EMPTY, Port, parentPort, spawn } from '../../src/index.ts';
+import type {
+  attach,
+  ChannelOptions,
+  CLOSED,
+  CloseReason,
+  channel,
+  EMPTY,
+  Port,
+  parentPort,
+  spawn,
+} from '../../src/index.ts';
 import type { Assignable, Equal, Expect, Not } from './expect.ts';
 
 type Job = { readonly id: number };
@@ -111,3 +121,5 @@ declare const adopt: typeof spawn<Answer, Job, Worker>;
 type Adopt = typeof adopt;
 export type _20 = Expect<Equal<Ours['ready'], Promise<void>>>;
 export type _21 = Expect<Equal<Ours['error'], unknown>>;
+// Under exactOptionalPropertyTypes an option that is `undefined` may still be passed on.
+export const passedOn: ChannelOptions = { overflow: undefined, capacityBytes: undefined, spinMicroseconds: undefined };
