@@ -55,7 +55,7 @@ export const SPIN_US_DEFAULT: number = 50;
 export const SPIN_US_MAX: number = 10_000;
 /** Milliseconds a blocked thread sleeps before it asks whether its peer's thread still lives (G4 wants 10). */
 export const LIVENESS_SLICE_MS: number = 5;
-/** The same for a thread that we spawned: only running out of memory can end it unheard, so looking rarely will do. */
+/** The same for a thread that we spawned: only its terminate() and running out of memory end it unheard: looking rarely will do. */
 export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;

@@ -73,8 +73,8 @@ export function spawn(
   takeSide(region, 0);
   const life = createLifePage();
   const watch: Watch = {
-    // While we are blocked nobody can terminate it, and what it does itself its bootstrap tells; out of memory it goes in
-    // silence. Without a bootstrap it may also fail in silence.
+    // While we are blocked nobody can terminate it, and what it does itself its bootstrap tells; terminated before that, or
+    // out of memory, it goes in silence. Without a bootstrap it may also fail in silence.
     livenessSliceMs: module === undefined ? LIVENESS_SLICE_MS : LIVENESS_SLICE_SPAWNED_MS,
     peerEndTold: tellsEnd,
     startTimeoutMs,
@@ -91,10 +91,13 @@ export function spawn(
   try {
     if (module === undefined) {
       platform.adopt(made, data, remote.transfer, ended);
+      tellTerminate(made, life);
       return { port, worker: made };
     }
     const boot: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
-    return { port, worker: platform.spawn(module, boot, workerOptions ?? {}, ended) };
+    const worker = platform.spawn(module, boot, workerOptions ?? {}, ended);
+    tellTerminate(worker, life);
+    return { port, worker };
   } catch (error) {
     port.close();
     throw error;
@@ -129,6 +132,22 @@ function optionsOf(options: SpawnOptions): {
     });
   }
   return { resolved, portOptions: portOptionsOf(channelOptions), workerOptions, startTimeoutMs };
+}
+
+/**
+ * Who terminates its own worker and then blocks hears no event of it, and a probe tells on Node only, there not of a worker
+ * that was still starting. So the call says it, on the page, for a thread that had not said how it ended itself. What
+ * was sent before can be read all the same. The event loop goes by the Worker's events, which know more.
+ */
+function tellTerminate(worker: unknown, life: SharedArrayBuffer): void {
+  const stoppable = worker as { terminate(...args: unknown[]): unknown };
+  const { terminate } = stoppable;
+  const value = (...args: unknown[]): unknown => {
+    const returned = terminate.apply(stoppable, args);
+    tellEnded(life, 'terminated');
+    return returned;
+  };
+  Reflect.defineProperty(stoppable, 'terminate', { value, configurable: true, writable: true, enumerable: false });
 }
 
 /** Where the bootstrap finds what it has to say of a thread that never opened its end. */

@@ -125,6 +125,21 @@ const cases: Record<string, () => Promise<void>> = {
     assert.deepEqual(new Set(told), new Set(['dropped']));
     for (const port of ports) port.close();
   },
+  'ready of who waits for an end that nobody will open': async () => {
+    for (const make of [() => channel().port, () => attach(pair()[0])]) {
+      const outcomes: unknown[] = [];
+      const ports = Array.from({ length: 50 }, make);
+      for (const port of ports) {
+        port.ready.then(
+          () => outcomes.push('open'),
+          ({ code, reason }) => outcomes.push(`${code} ${reason}`),
+        );
+      }
+      await collectUntil('they are told', () => outcomes.length >= 50 - STRAYS);
+      assert.deepEqual(new Set(outcomes), new Set(['ERR_CLOSED dropped']));
+      for (const port of ports) port.close();
+    }
+  },
   'what was sent is delivered': async () => {
     const texts = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100));
     for (const sent of [texts.slice(0, 5), texts]) {

@@ -61,6 +61,8 @@ const urlOf = (file: string): string => pathToFileURL(join(folder, file)).href;
 
 interface Outcome {
   readonly closed: boolean;
+  /** What became of `port.ready`: `open`, or the error. */
+  readonly ready: unknown;
   readonly reason: unknown;
   readonly error: unknown;
   readonly ms: number;
@@ -69,6 +71,9 @@ interface Outcome {
 function check({ file, reason, says }: Failure, outcome: Outcome): void {
   assert.equal(outcome.closed, true, `${file}: the call answers CLOSED`);
   assert.equal(outcome.reason, reason, `${file}: ${JSON.stringify(outcome)}`);
+  const opened = file === 'opened.mjs';
+  const cause = opened || says === undefined ? undefined : typeof says === 'string' ? 'string' : 'object';
+  assert.deepEqual(outcome.ready, opened ? 'open' : { code: 'ERR_CLOSED', reason, cause: cause ?? 'undefined' }, file);
   if (says === undefined) assert.equal(outcome.error, undefined, file);
   else if (typeof says === 'string') assert.equal(outcome.error, says, file);
   else {
@@ -94,10 +99,17 @@ const parent: Role = async ({ data, millrace, say, exit }) => {
     const start = performance.now();
     const { port, worker } = millrace.spawn(url, { worker: { stderr: true } });
     if (listen) worker.on('error', () => {});
+    const whetherReady = (): Promise<unknown> =>
+      port.ready.then(
+        () => 'open',
+        ({ code, reason, cause }) => ({ code, reason, cause: typeof cause }),
+      );
+    const asked = blocked ? undefined : whetherReady();
     const first = blocked ? port.receive({ timeoutMs }) : await port.receiveAsync({ timeoutMs });
     const ms = performance.now() - start;
     const reason = port.reason;
-    say({ closed: first === millrace.CLOSED, reason, error: told(port.error), ms });
+    const ready = await (asked ?? whetherReady());
+    say({ closed: first === millrace.CLOSED, ready, reason, error: told(port.error), ms });
   }
   // Before the event loop hears of errors that nobody listens to.
   if (!listen) exit();
