@@ -277,15 +277,16 @@ test('exit codes tell an end of its own from a kill', async () => {
   assert.equal(port.reason, 'exit');
 });
 
-test('a Worker that had ended before is known to have ended, where it says so', {
-  skip: runtime === 'deno',
-}, async () => {
-  const made = new NodeWorker(urlOf('exits.mjs'));
-  await new Promise((resolve) => made.once('exit', resolve));
-  const { port } = spawn(() => made);
-  assert.equal(await next(port), CLOSED);
-  assert.equal(port.reason, 'terminated');
-});
+// On Deno a Worker that has ended gives no sign of it.
+if (runtime !== 'deno') {
+  test('a Worker that had ended before is known to have ended', async () => {
+    const made = new NodeWorker(urlOf('exits.mjs'));
+    await new Promise((resolve) => made.once('exit', resolve));
+    const { port } = spawn(() => made);
+    assert.equal(await next(port), CLOSED);
+    assert.equal(port.reason, 'terminated');
+  });
+}
 
 test('the function must return a Worker, and what it throws is thrown', () => {
   for (const made of [undefined, null, {}, 5, Promise.resolve()]) {
