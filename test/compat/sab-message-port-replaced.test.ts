@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { layOut } from '../../src/compat/sab-message-port/layout.ts';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
+import { viewsOf } from '../../src/memory/region.ts';
 import { Gates } from '../kit/gate.ts';
 import { cases, eachCase, type Random } from '../kit/prng.ts';
 import { until, within } from '../kit/watchdog.ts';
@@ -161,6 +163,9 @@ test('a reader that is blocked when another thread takes its place gives up, and
   await within('writing', port.postMessage('for the first'));
   await until('the first to have read it', () => port.tryPeek() === 'taken');
   port.tryRead();
+  // Replaced before it blocks it would take turns with the second, which is no mistake; here it must be in its read.
+  const { views, readerPark } = layOut(viewsOf(port.buffer), 0, port.buffer.byteLength / 2)!;
+  await until('the first to sleep', () => Atomics.load(views.words, readerPark) !== 0);
   const second = start({ task: 'drain' });
   port.postInit(second);
   const seen = message(second);
