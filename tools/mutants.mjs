@@ -184,6 +184,29 @@ console.log(
   `${all.length} changes in ${asked.length} files; ${drawn.length} drawn with seed ${seed}, ${drawn.length - chosen.length} of them known to make no difference; ${runtime.name} ${runtime.version}`,
 );
 const results = [];
+
+function counts() {
+  const survived = results.filter(({ outcome }) => outcome === 'survived').length;
+  return { noticed: results.length - survived, survived };
+}
+/** Written anew with each result: what a run that is stopped has found is not lost. */
+function keepRecord() {
+  if (options.json === undefined) return;
+  const mutants = results
+    .map(({ file, line, code, change, outcome, by }) => ({ file, line, code, change, outcome, by }))
+    .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+  const record = {
+    date: new Date().toISOString().slice(0, 10),
+    runtime: `${runtime.name} ${runtime.version}`,
+    seed,
+    changes: all.length,
+    drawn: chosen.length,
+    ...counts(),
+    mutants,
+  };
+  writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
+}
+
 try {
   const jobs = Math.max(1, Number(options.jobs));
   for (let i = 0; i < jobs; i++) trees.push(workTree());
@@ -191,6 +214,7 @@ try {
   const queue = [...chosen];
   const report = (result) => {
     results.push(result);
+    keepRecord();
     const { outcome, file, line, change, code, by, seconds } = result;
     const where = `${relative('dist', file)}:${line}`;
     if (outcome === 'survived') console.log(`SURVIVED  ${where}  ${change}  | ${code} | ${seconds} s`);
@@ -200,23 +224,7 @@ try {
 } finally {
   cleanUp();
 }
-const survived = results.filter(({ outcome }) => outcome === 'survived');
-const noticed = results.length - survived.length;
+const { noticed, survived } = counts();
 console.log(
-  `\n${noticed} of ${results.length} noticed (${Math.round((noticed / Math.max(1, results.length)) * 100)} %), ${survived.length} survived`,
+  `\n${noticed} of ${results.length} noticed (${Math.round((noticed / Math.max(1, results.length)) * 100)} %), ${survived} survived`,
 );
-if (options.json !== undefined) {
-  const mutants = results
-    .map(({ file, line, code, change, outcome, by }) => ({ file, line, code, change, outcome, by }))
-    .sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
-  const record = {
-    date: new Date().toISOString().slice(0, 10),
-    runtime: `${runtime.name} ${runtime.version}`,
-    seed,
-    changes: all.length,
-    noticed,
-    survived: survived.length,
-    mutants,
-  };
-  writeFileSync(options.json, `${JSON.stringify(record, null, 1)}\n`);
-}
