@@ -39,8 +39,28 @@ export class MillraceError extends Error {
     }
   }
 }
+
+/**
+ * What the instances of each class are known by, in every copy of this library that a program has loaded (two doors bundled
+ * apart, two versions): `error instanceof ClosedError` is true whichever copy made the error. What users derive from a
+ * class has no brand of its own, and `instanceof` asks the prototype chain, as ever.
+ */
+const brands = new WeakMap<object, symbol>();
+const byPrototype = Function.prototype[Symbol.hasInstance];
+
+Object.defineProperty(MillraceError, Symbol.hasInstance, {
+  value(this: object, value: unknown): boolean {
+    const brand = brands.get(this);
+    if (brand === undefined) return byPrototype.call(this, value);
+    return typeof value === 'object' && value !== null && brand in value;
+  },
+});
+
 // Assigned on the prototype so that a subclass costs no own property and the name survives minifiers.
 function named<C extends { prototype: Error }>(errorClass: C, name: string): void {
+  const brand = Symbol.for(`millrace.${name}`);
+  brands.set(errorClass, brand);
+  Object.defineProperty(errorClass.prototype, brand, { value: true });
   Object.defineProperty(errorClass.prototype, 'name', { value: name, configurable: true, writable: true });
 }
 

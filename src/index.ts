@@ -1,9 +1,8 @@
 // The front door: names only.
 export * from './errors.ts';
 export type { OverflowPolicy } from './lane/outbox.ts';
-export { EMPTY } from './lane/ring-inbound.ts';
 export { type Remote, type RemoteHandle, type TransferList, transferOf } from './memory/handshake.ts';
-export type { CloseReason } from './memory/layout.ts';
+export { CLOSED, type CloseReason, EMPTY } from './outcome.ts';
 export { attach, channel, pair } from './port/channel.ts';
 export type {
   AbortSignalLike,
@@ -22,4 +21,4 @@ export type { SendOptions } from './port/sending.ts';
 export { type AdoptOptions, type SpawnOptions, spawn } from './port/spawn.ts';
 export type { SpawnedWorker } from './port/spawned-worker.ts';
 export type { Transfer } from './port/transfer.ts';
-export { CLOSED, type Stats } from './transport/transport.ts';
+export type { Stats } from './transport/transport.ts';

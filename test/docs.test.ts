@@ -30,7 +30,7 @@ test('docs/errors.md lists every code with its meaning, and no other', () => {
 
 test('docs/errors.md lists every class', () => {
   const exported = Object.entries(errors).filter(
-    ([, it]) => typeof it === 'function' && it.prototype instanceof errors.MillraceError,
+    ([, it]) => typeof it === 'function' && Object.getPrototypeOf(it.prototype) instanceof errors.MillraceError,
   );
   const rows = [...read('docs/errors.md').matchAll(/^\| `([A-Z]\w+Error)` \| /gm)].map(([, name]) => name);
   assert.deepEqual(rows.sort(), exported.map(([name]) => name).sort());

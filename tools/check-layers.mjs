@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const LAYERS = [
-  ['errors', 'limits'],
+  ['agent', 'errors', 'limits', 'outcome'],
   ['platform'],
   ['native'],
   ['memory'],

@@ -1,20 +1,23 @@
 // What is put off to the end of this thread's turn: bells to ring, records to publish. A thread that blocks does not come
 // to the end of its turn, so whoever blocks it does all of that first, whatever it blocks on. The list belongs to the
 // thread and not to a pipe, as the turn does.
+import { ofAgent } from '../agent.ts';
 
 export interface PutOff {
   endTurn(): void;
 }
 
-const putOff: PutOff[] = [];
+let own: PutOff[] | undefined;
+const putOffHere = (): PutOff[] => (own ??= ofAgent('turn/1', () => []));
 
 /** Has `it.endTurn()` called once, when this turn ends or the thread is about to block. */
 export function atEndOfTurn(it: PutOff): void {
-  if (putOff.push(it) === 1) queueMicrotask(endTurn);
+  if (putOffHere().push(it) === 1) queueMicrotask(endTurn);
 }
 
 /** Call before blocking. */
 export function endTurn(): void {
+  const putOff = putOffHere();
   if (putOff.length === 0) return;
   for (const it of putOff.splice(0)) it.endTurn();
 }

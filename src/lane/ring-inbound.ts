@@ -15,12 +15,10 @@ import { Join } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
 import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
+import { EMPTY } from '../outcome.ts';
 import { type Consumer, NONE } from '../ring/consumer.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
 import type { SideChannel, SideValue, SpilledFrame } from './side-channel.ts';
-
-/** Nothing there. No value that arrives is ever equal to it. */
-export const EMPTY: unique symbol = Symbol('millrace.EMPTY');
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';

@@ -48,6 +48,8 @@
 //   32    128    LATEST          both        2     bits 0-1 the middle slot, bit 2 set while it holds a message not taken
 //   33    132    TAKEN           consumer    2     position: bytes whose values are out, at or past HEAD
 
+import type { CloseReason } from '../outcome.ts';
+
 export const LAYOUT_MAGIC = 0x4543524d;
 export const LAYOUT_VERSION = 1;
 
@@ -86,8 +88,14 @@ export const LATEST = 32;
 export const TAKEN = 33;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
-export const CLOSE_CODES = { closed: 1, exit: 2, crash: 3, terminated: 4, lost: 5, dropped: 6 } as const;
-export type CloseReason = keyof typeof CLOSE_CODES;
+export const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
+  closed: 1,
+  exit: 2,
+  crash: 3,
+  terminated: 4,
+  lost: 5,
+  dropped: 6,
+};
 const CLOSE_REASONS: readonly (CloseReason | undefined)[] = [
   undefined,
   'closed',

@@ -9,7 +9,8 @@
 //
 // The bootstrap of src/platform/bootstrap.ts writes the error too, in the same way.
 import { DEATH_TEXT_MAX } from '../limits.ts';
-import { CLOSE_CODES, type CloseReason, closeReason } from './layout.ts';
+import type { CloseReason } from '../outcome.ts';
+import { CLOSE_CODES, closeReason } from './layout.ts';
 
 const ENDED = 0;
 export const ERROR_LENGTH = 1;

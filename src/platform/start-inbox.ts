@@ -71,7 +71,8 @@ export class ListeningInbox implements StartInbox {
   readonly canTake = false;
   readonly #target: HostEventTarget;
   #data: unknown;
-  #arrived: (() => void) | undefined;
+  /** One for each copy of this library that asks. */
+  readonly #waiting = new Set<() => void>();
 
   readonly #heard = (event: Event): void => {
     const data = startDataOf((event as MessageEvent).data);
@@ -79,14 +80,14 @@ export class ListeningInbox implements StartInbox {
     event.stopImmediatePropagation();
     this.#data = data;
     this.#stop();
-    this.#arrived?.();
+    for (const arrived of this.#waiting) arrived();
   };
 
   constructor(target: HostEventTarget) {
     this.#target = target;
     target.addEventListener('message', this.#heard);
     const timer = setTimeout(() => {
-      if (this.#arrived === undefined) this.#stop();
+      if (this.#waiting.size === 0) this.#stop();
     }, START_WINDOW_MS);
     (timer as { unref?(): void }).unref?.();
   }
@@ -96,11 +97,11 @@ export class ListeningInbox implements StartInbox {
   }
 
   await(arrived: () => void): () => void {
-    this.#arrived = arrived;
+    this.#waiting.add(arrived);
     if (this.#data === undefined) this.#target.addEventListener('message', this.#heard);
     return () => {
-      this.#arrived = undefined;
-      this.#stop();
+      this.#waiting.delete(arrived);
+      if (this.#waiting.size === 0) this.#stop();
     };
   }
 

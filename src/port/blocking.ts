@@ -1,6 +1,6 @@
 // Receiving and sending with this thread blocked and no event loop: the waits around what a transport can do at once.
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { EMPTY } from '../lane/ring-inbound.ts';
+import { EMPTY } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /**

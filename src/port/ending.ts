@@ -1,6 +1,6 @@
 // Whether and why a port is over, and the error that says so.
 import { ClosedError } from '../errors.ts';
-import type { CloseReason } from '../memory/layout.ts';
+import type { CloseReason } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export class Ending {

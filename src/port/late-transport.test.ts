@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
+import { CLOSED } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
 import { LateTransport } from '../transport/thread/late.ts';
-import { CLOSED, type Transport } from '../transport/transport.ts';
+import type { Transport } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
 import { Port } from './port.ts';
 

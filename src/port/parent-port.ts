@@ -1,5 +1,6 @@
 // The worker's half of `spawn`.
 import { platform } from '#platform';
+import { ofAgent } from '../agent.ts';
 import { UsageError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { LateTransport } from '../transport/thread/late.ts';
@@ -7,14 +8,12 @@ import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
-import { type SpawnData, startData, started } from './start-data.ts';
+import { ownStart, type SpawnData, startData, started } from './start-data.ts';
 
 /** Opened when the library is loaded: some runtimes lose messages that come before anybody listens. */
-const inbox = startData() === undefined ? platform.openStartInbox() : undefined;
-
-let parent: Port | undefined;
-/** What the first call of `parentPort` chose. */
-let chosen: PortOptions = {};
+const { inbox } = ofAgent('inbox/1', () => ({
+  inbox: platform.spawnData === undefined ? platform.openStartInbox() : undefined,
+}));
 
 /**
  * The port to the thread that started this one with `spawn`. The same object at every call, and there at once: what is posted
@@ -31,16 +30,18 @@ let chosen: PortOptions = {};
  */
 export function parentPort<In = unknown, Out = unknown>(options?: PortOptions): Port<In, Out> {
   if (options !== undefined) checkOptions(options);
-  if (parent === undefined) {
-    parent = open(options ?? {});
-    chosen = { ...options };
+  const start = ownStart();
+  if (start.parent === undefined) {
+    start.parent = open(options ?? {});
+    start.chosen = { ...options };
   }
-  return parent as Port<In, Out>;
+  return start.parent as Port<In, Out>;
 }
 
 /** @throws UsageError ERR_OPTION for what can be no option, or comes too late */
 function checkOptions(options: PortOptions): void {
   const wanted = resolvePortOptions(options);
+  const { parent, chosen } = ownStart();
   if (parent === undefined) return;
   const first = resolvePortOptions(chosen);
   for (const name of Object.keys(definedOf(options)) as (keyof PortOptions)[]) {

@@ -1,7 +1,7 @@
 // What a port does as a source of events, in the web's manner and in Node's.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import type { CloseReason } from '../memory/layout.ts';
+import type { CloseReason } from '../outcome.ts';
 import {
   type ListenerOptions,
   Listeners,

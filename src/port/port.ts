@@ -3,9 +3,9 @@
 // and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue.
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
-import { EMPTY } from '../lane/ring-inbound.ts';
-import type { CloseReason } from '../memory/layout.ts';
-import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport/transport.ts';
+import type { CloseReason } from '../outcome.ts';
+import { CLOSED, EMPTY } from '../outcome.ts';
+import type { Mark, Stats, Transport, TransportEvents } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';

@@ -1,8 +1,8 @@
 // What a port does to receive when it is asked: at once, with this thread blocked, or by a promise. Listeners are handed
 // their messages by the port itself, which takes them here.
 import { UsageError } from '../errors.ts';
-import { EMPTY } from '../lane/ring-inbound.ts';
-import { CLOSED, type Transport } from '../transport/transport.ts';
+import { CLOSED, EMPTY } from '../outcome.ts';
+import type { Transport } from '../transport/transport.ts';
 import { checkMayBlock, receiveBlocking } from './blocking.ts';
 import type { Ending } from './ending.ts';
 import type { AbortSignalLike } from './events.ts';

@@ -1,8 +1,11 @@
 // What this thread was started with. Belongs to the thread, as its life does: there is one of it, whoever asks.
 import { platform } from '#platform';
+import { ofAgent } from '../agent.ts';
 import type { RemoteHandle } from '../memory/handshake.ts';
+import { LAYOUT_VERSION } from '../memory/layout.ts';
 import { writeError } from '../memory/life-page.ts';
 import type { PortOptions } from './options.ts';
+import type { Port } from './port.ts';
 
 /** What `spawn` gives the new thread. */
 export interface SpawnData {
@@ -12,19 +15,35 @@ export interface SpawnData {
   readonly options: PortOptions;
 }
 
-let data = platform.spawnData as SpawnData | undefined;
+export interface Started {
+  data: SpawnData | undefined;
+  /** The port of `parentPort`, and the options that its first call chose. */
+  parent: Port | undefined;
+  chosen: PortOptions;
+}
+
+let own: Started | undefined;
+
+export function ownStart(): Started {
+  own ??= ofAgent(`start/${LAYOUT_VERSION}`, () => ({
+    data: platform.spawnData as SpawnData | undefined,
+    parent: undefined,
+    chosen: {},
+  }));
+  return own;
+}
 
 export function startData(): SpawnData | undefined {
-  return data;
+  return ownStart().data;
 }
 
 /** Start data has come in a message: from here on this thread's life is watched. */
 export function started(arrived: SpawnData): void {
-  data = arrived;
+  ownStart().data = arrived;
   platform.onCrash((error) => writeError(arrived.life, error));
 }
 
 /** The page that speaks for this thread's life, if somebody watches it. */
 export function ownLife(): SharedArrayBuffer | null {
-  return data?.life ?? null;
+  return startData()?.life ?? null;
 }

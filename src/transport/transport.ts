@@ -1,11 +1,8 @@
 // What a port needs from the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 
 import type { Mark } from '../lane/outbound.ts';
-import type { CloseReason } from '../memory/layout.ts';
+import type { CloseReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
-
-/** Closed by the peer, and everything it had sent has been read. No value that arrives is ever equal to it. */
-export const CLOSED: unique symbol = Symbol('millrace.CLOSED');
 
 /** Counters of one end. Those of the peer's half are read from shared memory and may be a little late. */
 export interface Stats {

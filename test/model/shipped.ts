@@ -18,7 +18,7 @@ type Block = typeof import('../../src/wait/block.ts');
 type Async = typeof import('../../src/wait/async.ts');
 type Spin = typeof import('../../src/wait/spin.ts');
 type Inbound = typeof import('../../src/lane/ring-inbound.ts');
-type Transport = typeof import('../../src/transport/transport.ts');
+type Outcome = typeof import('../../src/outcome.ts');
 type SharedRing = typeof import('../../src/transport/thread/shared-ring.ts');
 type Port = typeof import('../../src/port/port.ts');
 
@@ -32,7 +32,7 @@ export type Shipped = Producer &
   Async &
   Spin &
   Inbound &
-  Transport &
+  Outcome &
   SharedRing &
   Port;
 
@@ -46,7 +46,7 @@ const MODULES = [
   'wait/async.js',
   'wait/spin.js',
   'lane/ring-inbound.js',
-  'transport/transport.js',
+  'outcome.js',
   'transport/thread/shared-ring.js',
   'port/port.js',
 ];

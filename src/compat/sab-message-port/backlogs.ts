@@ -1,23 +1,25 @@
 // The ends of this thread whose queues have not all gone into their rings. They go on when the event loop runs; while the
 // thread is blocked on one pipe, somebody has to move along what it wrote to the others.
+import { ofAgent } from '../../agent.ts';
 
 export interface Backlog {
   /** Moves its queue along, or gives it up if nobody reads any more; whether anything still waits. */
   moveOn(): boolean;
 }
 
-const waiting = new Set<Backlog>();
+let own: Set<Backlog> | undefined;
+const waitingHere = (): Set<Backlog> => (own ??= ofAgent('backlogs/1', () => new Set()));
 
 export function noteBacklog(backlog: Backlog): void {
-  waiting.add(backlog);
+  waitingHere().add(backlog);
 }
 export function forgetBacklog(backlog: Backlog): void {
-  waiting.delete(backlog);
+  waitingHere().delete(backlog);
 }
 
 /** Moves along all but `own`, which has somebody to wake it; whether any of the others still waits. */
 export function moveBacklogs(own: Backlog): boolean {
   let more = false;
-  for (const backlog of waiting) if (backlog !== own && backlog.moveOn()) more = true;
+  for (const backlog of waitingHere()) if (backlog !== own && backlog.moveOn()) more = true;
   return more;
 }

@@ -2,14 +2,14 @@
 // is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../../errors.ts';
-import { EMPTY } from '../../lane/ring-inbound.ts';
 import { cloneForLater, type HeldValue } from '../../lane/side-channel.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
-import type { CloseReason } from '../../memory/layout.ts';
+import type { CloseReason } from '../../outcome.ts';
+import { CLOSED, EMPTY } from '../../outcome.ts';
 import type { StartInbox } from '../../platform/start-inbox.ts';
 import { Spin } from '../../wait/spin.ts';
-import { CLOSED, type Mark, type Stats, type Transport, type TransportEvents } from '../transport.ts';
+import type { Mark, Stats, Transport, TransportEvents } from '../transport.ts';
 
 const NEVER_SPINS = new Spin(0);
 const NO_PORTS: readonly unknown[] = [];

@@ -1,7 +1,8 @@
 // How one end of a channel in shared memory ends, and how it learns that the other one has: by the peer's CLOSED word,
 // or, if it was killed before it could write that, from whoever saw its thread end. See T1-T3 in shared-ring.ts.
 import * as layout from '../../memory/layout.ts';
-import { type CloseReason, closeReason } from '../../memory/layout.ts';
+import { closeReason } from '../../memory/layout.ts';
+import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import { type EndTeller, Remains } from './remains.ts';
 

@@ -1,22 +1,21 @@
 // Ends every open channel of this thread when the thread ends by itself, so that the peers learn at once and get
-// what was still in the outbox. The one list in the library that belongs to the thread and not to a channel: the
-// runtime's exit hook is one per thread too, and ten thousand ports must not register ten thousand of them.
+// what was still in the outbox. The list belongs to the thread and not to a channel, as the runtime's exit hook does: ten
+// thousand ports must not register ten thousand of them, nor two copies of this library two.
 import { platform } from '#platform';
+import { ofAgent } from '../../agent.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 
 interface Ending {
   endThread(how: ThreadEnd): void;
 }
 
-const open = new Set<Ending>();
-let hooked = false;
+let open: Set<Ending> | undefined;
 
-export function endWithThread(channel: Ending): void {
-  open.add(channel);
-  if (hooked) return;
-  hooked = true;
+/** Whichever copy makes the list hooks it. */
+function hookedList(): Set<Ending> {
+  const list = new Set<Ending>();
   platform.onThreadEnd((how) => {
-    for (const each of [...open]) {
+    for (const each of [...list]) {
       try {
         each.endThread(how);
       } catch {
@@ -25,8 +24,14 @@ export function endWithThread(channel: Ending): void {
       }
     }
   });
+  return list;
+}
+
+export function endWithThread(channel: Ending): void {
+  open ??= ofAgent('ends/1', hookedList);
+  open.add(channel);
 }
 
 export function forgetThreadEnd(channel: Ending): void {
-  open.delete(channel);
+  open?.delete(channel);
 }
