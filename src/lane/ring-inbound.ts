@@ -1,6 +1,6 @@
 // Values out of a ring: decoded straight from the record, joined from parts, fetched from the side channel.
 import { platform } from '#platform';
-import type { Decoder } from '../codec/codec.ts';
+import type { DecoderTable } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import {
   ELSEWHERE_BYTES,
@@ -34,7 +34,7 @@ export class RingInbound {
   readonly #views: Views;
   readonly #lane: LaneMemory;
   #consumer: RecordSource;
-  readonly #decoders: ReadonlyMap<number, Decoder>;
+  readonly #decoders: DecoderTable;
   readonly #side: SideChannel;
   readonly #relearn: number;
   readonly #inbox = new Inbox();
@@ -58,7 +58,7 @@ export class RingInbound {
     views: Views,
     lane: LaneMemory,
     consumer: Consumer,
-    decoders: ReadonlyMap<number, Decoder>,
+    decoders: DecoderTable,
     side: SideChannel,
     messageMax: number,
     relearn: number,

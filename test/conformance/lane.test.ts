@@ -1,6 +1,6 @@
 // The ring lane under the lane suite, once for each codec that carries all of its values.
 
-import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
 import type { Codec, CodecOptions } from '../../src/codec/codec.ts';
 import { Outbox } from '../../src/lane/outbox.ts';
 import { RingInbound } from '../../src/lane/ring-inbound.ts';
@@ -39,7 +39,7 @@ function ringLane(
     layout.SIDE_1 + layout.RELEARN,
     () => {},
   );
-  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
+  const decoders = new Decoders(CODECS, CODEC_OPTIONS);
   const relearn = layout.SIDE_1 + layout.RELEARN;
   const inbound = new RingInbound(region.views, lane, new Consumer(lane), decoders, sideIn, MESSAGE_MAX, relearn);
   return {

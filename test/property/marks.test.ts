@@ -2,7 +2,7 @@
 // printed; SEED and CASE repeat one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
 import { Outbox, type OverflowPolicy } from '../../src/lane/outbox.ts';
 import { RingInbound } from '../../src/lane/ring-inbound.ts';
 import { RingOutbound } from '../../src/lane/ring-outbound.ts';
@@ -49,7 +49,7 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
     SIDE_1 + RELEARN,
     () => {},
   );
-  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder({})]));
+  const decoders = new Decoders(CODECS, {});
   const inbound = new RingInbound(
     region.views,
     memory,

@@ -7,6 +7,7 @@
 // T3. Whoever is blocked looks for the peer's end too, and every end rings: by itself (close, thread end), or through
 //     the tether, or found in a slice of a blocked wait.
 import { platform } from '#platform';
+import { Decoders } from '../../codec/choose.ts';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { LayoutError, TimeoutError, UsageError } from '../../errors.ts';
 import { latestInbound } from '../../lane/latest-inbound.ts';
@@ -161,7 +162,7 @@ export class SharedRingTransport implements Transport {
             there + layout.RELEARN,
             failed,
           );
-    const decoders = new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)]));
+    const decoders = new Decoders(options.codecs, options.codecOptions);
     this.#in = new RingInbound(
       region.views,
       inLane,
