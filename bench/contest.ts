@@ -14,6 +14,7 @@ export interface Sample {
   readonly wallMs?: number;
   readonly peakBytes?: number;
   readonly perUnitBytes?: number;
+  readonly heapUnitBytes?: number | undefined;
   readonly extra?: Readonly<Record<string, number>>;
   /** `extra` covers all rounds so far, so that the last one stands for the row. */
   readonly cumulative?: boolean;
@@ -25,7 +26,7 @@ export interface Session {
   round(ms: number): Promise<Sample>;
   /** Rounds so far were warm-up: forgets what it gathered over rounds. */
   warmedUp?(): void;
-  /** Each round is a process of its own: there is nothing to warm up. */
+  /** Each round begins with new workers, or in a process of its own: there is nothing to warm up. */
   readonly cold?: boolean;
   stop(): Promise<void> | void;
 }

@@ -28,7 +28,7 @@ export const HELP: string = `millrace bench: the tables of the README, measured 
                         ${names(processFamilies)}
                         limits in C++: cpp-ring, cpp-memcpy, cpp-spin, cpp-futex
   --payload a,b         rows by size (64), value (req118) or label
-  --quick               a useful table in under two minutes; without it about twelve
+  --quick               a useful table in about two minutes; without it about fifteen
   --rounds N            rounds per row
   --json FILE           also write the results, with all samples
   --runtime a,b         run again under node-20, node-24, bun, deno ... (or paths); FILE gets the name added

@@ -180,6 +180,8 @@ function costs(samples: readonly Sample[]): Partial<Result> {
   const units = samples.flatMap((sample) => sample.perUnitBytes ?? []);
   if (peaks.length > 0) found.memory = { peakBytes: Math.max(...peaks) };
   if (units.length > 0) found.memory = { ...found.memory, perUnitBytes: Math.round(median(units)) };
+  const heaps = samples.flatMap((sample) => sample.heapUnitBytes ?? []);
+  if (heaps.length > 0) found.memory = { ...found.memory, heapUnitBytes: Math.round(median(heaps)) };
   const keys = Object.keys(samples[0]?.extra ?? {});
   if (keys.length > 0) {
     const last = samples.at(-1)!;

@@ -29,10 +29,12 @@ export function runtimesNamed(names: readonly string[]): OtherRuntime[] {
   });
 }
 
-/** The command that runs `file` (a name in this folder) under the runtime that we are. */
-export function ownCommand(file: string): readonly [string, ...string[]] {
+/** The command that runs `file` (a name in this folder) under the runtime that we are, with `flags` of that runtime. */
+export function ownCommand(file: string, flags: readonly string[] = []): readonly [string, ...string[]] {
   const path = fileURLToPath(new URL(`./${file}`, import.meta.url));
-  return process.versions['deno'] ? [process.execPath, 'run', '-A', path] : [process.execPath, path];
+  return process.versions['deno']
+    ? [process.execPath, 'run', '-A', ...flags, path]
+    : [process.execPath, ...flags, path];
 }
 
 function locate(given: string): string | undefined {

@@ -144,4 +144,6 @@ export interface MemoryCost {
   readonly peakBytes?: number;
   /** Memory kept per unit of the row (e.g. per port). */
   readonly perUnitBytes?: number;
+  /** The part of it on the heap of the main thread's JavaScript, after a collection; absent where the runtime does not tell. */
+  readonly heapUnitBytes?: number;
 }

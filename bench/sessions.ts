@@ -5,7 +5,7 @@ import { withDeadline } from './deadline.ts';
 import { parkedRoundTrip, roundTrips, stream } from './drivers.ts';
 import { digest, expected, freshCount, freshLoad, type Load, type LoadSpec, type Tally } from './loads.ts';
 import { type Filled, Pacer } from './pacer.ts';
-import { median } from './stats.ts';
+import { median, quantile } from './stats.ts';
 import { labelOf, type ThreadSubject, type Wait } from './subject.ts';
 import { type ThreadChannel, ThreadHost } from './thread-host.ts';
 
@@ -132,7 +132,12 @@ export interface TripOptions extends Parts {
   readonly burst?: number | undefined;
   /** Pause before each round trip, so that the reader is asleep. */
   readonly pauseMs?: number;
+  /** Trips without a pause before the first round, so that what runs after a rest is cold in the caches only. */
+  readonly flowMs?: number;
 }
+
+/** Fewer would leave a round to one accident. */
+const PAUSED_TRIPS_MIN = 5;
 
 class TripSession implements Session {
   readonly #parts: TripOptions;
@@ -140,6 +145,8 @@ class TripSession implements Session {
   readonly #channel: ThreadChannel;
   readonly #mainBlocks: boolean;
   readonly #pacer = new Pacer((count) => this.#run(count));
+  #flowed = false;
+  #pausedUs: number[] = [];
 
   constructor(parts: TripOptions, host: ThreadHost, channel: ThreadChannel) {
     this.#parts = parts;
@@ -149,8 +156,10 @@ class TripSession implements Session {
   }
 
   async round(ms: number): Promise<Sample> {
-    const { pauseMs, burst } = this.#parts;
-    if (pauseMs) return this.#parked(Math.ceil(ms / pauseMs), pauseMs);
+    const { pauseMs, burst, flowMs } = this.#parts;
+    if (flowMs && !this.#flowed) await this.#pacer.fill(flowMs);
+    this.#flowed = true;
+    if (pauseMs) return this.#parked(Math.max(PAUSED_TRIPS_MIN, Math.ceil(ms / pauseMs)), pauseMs);
     const { seconds, cpuUs, checked, count } = burst
       ? await bursts(ms, burst, (trips) => this.#run(trips))
       : await this.#pacer.fill(ms);
@@ -188,7 +197,13 @@ class TripSession implements Session {
     const cpuUs = meter.stop();
     const tally = await echoed?.done;
     const checked = tally === undefined || same(tally, expected(channel.load, count));
-    return { value: median(times) / 1000, checked, cpuUs, messages: count, wallMs };
+    for (const time of times) this.#pausedUs.push(time / 1000);
+    const extra = { p90: quantile(this.#pausedUs, 0.9) };
+    return { value: median(times) / 1000, checked, cpuUs, messages: count, wallMs, extra, cumulative: true };
+  }
+
+  warmedUp(): void {
+    this.#pausedUs = [];
   }
 
   async stop(): Promise<void> {

@@ -54,6 +54,12 @@ export interface ThreadSubject {
   readonly perChannel?: boolean;
   /** How its receiver waits while a stream comes in. */
   readonly streamWait?: Wait;
+  /** The modules that a worker loads to use it, as URLs. */
+  imports?(options: BenchOptions): readonly string[];
+  /** A worker that is written to once, for programs that make many; where the contender has such a use. */
+  life?(options: BenchOptions): Promise<Life> | Life;
+  /** A channel with both ends and nothing around them, to time its opening. */
+  opener?(options: BenchOptions): Promise<Opener> | Opener;
   /** Why it cannot take part, or undefined when it can. */
   absent?(options: BenchOptions): Promise<Missing | undefined>;
   /** Whether a stand-in has taken the original's seat; its label says so. */
@@ -62,6 +68,30 @@ export interface ThreadSubject {
   connect(context: ConnectContext): Promise<Connection> | Connection;
   /** Worker thread. */
   attach(context: AttachContext): Promise<End> | End;
+}
+
+/** A worker that reads one message, tells its parent the `id` of it by parentPort, and ends by itself. */
+export interface Life {
+  /** The worker's whole source, an ES module. */
+  readonly source: string;
+  /** The parent's side of one such worker. */
+  open(): {
+    readonly workerOptions: object;
+    write(worker: Worker, message: unknown): void;
+    close(): void;
+  };
+}
+
+/** An end that nothing was done with yet. */
+export interface Closable {
+  close(): void;
+}
+
+/** How a channel is made and its other end opened, in the contender's own words, without the frame's. */
+export interface Opener {
+  open(): { readonly near: Closable; readonly data: unknown; readonly transfer: readonly unknown[] };
+  /** The other end, in this thread or in the one that `data` has come to. */
+  attach(data: unknown): Closable;
 }
 
 export interface ConnectContext {

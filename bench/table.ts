@@ -37,6 +37,7 @@ function figures(result: Result, unit: string): string {
     result.cpu ? `cpu ${short(result.cpu.usPerMessage)} us/msg, ${short(result.cpu.cores)} cores` : '',
     result.memory?.peakBytes ? `peak ${quantity(result.memory.peakBytes, 'bytes')}` : '',
     result.memory?.perUnitBytes ? `${quantity(result.memory.perUnitBytes, 'bytes')} each` : '',
+    result.memory?.heapUnitBytes ? `heap ${quantity(result.memory.heapUnitBytes, 'bytes')} each` : '',
     ...Object.entries(result.extra ?? {}).map(([name, value]) => `${name} ${quantity(value, unit)}`),
     result.checked ? '' : 'CHECKSUM DIFFERS',
     result.note ?? '',

@@ -59,6 +59,7 @@ test('of each runtime release the newest complete run counts, and a quick one ne
     at('2026-01-01', '26.0.0'),
     { ...fixture({ runtime: 'bun', version: '1.4.5' }), date: '2026-01-01' },
     at('2026-04-01', '26.9.0', { partial: true }),
+    at('2026-04-01', '26.9.0', { command: 'npm run bench -- --json a.json --scenario startup,open' }),
   ]);
   assert.deepEqual(
     chosen.map((file) => `${file.runtime.name} ${file.runtime.version}`),

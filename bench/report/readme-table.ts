@@ -35,10 +35,15 @@ function line(cells: readonly string[]): string {
   return `| ${cells.map(cell).join(' | ')} |`;
 }
 
-/** Old results stay committed: of each runtime release the newest complete run counts, a quick one never does. */
+/** Runs of everything; one of some scenarios or contenders answers a question of its own, and is kept for that. */
+function isWhole({ command }: Results): boolean {
+  return !/ --(scenario|subjects|payload)\b/.test(command);
+}
+
+/** Old results stay committed: of each runtime release the newest complete run counts, a quick or partial one never does. */
 export function current(files: readonly Results[]): Results[] {
   const newest = new Map<string, Results>();
-  const usable = files.filter((file) => !file.quick && !file.partial);
+  const usable = files.filter((file) => !file.quick && !file.partial && isWhole(file));
   for (const file of [...usable].sort((a, b) => (a.date < b.date ? -1 : 1))) {
     const [name, release] = runtimeName(file).split(/[ .]/);
     // Node's releases are separate rows of the promise; of Bun and Deno one each.

@@ -154,6 +154,23 @@ test('contenders that wait in different ways are rows of their own, and a way th
   assert.match(page(buildReport([file])), /only Millrace waits this way/);
 });
 
+test('rows of workers and channels that are made are not split by how somebody would wait', () => {
+  const file = structuredClone(fixture()) as Results & { scenarios: ScenarioResults[] };
+  const made = (subject: string, median: number): Result => ({
+    ...{ subject, label: subject, samples: [median], median, low: median, high: median, checked: true },
+    memory: { heapUnitBytes: 5 * 1024 },
+  });
+  const rows = [{ label: 'a port', params: {}, results: [made('millrace-sab', 40), made('native-port', 30)] }];
+  file.scenarios = ['startup', 'workers-50', 'open'].map((name) => ({ ...file.scenarios[1]!, name, rows }));
+  const report = buildReport([file]);
+  for (const { rows: shown } of report.scenarios) {
+    assert.deepEqual([shown.length, shown[0]!.standings[0]!.rival.subject], [1, 'native-port']);
+  }
+  const html = page(report);
+  assert.match(html, />heap each</);
+  assert.match(html, />5\.00 KiB</);
+});
+
 test('a ratio says how many times better, whether more or less is better, by the median over rounds', () => {
   const made = (samples: number[]): Result => ({
     ...{ subject: 'x', label: 'x', samples, median: samples[1]!, low: 0, high: 0, checked: true },

@@ -21,6 +21,7 @@ Without FILE: bench/results/*.json. --title TEXT names the page.
 `;
 
 const RESULTS = 'bench/results';
+const HOW_TO_GET = '`npx millrace bench --json results.json` writes one';
 const PAGE = 'millrace-report.html';
 
 interface Output {
@@ -100,7 +101,8 @@ function run(args: readonly string[], out: Output): number {
   }
   const files = positionals.length > 0 ? positionals : committed();
   if (files.length === 0) {
-    out.write(`No results: ${RESULTS} is empty and no file was given\n\n${USAGE}`);
+    const reason = existsSync(RESULTS) ? `${RESULTS} is empty and` : 'there is no folder bench/results here and';
+    out.write(`No results: ${reason} no file was given; ${HOW_TO_GET}\n\n${USAGE}`);
     return 2;
   }
   const built = buildReport(files.map(readResults));

@@ -87,6 +87,9 @@ function costs(): Property[] {
     more('memory each', ({ memory }) =>
       memory?.perUnitBytes === undefined ? '' : figure(memory.perUnitBytes, 'bytes'),
     ),
+    more('heap each', ({ memory }) =>
+      memory?.heapUnitBytes === undefined ? '' : figure(memory.heapUnitBytes, 'bytes'),
+    ),
   ];
 }
 
@@ -146,6 +149,7 @@ function inShort(cell: Result, unit: string): Markup | undefined {
   if (cell.cpu) parts.push(`${cell.cpu.cores.toFixed(2)} cores`);
   if (cell.memory?.peakBytes !== undefined) parts.push(`peak ${figure(cell.memory.peakBytes, 'bytes')}`);
   if (cell.memory?.perUnitBytes !== undefined) parts.push(`${figure(cell.memory.perUnitBytes, 'bytes')} each`);
+  if (cell.memory?.heapUnitBytes !== undefined) parts.push(`heap ${figure(cell.memory.heapUnitBytes, 'bytes')} each`);
   const spans = parts.map((part, at) => markup`${at > 0 && ' · '}<span class="nb">${part}</span>`);
   return parts.length === 0 ? undefined : markup`<span class="aside">${spans}</span>`;
 }

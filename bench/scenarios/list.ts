@@ -1,12 +1,15 @@
 import type { Scenario } from '../contest.ts';
 import { article2016 } from './article-2016.ts';
+import { manyPortsScenario, open } from './channels.ts';
+import { afterRest, firstThousand } from './cold.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
 import { sharedIpc } from './shared-ipc.ts';
 import { sharedRate, sharedThroughput } from './shared-tables.ts';
+import { startup, workers50 } from './startup.ts';
 import { stream } from './stream.ts';
 import { bunStrings, strings } from './strings.ts';
-import { fanOut, latencyHistogram, manyPortsScenario, scaling } from './threads-more.ts';
+import { fanOut, latencyHistogram, scaling } from './threads-more.ts';
 import { values } from './values.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -22,7 +25,12 @@ export const scenarios: readonly Scenario[] = [
   values,
   strings,
   fanOut,
+  startup,
+  workers50,
+  open,
   manyPortsScenario,
+  afterRest,
+  firstThousand,
   latencyHistogram,
   scaling,
   article2016,

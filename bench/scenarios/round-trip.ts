@@ -32,11 +32,12 @@ const PAUSE_MS = 3;
 export async function trippers(
   setting: Setting,
   spec: LoadSpec,
-  more: { pauseMs?: number; burst?: number } = {},
+  more: { pauseMs?: number; burst?: number; flowMs?: number } = {},
+  wanted: (name: string, wait: Wait) => boolean = () => true,
 ): Promise<Contestant[]> {
   const contestants: Contestant[] = [];
   for (const subject of await presentThreadSubjects(setting)) {
-    for (const wait of subject.waits) {
+    for (const wait of subject.waits.filter((one) => wanted(subject.name, one))) {
       const label = waitLabel(subject, wait, setting.options);
       contestants.push(trips({ subject, wait, spec, options: setting.options, ...more }, label));
     }

@@ -1,11 +1,9 @@
-// Questions of ours that no seed asked: one to many, many channels, tails, growth.
+// Questions of ours that no seed asked: one to many, tails, growth.
 import { type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
-import { isolated } from '../isolate.ts';
 import type { LoadSpec } from '../loads.ts';
 import { flow, microsecondsEach } from '../sessions.ts';
 import { fan } from '../sessions-fan.ts';
 import { latency } from '../sessions-latency.ts';
-import { manyPorts } from '../sessions-ports.ts';
 import { presentThreadSubjects } from '../subjects/list.ts';
 import { chosen, sizeName, specOfValue, streamWaitOf } from './common.ts';
 import { waitLabel } from './round-trip.ts';
@@ -32,41 +30,6 @@ export const fanOut: Scenario = {
     return chosen(setting, rows);
   },
 };
-
-export const manyPortsScenario: Scenario = {
-  name: 'many-ports',
-  title: 'A round trip over one of many open channels',
-  seed: '',
-  unit: 'us',
-  better: 'lower',
-  baseline: 'native-port',
-  note: 'All channels are open to the same worker and listen on both sides; one in the middle talks, the others are idle. Each contender runs in a process of its own. Memory is the growth of the process per channel, both ends together; a channel may ask for a smaller buffer than usual when it is told how many there will be.',
-  pace: (setting) =>
-    sized(setting, { full: { warmMs: 450, startMs: 800 }, quick: { warmMs: 200, startMs: 500 }, smoke: {} }),
-  inner: portRows,
-  rows: async (setting) => {
-    const rows = await portRows(setting);
-    if (setting.size === 'smoke') return rows;
-    return rows.map((row) => ({
-      ...row,
-      contestants: row.contestants.map((one) => isolated(one, { scenario: 'many-ports', row: row.label, setting })),
-    }));
-  },
-};
-
-async function portRows(setting: Setting): Promise<RowPlan[]> {
-  const counts = sized(setting, { full: [1, 10, 100, 1000, 10_000], quick: [1, 1000], smoke: [10] });
-  const spec = specOfValue('req118');
-  const subjects = (await presentThreadSubjects(setting)).filter(
-    (subject) => subject.waits.includes('loop/loop') && subject.perChannel,
-  );
-  const rows: RowPlan[] = counts.map((ports) => ({
-    label: ports === 1 ? '1 port' : `${ports.toLocaleString('en-US')} ports`,
-    params: { ports },
-    contestants: subjects.map((subject) => manyPorts({ subject, spec, options: setting.options, ports })),
-  }));
-  return chosen(setting, rows);
-}
 
 export const latencyHistogram: Scenario = {
   name: 'latency-histogram',

@@ -1,7 +1,7 @@
 // birpc: calls over any pair of post and on.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ThreadSubject } from '../subject.ts';
-import { loadRival, missingRival } from './rival.ts';
+import { loadRival, missingRival, rivalUrl } from './rival.ts';
 
 interface Package {
   createBirpc(functions: object, options: object): { echo(value: unknown): Promise<unknown> };
@@ -24,7 +24,8 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One echo function over a MessagePort without a serializer of its own, as its documentation shows for workers; one awaited call per round trip.',
     forms: [],
     waits: ['loop/loop'],
-    quickIn: ['round-trip'],
+    quickIn: ['round-trip', 'startup'],
+    imports: () => [rivalUrl('birpc', FILE)!],
     absent: async () => missingRival('birpc', FILE),
     connect: async () => {
       const { port1, port2 } = new MessageChannel();

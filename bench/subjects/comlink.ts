@@ -1,7 +1,7 @@
 // Comlink: calls through a proxy over a MessagePort.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ThreadSubject } from '../subject.ts';
-import { loadRival, missingRival } from './rival.ts';
+import { loadRival, missingRival, rivalUrl } from './rival.ts';
 
 interface Package {
   wrap(endpoint: unknown): { echo(value: unknown): Promise<unknown>; [release: symbol]: () => void };
@@ -24,7 +24,8 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'One exposed echo function called through the proxy, one awaited call per round trip, with the adapter for Node ports that Comlink brings.',
     forms: [],
     waits: ['loop/loop'],
-    quickIn: ['round-trip'],
+    quickIn: ['round-trip', 'startup'],
+    imports: () => [rivalUrl('comlink', FILE)!, rivalUrl('comlink', ADAPTER)!],
     absent: async () => missingRival('comlink', FILE),
     connect: async () => {
       const { port1, port2 } = new MessageChannel();

@@ -10,6 +10,7 @@ interface Family {
 
 const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'native-port': () => import('./native-port.ts'),
+  'native-doorbell': () => import('./native-doorbell.ts'),
   'worker-post': () => import('./worker-post.ts'),
   'broadcast-channel': () => import('./broadcast-channel.ts'),
   'millrace-port': () => import('./millrace-port.ts'),

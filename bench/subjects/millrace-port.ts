@@ -1,14 +1,17 @@
 // Ours: the port, with each way of waiting. Everything as it comes out of the box, but for the size of the ring where
 // a thousand channels are opened at once.
-import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import type { Port, Remote } from '../../src/index.ts';
+import { doorUrl, openDoor } from '../doors.ts';
 import type { Load, Tally } from '../loads.ts';
-import type { ConnectContext, Connection, End, ThreadSubject, Wait } from '../subject.ts';
+import type { ConnectContext, Connection, End, Life, Opener, ThreadSubject, Wait } from '../subject.ts';
+
+const { attach, CLOSED, channel, EMPTY } = await openDoor<typeof import('../../src/index.ts')>('.');
 
 /** Messages published together by a sender that has more to say, and taken together by a reader that blocks. */
 const BATCH = 64;
 
-/** With many channels each gets a small ring, as one would choose it. */
-const SMALL_RING = 4096;
+/** With many channels each gets the smallest ring, as one would choose it. */
+const SMALL_RING = 1024;
 
 /** Far beyond any round: a peer that has failed must not leave this thread blocked for good. */
 const PATIENCE = { timeoutMs: 20_000 };
@@ -97,6 +100,32 @@ function ringFor(load: Load): { capacityBytes?: number } {
   return load.sizeBytes <= 64 << 10 ? {} : { capacityBytes: load.sizeBytes * 4 };
 }
 
+function life(): Life {
+  const source = `import { attach } from ${JSON.stringify(doorUrl('.'))};
+import { parentPort, workerData } from 'node:worker_threads';
+const port = attach(workerData);
+parentPort.postMessage(port.receive().id);
+port.close();
+`;
+  const open: Life['open'] = () => {
+    const { port, remote } = channel();
+    return {
+      workerOptions: { workerData: remote, transferList: remote.transfer },
+      write: (_worker, message) => port.postMessage(message),
+      close: () => port.close(),
+    };
+  };
+  return { source, open };
+}
+
+const opener: Opener = {
+  open: () => {
+    const { port, remote } = channel();
+    return { near: port, data: remote, transfer: remote.transfer };
+  },
+  attach: (data) => attach(data as Remote),
+};
+
 function subject(name: string, label: string, use: string, wait: Wait): ThreadSubject {
   return {
     name,
@@ -105,6 +134,9 @@ function subject(name: string, label: string, use: string, wait: Wait): ThreadSu
     forms: ['bytes', 'string', 'object'],
     waits: [wait],
     perChannel: true,
+    imports: () => [doorUrl('.')],
+    life,
+    opener: () => opener,
     connect,
     attach: ({ data }) => {
       const port = attach(data);

@@ -1,9 +1,13 @@
 // Ours, the zero-copy door: records written and read in place.
 import { Buffer } from 'node:buffer';
-import { allocate, type BlockMemory, Consumer, FULL, open, Producer } from '../../src/ring/index.ts';
+import type { BlockMemory, Consumer, Producer } from '../../src/ring/index.ts';
+import { doorUrl, openDoor } from '../doors.ts';
 import { type Load, type Tally, weighBytes } from '../loads.ts';
 import type { End, ThreadSubject } from '../subject.ts';
 import { SpinWatch } from './spin-watch.ts';
+
+const door = await openDoor<typeof import('../../src/ring/index.ts')>('./ring');
+const { FULL, allocate, open } = door;
 
 const CAPACITY_MIN = 1 << 20;
 /** Bytes published together. Less wastes atomic stores, more leaves the other core without work. */
@@ -94,11 +98,12 @@ export const subjects: readonly ThreadSubject[] = [
     forms: ['bytes', 'string'],
     waits: [],
     streamWait: 'loop/block',
+    imports: () => [doorUrl('./ring')],
     connect: ({ load }) => {
       // A record takes at most half the ring; four of them keep both threads busy.
       const memory = allocate(Math.max(CAPACITY_MIN, load.sizeBytes * 4));
       const ring = open(memory);
-      const producer = new Producer(ring);
+      const producer = new door.Producer(ring);
       const text = textOf(memory);
       const end: End = {
         send: (load, count, _progress, from) =>
@@ -111,7 +116,7 @@ export const subjects: readonly ThreadSubject[] = [
     },
     attach: ({ data }) => {
       const memory = data as SharedArrayBuffer;
-      const consumer = new Consumer(open(memory));
+      const consumer = new door.Consumer(open(memory));
       const text = textOf(memory);
       return {
         receive: (load, count) =>

@@ -74,6 +74,14 @@ export const subjects: readonly ThreadSubject[] = [
     forms: ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
     perChannel: true,
+    imports: () => [],
+    opener: () => ({
+      open: () => {
+        const { port1, port2 } = new MessageChannel();
+        return { near: port1, data: port2, transfer: [port2] };
+      },
+      attach: (data) => data as MessagePort,
+    }),
   }),
   subject(json, {
     name: 'native-port:json',

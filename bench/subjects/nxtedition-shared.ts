@@ -1,9 +1,10 @@
 // Seed 001. Used through its documented names only, the same for the original and for the stand-in.
 import type { Buffer } from 'node:buffer';
 import type { BenchOptions } from '../contest.ts';
+import { doorUrl, openDoor } from '../doors.ts';
 import { type Load, type Tally, weighBytes } from '../loads.ts';
 import type { End, ThreadSubject } from '../subject.ts';
-import { loadOriginal, missingOriginal } from './originals.ts';
+import { loadOriginal, missingOriginal, originalUrl } from './originals.ts';
 import { SpinWatch } from './spin-watch.ts';
 
 interface Region {
@@ -97,7 +98,7 @@ function makeReader(made: Package, buffers: Buffers): End {
 }
 
 function subject(
-  parts: Pick<ThreadSubject, 'name' | 'label' | 'use' | 'absent' | 'standIn' | 'onlyIn'>,
+  parts: Pick<ThreadSubject, 'name' | 'label' | 'use' | 'absent' | 'standIn' | 'onlyIn' | 'imports'>,
   load: Loader,
 ): ThreadSubject {
   return {
@@ -120,6 +121,7 @@ export const subjects: readonly ThreadSubject[] = [
       name: 'nxtedition-shared',
       label: '@nxtedition/shared',
       use: '8 MiB as in its own benchmark; writeSync with a function that never changes, its automatic publication left on and flushSync at the end; the reader calls readSome without pause and reads in place. Strings go through latin1, the fastest way on every runtime.',
+      imports: (options) => [originalUrl(options.nxteditionShared, 'nxtedition-shared')],
       absent: async (options) => missingOriginal(options.nxteditionShared, 'nxtedition-shared', '--nxtedition-shared'),
       standIn: (options) => options.nxteditionShared === undefined,
     },
@@ -130,8 +132,9 @@ export const subjects: readonly ThreadSubject[] = [
       name: 'millrace-shared',
       label: 'millrace/compat/nxtedition-shared',
       use: 'The same code with one import changed: our ring behind the names of @nxtedition/shared.',
-      onlyIn: ['shared-'],
+      imports: () => [doorUrl('./compat/nxtedition-shared')],
+      onlyIn: ['shared-', 'startup'],
     },
-    () => import('../../src/compat/nxtedition-shared.ts') as unknown as Promise<Package>,
+    () => openDoor<Package>('./compat/nxtedition-shared'),
   ),
 ];

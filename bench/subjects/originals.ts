@@ -5,9 +5,13 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Missing } from '../subject.ts';
 
+/** The URL of the original, or of what sits in its seat. */
+export function originalUrl(path: string | undefined, standIn: string): string {
+  return path ? pathToFileURL(resolve(path)).href : new URL(`./stand-ins/${standIn}.js`, import.meta.url).href;
+}
+
 export async function loadOriginal<T>(path: string | undefined, standIn: string): Promise<T> {
-  if (path) return (await import(pathToFileURL(resolve(path)).href)) as T;
-  return (await import(new URL(`./stand-ins/${standIn}.js`, import.meta.url).href)) as T;
+  return (await import(originalUrl(path, standIn))) as T;
 }
 
 export function missingOriginal(path: string | undefined, standIn: string, option: string): Missing | undefined {

@@ -1,7 +1,7 @@
 // ringbuf.js: a wait-free ring of array elements for audio threads.
 import { weighBytes } from '../loads.ts';
 import type { End, ThreadSubject } from '../subject.ts';
-import { loadRival, missingRival } from './rival.ts';
+import { loadRival, missingRival, rivalUrl } from './rival.ts';
 import { SpinWatch } from './spin-watch.ts';
 
 interface RingBuffer {
@@ -55,6 +55,7 @@ export const subjects: readonly ThreadSubject[] = [
     forms: ['bytes'],
     waits: [],
     streamWait: 'loop/block',
+    imports: () => [rivalUrl('ringbuf.js', FILE)!],
     absent: async () => missingRival('ringbuf.js', FILE),
     connect: async () => {
       const { RingBuffer } = await loadRival<Package>('ringbuf.js', FILE);

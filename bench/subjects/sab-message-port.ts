@@ -1,8 +1,9 @@
 // Seed 000. Used through its documented names only, the same for the original and for the stand-in.
 import type { BenchOptions } from '../contest.ts';
+import { doorUrl, openDoor } from '../doors.ts';
 import type { Load, Tally } from '../loads.ts';
-import type { End, ThreadSubject, Wait } from '../subject.ts';
-import { loadOriginal, missingOriginal } from './originals.ts';
+import type { End, Life, Opener, ThreadSubject, Wait } from '../subject.ts';
+import { loadOriginal, missingOriginal, originalUrl } from './originals.ts';
 
 interface SabPort {
   postMessage(value: unknown): Promise<void> | undefined;
@@ -21,6 +22,9 @@ interface Package {
 /** Messages handed over before the sender waits for the port: its batching is what makes it fast. */
 const BATCH = 256;
 
+/** With many channels each gets a small buffer, as one would choose it: 2 KB a direction. */
+const SMALL_KB = 4;
+
 /** The stand-in has the original's shape under names of its own. */
 interface StandIn {
   readonly StandInMessagePort: Package['SABMessagePort'];
@@ -35,7 +39,7 @@ const original: Loader = async (options) => {
   return { SABMessagePort: found.StandInMessagePort, MWChannel: found.StandInChannel };
 };
 
-const compat: Loader = () => import('../../src/compat/sab-message-port.ts') as unknown as Promise<Package>;
+const compat: Loader = () => openDoor<Package>('./compat/sab-message-port');
 
 async function sendBatches(port: SabPort, load: Load, count: number, from: number): Promise<void> {
   const { items, mask } = load;
@@ -87,6 +91,59 @@ type Kind = 'blocking' | 'async' | 'hybrid';
 
 const WAITS: Readonly<Record<Kind, Wait>> = { blocking: 'loop/block', async: 'loop/loop', hybrid: 'loop/block' };
 
+function urlOf(ours: boolean, options: BenchOptions): string {
+  return ours ? doorUrl('./compat/sab-message-port') : originalUrl(options.sabMessagePort, 'sab-message-port');
+}
+
+async function lifeOf(url: string, load: Loader, options: BenchOptions): Promise<Life> {
+  const { SABMessagePort } = await load(options);
+  const source = `import * as made from ${JSON.stringify(url)};
+import { parentPort, workerData } from 'node:worker_threads';
+const port = (made.SABMessagePort ?? made.StandInMessagePort).from(workerData);
+parentPort.postMessage(port.read().id);
+port.close();
+`;
+  const open: Life['open'] = () => {
+    const port = new SABMessagePort('a');
+    const [workerData, transfer] = port.postInit(null);
+    return {
+      workerOptions: { workerData, transferList: moved(transfer) },
+      write: (_worker, message) => void port.postMessage(message),
+      close: () => port.close(),
+    };
+  };
+  return { source, open };
+}
+
+async function openerOf(load: Loader, options: BenchOptions): Promise<Opener> {
+  const { SABMessagePort } = await load(options);
+  return {
+    open: () => {
+      const near = new SABMessagePort('a');
+      const [data, transfer] = near.postInit(null);
+      return { near, data, transfer: moved(transfer) };
+    },
+    attach: (data) => SABMessagePort.from(data),
+  };
+}
+
+/** A SharedArrayBuffer is shared by being cloned; Node refuses it in a transfer list. */
+function moved(transfer: readonly unknown[]): unknown[] {
+  return transfer.filter((part) => !(part instanceof SharedArrayBuffer));
+}
+
+/** Our doors are in the rival's own tables, and where the cost of opening and waking is the question. */
+const OURS_IN: readonly string[] = [
+  'smp-',
+  'startup',
+  'workers-50',
+  'open',
+  'many-ports',
+  'after-rest',
+  'first-thousand',
+];
+const ASYNC_QUICK: readonly string[] = ['smp-', 'round-trip', 'many-ports', 'after-rest', 'first-thousand'];
+
 function subject(kind: Kind, parts: Pick<ThreadSubject, 'name' | 'label' | 'use'>, load: Loader): ThreadSubject {
   const hybrid = kind === 'hybrid';
   const ours = load === compat;
@@ -96,18 +153,19 @@ function subject(kind: Kind, parts: Pick<ThreadSubject, 'name' | 'label' | 'use'
     forms: hybrid ? [] : ['object', 'string'],
     waits: [wait],
     perChannel: !hybrid,
-    ...(kind === 'async' && { quickIn: ['smp-', 'round-trip', 'many-ports'] }),
-    ...(ours && { onlyIn: ['smp-'] }),
+    ...(kind === 'async' && { quickIn: ASYNC_QUICK }),
+    ...(ours && { onlyIn: OURS_IN }),
     absent: async (options) =>
       ours ? undefined : missingOriginal(options.sabMessagePort, 'sab-message-port', '--sab-message-port'),
+    imports: (options) => [urlOf(ours, options)],
+    life: (options) => lifeOf(urlOf(ours, options), load, options),
+    opener: (options) => openerOf(load, options),
     standIn: (options) => !ours && options.sabMessagePort === undefined,
-    connect: async ({ options }) => {
+    connect: async ({ options, ports = 1 }) => {
       const { SABMessagePort, MWChannel } = await load(options);
-      const port = hybrid ? new MWChannel('m') : new SABMessagePort('a');
+      const port = hybrid ? new MWChannel('m') : new SABMessagePort('a', ports > 10 ? SMALL_KB : undefined);
       const [data, transfer] = port.postInit(null);
-      // A SharedArrayBuffer is shared by being cloned; Node refuses it in a transfer list.
-      const moved = transfer.filter((part) => !(part instanceof SharedArrayBuffer));
-      return { end: wrap(port, false), data, transfer: moved };
+      return { end: wrap(port, false), data, transfer: moved(transfer) };
     },
     attach: async ({ data, options }) => {
       const { SABMessagePort, MWChannel } = await load(options);

@@ -19,6 +19,17 @@ function wrap(target: Worker | MessagePort): End {
   };
 }
 
+const LIFE = `import { parentPort } from 'node:worker_threads';
+parentPort.once('message', (message) => {
+  parentPort.postMessage(message.id);
+  parentPort.close ? parentPort.close() : close(); // Deno's has no close
+});
+`;
+
+function write(worker: Worker, message: unknown): void {
+  worker.postMessage(message);
+}
+
 export const subjects: readonly ThreadSubject[] = [
   {
     name: 'worker-post',
@@ -26,7 +37,8 @@ export const subjects: readonly ThreadSubject[] = [
     use: 'worker.postMessage and parentPort.on("message"), values as they are, within 4 MiB of unread messages.',
     forms: ['bytes', 'string', 'object'],
     waits: ['loop/loop'],
-    quickIn: ['round-trip'],
+    quickIn: ['round-trip', 'workers-50'],
+    life: () => ({ source: LIFE, open: () => ({ workerOptions: {}, write, close: () => {} }) }),
     connect: ({ worker }) => ({ end: wrap(worker), data: undefined }),
     attach: () => wrap(parentPort!),
   },
