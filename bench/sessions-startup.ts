@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Contestant, Sample, Session } from './contest.ts';
+import { CpuMeter } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { median, quantile } from './stats.ts';
 
@@ -25,20 +26,32 @@ function sourceOf(urls: readonly string[]): string {
   return `${lines}import { parentPort } from 'node:worker_threads';\nparentPort.postMessage(${JSON.stringify(HELLO)});\n`;
 }
 
-/** Milliseconds until the worker's first message is heard. Its end is awaited, but not timed. */
-async function startOnce(url: URL): Promise<{ ms: number; right: boolean }> {
+/** One worker's start. */
+interface Start {
+  /** Until its first message was heard. */
+  readonly ms: number;
+  /** Processor time of the process until the worker had ended. */
+  readonly cpuMs: number;
+  readonly right: boolean;
+}
+
+/** The worker's end is awaited, but not timed. */
+async function startOnce(url: URL): Promise<Start> {
+  const meter = new CpuMeter();
   const began = performance.now();
   const worker = new Worker(url);
-  const heard = new Promise<{ ms: number; right: boolean }>((resolve, reject) => {
+  const heard = new Promise<Omit<Start, 'cpuMs'>>((resolve, reject) => {
     worker.once('message', (value) => resolve({ ms: performance.now() - began, right: value === HELLO }));
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the worker ended without a word')));
   });
+  let start: Omit<Start, 'cpuMs'>;
   try {
-    return await withDeadline(heard, START_DEADLINE_MS, 'the worker did not say a word');
+    start = await withDeadline(heard, START_DEADLINE_MS, 'the worker did not say a word');
   } finally {
     await worker.terminate();
   }
+  return { ...start, cpuMs: (meter.stop() ?? Number.NaN) / 1000 };
 }
 
 class StartSession implements Session {
@@ -47,6 +60,7 @@ class StartSession implements Session {
   readonly #empty: URL;
   readonly #loaded: URL;
   readonly #differencesMs: number[] = [];
+  readonly #differencesCpuMs: number[] = [];
   #turn = 0;
 
   constructor(urls: readonly string[]) {
@@ -62,12 +76,11 @@ class StartSession implements Session {
   }
 
   /** One empty worker and one that imports; neither is always the second. */
-  async pair(): Promise<{ loadedMs: number; overMs: number; right: boolean }> {
+  async pair(): Promise<{ empty: Start; loaded: Start }> {
     const emptyFirst = this.#turn++ % 2 === 0;
     const first = await startOnce(emptyFirst ? this.#empty : this.#loaded);
     const second = await startOnce(emptyFirst ? this.#loaded : this.#empty);
-    const [empty, loaded] = emptyFirst ? [first, second] : [second, first];
-    return { loadedMs: loaded.ms, overMs: loaded.ms - empty.ms, right: empty.right && loaded.right };
+    return emptyFirst ? { empty: first, loaded: second } : { empty: second, loaded: first };
   }
 
   async round(ms: number): Promise<Sample> {
@@ -75,13 +88,20 @@ class StartSession implements Session {
     const timesMs: number[] = [];
     let checked = true;
     do {
-      const { loadedMs, overMs, right } = await this.pair();
-      timesMs.push(loadedMs);
-      this.#differencesMs.push(overMs);
-      checked &&= right;
+      const { empty, loaded } = await this.pair();
+      timesMs.push(loaded.ms);
+      this.#differencesMs.push(loaded.ms - empty.ms);
+      this.#differencesCpuMs.push(loaded.cpuMs - empty.cpuMs);
+      checked &&= empty.right && loaded.right;
     } while (performance.now() < end);
     const over = (q: number): number => quantile(this.#differencesMs, q);
-    const extra = { 'on top': over(0.5), 'on top, low': over(0.25), 'on top, high': over(0.75) };
+    const cpu = median(this.#differencesCpuMs);
+    const extra = {
+      'on top': over(0.5),
+      'on top, low': over(0.25),
+      'on top, high': over(0.75),
+      ...(!Number.isNaN(cpu) && { 'CPU on top': cpu }),
+    };
     return { value: median(timesMs), checked, extra, cumulative: true };
   }
 

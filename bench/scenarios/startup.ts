@@ -64,7 +64,7 @@ export const startup: Scenario = {
   better: 'lower',
   baseline: 'limit-empty-worker',
   note:
-    'The worker imports the contender and says its first word by parentPort.postMessage; the clock stops when the parent hears it. Beside each start an empty worker of the same runtime is started, just before or just after: "on top" is the median of the differences over all rounds, with its quartiles. ' +
+    'The worker imports the contender and says its first word by parentPort.postMessage; the clock stops when the parent hears it. Beside each start an empty worker of the same runtime is started, just before or just after: "on top" is the median of the differences over all rounds, with its quartiles; "CPU on top" likewise, until the worker has ended. ' +
     'Doors are the files that package.json names. No sample is warm: each worker is new, only the files are in the system’s cache.',
   pace: (setting) =>
     sized(setting, {
