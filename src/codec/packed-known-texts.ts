@@ -144,12 +144,9 @@ export class KnownTexts {
 
 type Taught = Map<number, { readonly text: string; readonly bytes: number }>;
 
-/** What every decoder begins with; nobody adds to it. */
-const NOTHING: Taught = new Map();
-
 /** What the decoder was taught. Holds its bounds by itself, whatever the encoder says. */
 export class TaughtTexts {
-  #texts = NOTHING;
+  #texts: Taught = new Map();
   #bytes = 0;
   readonly #countMax: number;
   readonly #bytesMax: number;
@@ -166,16 +163,12 @@ export class TaughtTexts {
   }
 
   remember(number: number, text: string, bytes: number): void {
-    if (this.#before === null) {
-      this.#before = { texts: this.#texts, bytes: this.#bytes };
-      this.#texts = new Map(this.#texts);
-    }
+    this.#before ??= { texts: new Map(this.#texts), bytes: this.#bytes };
     this.forget(number);
     this.#texts.set(number, { text, bytes });
     this.#bytes += bytes;
   }
 
-  /** Called after `remember`, in the same payload. */
   forget(number: number): void {
     this.#bytes -= this.#texts.get(number)?.bytes ?? 0;
     this.#texts.delete(number);

@@ -7,23 +7,24 @@ import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { ClosedError, UsageError } from '../errors.ts';
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
-import { SIDE_TAKEN } from '../memory/layout.ts';
 import type { LaneMemory, Region, Views } from '../memory/region.ts';
 import { LatestProducer } from '../ring/latest-producer.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
+import { markerOf } from './backlog.ts';
+import type { HeldValue, SpilledFrame } from './beside.ts';
+import { shutMeanwhile } from './beside-sender.ts';
+import type { Mark } from './lane.ts';
 import { SlotGrowth } from './latest-growth.ts';
 import { LatestProgress } from './latest-progress.ts';
-import type { Mark, Publishing } from './outbound.ts';
-import { OutboundCounters } from './outbound-counters.ts';
 import type { Outbox } from './outbox.ts';
-import type { HeldValue, SideChannel, SpilledFrame } from './side-channel.ts';
-import { markerOf, shutMeanwhile } from './side-sender.ts';
+import type { OutboundNotes, RecordSink } from './records.ts';
+import type { SideChannel } from './side-channel.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
 const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
 
-export class LatestOutbound implements Publishing {
+export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   readonly #views: Views;
   readonly #lane: LaneMemory;
   readonly #slots: LatestProducer;
@@ -34,7 +35,7 @@ export class LatestOutbound implements Publishing {
   readonly #outbox: Outbox;
   readonly #aside: AsideEncoder;
   readonly #growth: SlotGrowth;
-  readonly #counters: OutboundCounters;
+  readonly #notes: OutboundNotes;
   readonly #progress: LatestProgress;
   /** The last message was longer than a slot: the next one will be, too. */
   #long = false;
@@ -63,6 +64,7 @@ export class LatestOutbound implements Publishing {
   constructor(
     region: Region,
     side: 0 | 1,
+    notes: OutboundNotes,
     bell: Bell,
     encoder: Encoder,
     kind: number,
@@ -82,7 +84,7 @@ export class LatestOutbound implements Publishing {
     this.#outbox = outbox;
     this.#aside = new AsideEncoder(encoder, region.messageMax);
     this.#growth = new SlotGrowth(channel, encoder, this.#aside, region.messageMax);
-    this.#counters = new OutboundCounters(this.#lane);
+    this.#notes = notes;
     this.#progress = new LatestProgress(this.#slots, outbox, awaitedCame);
   }
 
@@ -98,7 +100,7 @@ export class LatestOutbound implements Publishing {
   get failures(): number {
     return this.#failures;
   }
-  get producer(): Publishing {
+  get sink(): Pick<RecordSink, 'cork' | 'publish'> {
     return this;
   }
   /** There is always room for the newest. */
@@ -130,13 +132,14 @@ export class LatestOutbound implements Publishing {
   }
 
   /** The same, but a value whose getter closes the port counts as one that came after the end. */
-  post(value: unknown, transfer?: readonly unknown[]): void {
+  post(value: unknown, transfer?: readonly unknown[]): boolean {
     try {
       this.trySend(value, transfer);
     } catch (error) {
       if (!(this.#ended && error instanceof ClosedError)) throw error;
       this.#failures++;
     }
+    return this.backlog > 0;
   }
 
   /** Moves what waits into a slot if it can go; whether nothing waits for the reader. */
@@ -179,7 +182,7 @@ export class LatestOutbound implements Publishing {
   }
   /** Whether the reader has taken values that stood in the way of the one that waits. */
   get progressed(): boolean {
-    return this.#stuck && this.#sideTaken() !== this.#takenSeen;
+    return this.#stuck && this.#notes.besideTaken !== this.#takenSeen;
   }
 
   /** From now on nothing follows: `spill`, which comes next, sees to it. */
@@ -306,7 +309,7 @@ export class LatestOutbound implements Publishing {
     if (this.#slots.publish(length, kind, sideBefore)) {
       this.#outbox.drops++;
       this.#countOutbox();
-    } else this.#counters.sent();
+    } else this.#notes.sent();
     this.#progress.published();
   }
 
@@ -337,12 +340,8 @@ export class LatestOutbound implements Publishing {
 
   /** Whether one more value may be on its way beside the slots: they are of any size, so their number is bounded. */
   #besideFits(): boolean {
-    this.#takenSeen = this.#sideTaken();
+    this.#takenSeen = this.#notes.besideTaken;
     return ((this.#side.posted - this.#takenSeen) | 0) < SIDE_VALUES_MAX;
-  }
-  #sideTaken(): number {
-    // SYNC side-taken: what the reader has taken, or let go, no longer counts; pairs with latestInbound.
-    return Atomics.load(this.#lane.words, this.#lane.block + SIDE_TAKEN);
   }
 
   /** One message more, whose getters have run: one of them may have closed the port, and then nothing follows. */
@@ -352,6 +351,6 @@ export class LatestOutbound implements Publishing {
   }
 
   #countOutbox(): void {
-    this.#counters.outbox(this.#outbox.drops, this.#outbox.peak);
+    this.#notes.outbox(this.#outbox.drops, this.#outbox.peak);
   }
 }

@@ -1,8 +1,8 @@
 // Messages that were accepted but did not fit the ring yet. Bounded; what happens at the bound has a name.
 import { UsageError } from '../errors.ts';
 import type { Views } from '../memory/region.ts';
+import type { HeldValue } from './beside.ts';
 import { Fifo } from './fifo.ts';
-import type { HeldValue } from './side-channel.ts';
 
 /**
  * What `postMessage` does when the outbox is above its mark.

@@ -16,7 +16,7 @@ const PART_BYTES_MIN: number = 2 * PARTS_PREFIX_BYTES;
  */
 export function writeParts(
   views: Views,
-  producer: Producer,
+  producer: Pick<Producer, 'capacity' | 'claimable' | 'tryClaim' | 'commit'>,
   kind: number,
   bytes: Uint8Array,
   moved: number,

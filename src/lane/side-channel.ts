@@ -11,6 +11,7 @@ import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { NativePort } from '../platform/contract.ts';
+import type { Beside, BesideValue, HeldValue, SpilledFrame } from './beside.ts';
 import { NativeEnds } from './native-ends.ts';
 import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
@@ -24,22 +25,6 @@ const MEMORY = 4;
 const VALUE_UNSEEN = 5;
 const SPILL_UNSEEN = 6;
 
-/** One frame that did not fit the ring any more when its sender ended: second header word, payload. */
-export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
-
-export interface SideValue {
-  readonly value: unknown;
-  readonly ports: readonly unknown[];
-  /** Why it could not be made in this thread, if it could not. */
-  readonly unreadable?: { readonly cause: unknown };
-}
-
-/** A value cloned for later, with the transferred objects in it: they have left their sender already. */
-export interface HeldValue {
-  readonly value: unknown;
-  readonly transfer: readonly unknown[];
-}
-
 export interface SideEvents {
   /** Something arrived; look. */
   arrived(): void;
@@ -47,12 +32,14 @@ export interface SideEvents {
   closed(): void;
 }
 
-export class SideChannel {
+export class SideChannel implements Beside {
+  readonly textMin: number = platform.nativeTextMin;
+  readonly late: boolean = !platform.canTake;
   readonly natives: NativeEnds;
   readonly #tether: NativePort;
   readonly #side: NativePort;
   readonly #events: SideEvents;
-  readonly #values = new Map<number, SideValue>();
+  readonly #values = new Map<number, BesideValue>();
   #spill: readonly SpilledFrame[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #nextNumber = 0;
@@ -134,7 +121,7 @@ export class SideChannel {
   }
 
   /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
-  take(number: number): SideValue | undefined {
+  take(number: number): BesideValue | undefined {
     if (!this.#values.has(number)) this.pull();
     const found = this.#values.get(number);
     if (found === undefined) return undefined;
@@ -265,7 +252,7 @@ export class SideChannel {
     this.#events.arrived();
   }
 
-  #arrive(number: number, value: SideValue): void {
+  #arrive(number: number, value: BesideValue): void {
     this.#nextArriving = (number + 1) | 0;
     if (((number - this.#wantedFrom) | 0) >= 0 && this.#open) this.#values.set(number, value);
     else closePorts(value);
@@ -336,7 +323,7 @@ function isSlot(value: unknown): value is number {
 }
 
 /** Nobody will ever have what came with this value: the other ends of its ports are to know. */
-function closePorts(value: SideValue | undefined): void {
+function closePorts(value: BesideValue | undefined): void {
   for (const port of value?.ports ?? []) if (platform.isNativePort(port)) (port as NativePort).close();
 }
 

@@ -13,7 +13,7 @@
 //   2     8      CAPACITY_0      creator     0     bytes in the data area of lane 0, a power of two (2^31 reads as -2^31)
 //   3     12     CAPACITY_1      creator     0     bytes in the data area of lane 1, a power of two or 0
 //   4     16     MESSAGE_MAX     creator     0     bytes, largest encoded message either side may send
-//   16    64     JAM             both        1     who is blocked in send and takes nothing in (transport/thread/jam.ts)
+//   16    64     JAM             both        1     who is blocked in send and takes nothing in (transport/ring/jam.ts)
 //   32    128    SIDE_0          -           2     side block of side 0 (below)
 //   80    320    SIDE_1          -           5     side block of side 1
 //   128   512    LANE_0          -           8     lane block of lane 0 (below)
@@ -46,7 +46,7 @@
 //   18    72     BAD             consumer    1     payloads that could not be decoded
 //   19    76     SIDE_TAKEN      consumer    1     values taken out of the side channel
 //   32    128    LATEST          both        2     bits 0-1 the middle slot, bit 2 set while it holds a message not taken
-//   33    132    TAKEN           consumer    2     position: bytes whose values are out, at or past HEAD
+//   33    132    TAKEN           consumer    2     position: bytes whose values are out, if it is later than HEAD
 
 import type { CloseReason } from '../outcome.ts';
 

@@ -1,21 +1,32 @@
 // Receiving and sending with this thread blocked and no event loop: the waits around what a transport can do at once.
+import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import { EMPTY } from '../outcome.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { Blocking, Transport } from '../transport/transport.ts';
 
 /**
  * The next message, `CLOSED`, or `EMPTY` at the time limit, or at an interrupt if that is wanted.
  * @throws UnsupportedError where the next message can never come to a thread that is blocked without a limit
  */
-export function receiveBlocking(transport: Transport, timeoutMs: number, interruptible: boolean): unknown {
+export function receiveBlocking(
+  transport: Transport,
+  blocking: Blocking,
+  timeoutMs: number,
+  interruptible: boolean,
+): unknown {
   const end = performance.now() + timeoutMs;
   for (let left = timeoutMs; ; left = end - performance.now()) {
     // With a time limit it just takes until then: the event loop has its turn afterwards.
-    if (left === Number.POSITIVE_INFINITY && transport.awaitsEventLoop) throw besideTheRing();
-    if (!transport.waitReadable(left, interruptible)) return EMPTY;
-    const value = transport.tryReceive();
-    if (value !== EMPTY || (interruptible && transport.interrupted !== 0)) return value;
+    if (left === Number.POSITIVE_INFINITY && blocking.awaitsEventLoop) throw besideTheRing();
+    if (!blocking.readable(left, interruptible)) return EMPTY;
+    const value = transport.in.tryReceive();
+    if (value !== EMPTY || (interruptible && isInterrupted(transport))) return value;
   }
+}
+
+/** Whether the peer has set this end's interrupt word. */
+export function isInterrupted({ interrupts }: Transport): boolean {
+  return interrupts !== undefined && interrupts.word !== 0;
 }
 
 /**
@@ -25,7 +36,8 @@ export function receiveBlocking(transport: Transport, timeoutMs: number, interru
  * @param sent whether the value was taken already, and only the rest of its parts has to follow
  */
 export function sendBlocking(
-  transport: Transport,
+  { out }: Transport,
+  blocking: Blocking,
   value: unknown,
   transfer: readonly unknown[],
   sent: boolean,
@@ -35,17 +47,17 @@ export function sendBlocking(
   let taken = sent;
   if (!taken) {
     // Tried anew only when there is room for it, because each try encodes the value.
-    transport.waitProgress(() => {
+    blocking.progress(() => {
       // Asked again after it came true: a value that went in must not go in twice.
-      taken ||= transport.pump() && transport.writable && transport.trySend(value, transfer);
+      taken ||= out.pump() && out.writable && out.trySend(value, transfer);
       return taken;
     }, timeoutMs);
   }
-  if (taken && transport.canBlock) {
+  if (taken) {
     // Waited for all the same: a thread that went on to block on something else would hold back the rest.
     const left = timeoutMs - (performance.now() - start);
     try {
-      transport.waitProgress(() => transport.pump(), left);
+      blocking.progress(() => out.pump(), left);
     } catch (error) {
       // It follows while we receive, which is what both sides must do now.
       if (!(error instanceof UsageError && error.code === 'ERR_DEADLOCK')) throw error;
@@ -61,8 +73,14 @@ function besideTheRing(): UnsupportedError {
   );
 }
 
-/** @throws UnsupportedError naming what to use `instead` where this thread may not block */
-export function checkMayBlock(transport: Pick<Transport, 'canBlock'>, action: string, instead: string): void {
-  if (transport.canBlock) return;
-  throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
+/** How to wait with this thread. @throws UnsupportedError naming what to use `instead` where that is not possible */
+export function blockingOf({ blocking }: Pick<Transport, 'blocking'>, action: string, instead: string): Blocking {
+  if (blocking !== undefined) return blocking;
+  if (!platform.canBlock) {
+    throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
+  }
+  throw new UnsupportedError(
+    `Cannot ${action} here: nothing would come over this connection while the thread is blocked; use ${instead}`,
+    { feature: 'blocking' },
+  );
 }

@@ -11,8 +11,8 @@ import {
   takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
+import { type SharedRingOptions, SharedRingTransport } from '../transport/ring/shared-ring.ts';
 import { watchHandle } from '../transport/thread/remains.ts';
-import { type SharedRingOptions, SharedRingTransport } from '../transport/thread/shared-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,

@@ -4,11 +4,11 @@ import type { CloseReason } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
 
 export class Ending {
-  readonly #transport: Pick<Transport, 'ended' | 'endedHere' | 'error'>;
+  readonly #transport: Pick<Transport, 'ended' | 'inspect'>;
   /** `close()` was called on this end. */
   shut = false;
 
-  constructor(transport: Pick<Transport, 'ended' | 'endedHere' | 'error'>) {
+  constructor(transport: Pick<Transport, 'ended' | 'inspect'>) {
     this.#transport = transport;
   }
 
@@ -30,9 +30,9 @@ export class Ending {
   refusal(action: string): ClosedError {
     const reason = this.reason ?? 'closed';
     const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
-    const { error } = this.#transport;
+    const { error, endedHere } = this.#transport.inspect();
     const how = error instanceof Error ? `${reason}: ${error.message}` : reason;
-    const gone = this.#transport.endedHere ? here : `the peer is gone (${how})`;
+    const gone = endedHere ? here : `the peer is gone (${how})`;
     const who = this.shut ? 'this end was closed' : gone;
     return new ClosedError(`Cannot ${action}: ${who}`, reason, error);
   }

@@ -46,29 +46,26 @@ function transportOf(inner: Port, woken: () => void): Transport {
   inner.on('message', () => {});
   inner.on('close', woken);
   const rest = {
-    attached: true,
     get ended() {
       return inner.reason;
     },
-    endedHere: false,
-    error: undefined,
-    spin: { worthwhile: false },
-    ports: [],
-    writable: true,
-    backlog: 0,
-    ready: false,
-    awaitsEventLoop: false,
-    progressed: false,
-    post: (value: unknown) => inner.postMessage(value),
-    trySend: (value: unknown) => inner.trySend(value),
-    tryReceive: () => inner.tryReceive(),
-    mark: () => ({ accepted: 0, position: 0 }),
-    takenUpTo: () => true,
-    pump: () => true,
-    park: () => true,
-    unpark: () => {},
+    out: {
+      writable: true,
+      backlog: 0,
+      post(value: unknown) {
+        inner.postMessage(value);
+        return false;
+      },
+      trySend: (value: unknown) => inner.trySend(value),
+      mark: () => ({ accepted: 0, position: 0 }),
+      taken: () => true,
+      pump: () => true,
+    },
+    in: { ports: [], ready: false, tryReceive: () => inner.tryReceive() },
+    loop: { spin: { worthwhile: false }, stirs: () => false, park: () => true, unpark: () => {} },
+    interrupts: { word: 0, raise: (word: number) => inner.interrupt(word), clear: () => 0 },
     hold: () => {},
-    interrupt: (word: number) => inner.interrupt(word),
+    inspect: () => ({ attached: true, endedHere: false, error: undefined, stats: inner.stats() }),
     close: () => inner.close(),
   };
   return rest as unknown as Transport;

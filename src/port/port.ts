@@ -3,9 +3,9 @@
 // and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue.
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
-import type { CloseReason } from '../outcome.ts';
-import { CLOSED, EMPTY } from '../outcome.ts';
-import type { Mark, Stats, Transport, TransportEvents } from '../transport/transport.ts';
+import type { Mark } from '../lane/lane.ts';
+import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
+import type { Stats, Transport, TransportEvents } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
@@ -60,6 +60,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       wantsReady: () => this.#awaitsReady,
       deliver: () => this.#deliver(),
       settle: () => this.#settle(),
+      presses: () => this.#sending.pressing || this.#awaitsReady,
     });
     const kick = (): void => this.#kick();
     this.#sending = new Sending(this.#transport, this.#ending, this.#pump, kick);
@@ -112,7 +113,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (typeof body !== 'function') {
       throw new UsageError('ERR_OPTION', 'Cannot cork: expected a function, which posts what goes together');
     }
-    return this.#transport.cork(body);
+    return this.#transport.out.cork(body);
   }
 
   /**
@@ -168,7 +169,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * thread that goes on to block on something else: while blocked in this port's own calls the outbox moves by itself.
    */
   moveOutbox(): boolean {
-    return this.#ending.over || this.#transport.backlog === 0 || this.#transport.pump();
+    const { out } = this.#transport;
+    return this.#ending.over || out.backlog === 0 || out.pump();
   }
 
   // ---- receiving ----------------------------------------------------------------------------------------------
@@ -260,12 +262,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   interrupt(id = 1): void {
     checkInterrupt(id);
-    if (!this.#ending.over) this.#transport.interrupt(id);
+    if (!this.#ending.over) this.#transport.interrupts?.raise(id);
   }
 
   /** The interrupt word that the peer has set, 0 if none. One atomic load. */
   get interrupted(): number {
-    return this.#transport.interrupted;
+    return this.#transport.interrupts?.word ?? 0;
   }
 
   /**
@@ -275,12 +277,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   clearInterrupt(only?: number): number {
     if (only !== undefined) checkInterrupt(only);
-    return this.#transport.clearInterrupt(only);
+    return this.#transport.interrupts?.clear(only) ?? 0;
   }
 
   /** Counters of this end. */
   stats(): Stats {
-    const stats = this.#transport.stats();
+    const { stats } = this.#transport.inspect();
     return { ...stats, undelivered: stats.undelivered + this.#sending.late };
   }
 
@@ -332,7 +334,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * to a thread that blocks. An Error has the name, message, stack and code of the one that was thrown.
    */
   get error(): unknown {
-    return this.#transport.error;
+    return this.#transport.inspect().error;
   }
 
   /** Whether a listener or a pending call of this port keeps the process alive. */
@@ -380,7 +382,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const { sent, received, outboxBytes, dropped, undelivered, undecodable } = this.stats();
     const { reason } = this;
     const worthALook = {
-      peer: reason === undefined ? (this.#transport.attached ? 'attached' : 'not attached yet') : undefined,
+      peer: reason === undefined ? (this.#transport.inspect().attached ? 'attached' : 'not attached yet') : undefined,
       error: this.error,
       sent,
       received,
@@ -445,15 +447,17 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       this.#tellEnd();
       return false;
     }
-    if (readers.length > 0) readers.first().resolve(value);
-    else this.tell('message', value, this.#transport.ports);
-    this.#rehold();
+    if (readers.length > 0) {
+      readers.first().resolve(value);
+      // Whoever listens is still there; whoever read may have been the last to wait.
+      if (readers.length === 0) this.#rehold();
+    } else this.tell('message', value, this.#transport.in.ports);
     return true;
   }
 
   #settleReady(): void {
     if (!this.#awaitsReady) return;
-    const { attached, error } = this.#transport;
+    const { attached, error } = this.#transport.inspect();
     if (!attached && !this.#ending.over) return;
     this.#awaitsReady = false;
     if (attached) this.#ready?.resolve();

@@ -1,20 +1,24 @@
 // Promises about what was sent: that there is room for more, that the peer has taken it over.
 import type { ClosedError } from '../errors.ts';
-import type { Mark, Transport } from '../transport/transport.ts';
+import type { Mark, Outbound } from '../lane/lane.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
 export class Progress {
-  readonly #transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>;
+  readonly #out: Pick<Outbound, 'pump' | 'writable' | 'taken'>;
   #room: Settleable<void> | undefined;
   #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
 
-  constructor(transport: Pick<Transport, 'pump' | 'writable' | 'takenUpTo'>) {
-    this.#transport = transport;
+  constructor(out: Pick<Outbound, 'pump' | 'writable' | 'taken'>) {
+    this.#out = out;
   }
 
   /** Whether a promise of room is pending. */
   get roomAwaited(): boolean {
     return this.#room !== undefined;
+  }
+  /** Whether any promise is. */
+  get pending(): boolean {
+    return this.#room !== undefined || this.#flushes.length > 0;
   }
   /** What has to be taken over before a promise comes true: up to the first of the marks. */
   get takenAwaited(): Mark | undefined {
@@ -39,13 +43,17 @@ export class Progress {
    * @throws LayoutError if the memory is damaged; the transport has ended then
    */
   settle(): void {
-    this.#transport.pump();
-    if (this.#room !== undefined && this.#transport.writable) {
+    this.#out.pump();
+    if (this.#room !== undefined && this.#out.writable) {
       this.#room.resolve();
       this.#room = undefined;
     }
+    if (this.#flushes.length > 0) this.#settleFlushes();
+  }
+
+  #settleFlushes(): void {
     this.#flushes = this.#flushes.filter(({ mark, done }) => {
-      if (!this.#transport.takenUpTo(mark)) return true;
+      if (!this.#out.taken(mark)) return true;
       done.resolve();
       return false;
     });
@@ -67,7 +75,7 @@ export class Progress {
   /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */
   #takenInTime(mark: Mark): boolean {
     try {
-      return this.#transport.takenUpTo(mark);
+      return this.#out.taken(mark);
     } catch {
       return false;
     }

@@ -13,12 +13,8 @@ test('a flood is handed out by so many messages a turn, when the clock says noth
     let handed = 0;
     let flooding = true;
     const medium = {
-      spin: new Spin(0),
       ended: undefined,
-      ready: true,
-      progressed: false,
-      park: () => true,
-      unpark() {},
+      loop: { spin: new Spin(0), stirs: () => true, park: () => true, unpark() {} },
     };
     const host = {
       wantsData: () => flooding,

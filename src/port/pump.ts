@@ -1,15 +1,15 @@
 // Runs a port on its event loop: takes messages in and hands them out, moves the outbox along, and decides how to
 // rest in between: look again for a few turns while traffic flows, else sleep until the peer rings.
 import { platform } from '#platform';
+import type { Mark } from '../lane/lane.ts';
 import { BUDGET_MESSAGES, BUDGET_MS } from '../limits.ts';
-import type { Mark, Transport } from '../transport/transport.ts';
+import type { LoopWait, Transport } from '../transport/transport.ts';
 
 /** Messages between two readings of the clock. */
 const MESSAGES_PER_CLOCK = 32;
 
 /** What the pump needs of a transport. */
-export type PumpMedium = Pick<Transport, 'spin' | 'ended' | 'ready' | 'progressed' | 'park' | 'unpark'> &
-  Partial<Pick<Transport, 'passed'>>;
+export type PumpMedium = Pick<Transport, 'ended' | 'loop'>;
 
 export interface PumpHost {
   /** Whether anybody on this event loop wants messages now. */
@@ -24,10 +24,13 @@ export interface PumpHost {
   deliver(): boolean;
   /** Settles what waits for progress or for the end. Never throws. */
   settle(): void;
+  /** Whether something waits for progress so that it is to be settled between two messages, and not only behind a batch. */
+  presses?(): boolean;
 }
 
 export class Pump {
   readonly #transport: PumpMedium;
+  readonly #loop: LoopWait;
   readonly #host: PumpHost;
   #state: 'idle' | 'due' | 'running' | 'polling' | 'parked' = 'idle';
   #restingSince = 0;
@@ -48,19 +51,20 @@ export class Pump {
     this.#pollDue = false;
     if (this.#state !== 'polling') return;
     if (this.#somethingToDo()) {
-      this.#transport.spin.caught();
+      this.#loop.spin.caught();
       this.#restingSince = 0;
       this.#rested();
       void this.#run();
-    } else if (performance.now() - this.#restingSince < this.#transport.spin.windowMs) this.#pollNextTurn();
+    } else if (performance.now() - this.#restingSince < this.#loop.spin.windowMs) this.#pollNextTurn();
     else {
-      this.#transport.spin.missed();
+      this.#loop.spin.missed();
       this.#park();
     }
   };
 
   constructor(transport: PumpMedium, host: PumpHost) {
     this.#transport = transport;
+    this.#loop = transport.loop;
     this.#host = host;
   }
 
@@ -101,7 +105,7 @@ export class Pump {
   }
 
   async #run(): Promise<void> {
-    if (this.#state === 'parked') this.#transport.unpark();
+    if (this.#state === 'parked') this.#loop.unpark();
     this.#state = 'running';
     const host = this.#host;
     const start = performance.now();
@@ -110,7 +114,7 @@ export class Pump {
         this.#startNextTurn();
         return;
       }
-      host.settle();
+      if (first || host.presses?.() !== false) host.settle();
       if (!host.wantsData() || !host.deliver()) break;
       if (first) this.#learn(start);
       this.tire();
@@ -132,7 +136,7 @@ export class Pump {
   }
 
   #learn(now: number): void {
-    if (this.#restingSince !== 0) this.#transport.spin.slept(now - this.#restingSince);
+    if (this.#restingSince !== 0) this.#loop.spin.slept(now - this.#restingSince);
     this.#restingSince = 0;
   }
 
@@ -143,7 +147,7 @@ export class Pump {
       return;
     }
     if (this.#restingSince === 0) this.#restingSince = performance.now();
-    if (this.#transport.spin.worthwhile && this.#transport.ended === undefined) {
+    if (this.#loop.spin.worthwhile && this.#transport.ended === undefined) {
       this.#state = 'polling';
       this.#pollNextTurn();
     } else this.#park();
@@ -159,14 +163,12 @@ export class Pump {
     this.#state = 'parked';
     if (this.#transport.ended !== undefined) return;
     const host = this.#host;
-    if (!this.#transport.park(host.wantsData(), host.wantsSpace(), this.#wantsTaken)) this.#startNextTurn();
+    if (!this.#loop.park(host.wantsData(), host.wantsSpace(), this.#wantsTaken)) this.#startNextTurn();
   }
 
   #somethingToDo(): boolean {
     const host = this.#host;
-    if ((host.wantsData() && this.#transport.ready) || (host.wantsSpace() && this.#transport.progressed)) return true;
-    const mark = this.#wantsTaken;
-    return mark !== undefined && this.#transport.passed?.(mark) === true;
+    return this.#loop.stirs(host.wantsData(), host.wantsSpace(), this.#wantsTaken);
   }
   get #wantsTaken(): Mark | undefined {
     return this.#host.wantsTaken?.();

@@ -1,9 +1,10 @@
 // What a port does to receive when it is asked: at once, with this thread blocked, or by a promise. Listeners are handed
 // their messages by the port itself, which takes them here.
 import { UsageError } from '../errors.ts';
+import type { Inbound } from '../lane/lane.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
-import { checkMayBlock, receiveBlocking } from './blocking.ts';
+import { blockingOf, isInterrupted, receiveBlocking } from './blocking.ts';
 import type { Ending } from './ending.ts';
 import type { AbortSignalLike } from './events.ts';
 import { timeoutOf } from './options.ts';
@@ -44,6 +45,7 @@ export class Receiving {
   /** `CLOSED` has come out of the transport: no message will. Set by who hands messages out on the event loop. */
   readOut = false;
   readonly #transport: Transport;
+  readonly #in: Inbound;
   readonly #ending: Ending;
   readonly #pump: Pick<Pump, 'tire' | 'rearm'>;
   readonly #host: ReceivingHost;
@@ -52,6 +54,7 @@ export class Receiving {
 
   constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, host: ReceivingHost) {
     this.#transport = transport;
+    this.#in = transport.in;
     this.#ending = ending;
     this.#pump = pump;
     this.#host = host;
@@ -59,7 +62,7 @@ export class Receiving {
 
   /** The next message, `EMPTY`, or `CLOSED`; also after this end was closed. */
   take(): unknown {
-    if (this.#owed === undefined) return this.#transport.tryReceive();
+    if (this.#owed === undefined) return this.#in.tryReceive();
     const { error } = this.#owed;
     this.#owed = undefined;
     throw error;
@@ -75,10 +78,10 @@ export class Receiving {
     const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS, fallbackMs);
     const interruptible = options?.interruptible === true;
     const first = this.tryReceive();
-    if (first !== EMPTY || timeoutMs === 0 || (interruptible && this.#transport.interrupted !== 0)) return first;
-    checkMayBlock(this.#transport, 'receive', 'receiveAsync or onmessage');
+    if (first !== EMPTY || timeoutMs === 0 || (interruptible && isInterrupted(this.#transport))) return first;
+    const blocking = blockingOf(this.#transport, 'receive', 'receiveAsync or onmessage');
     try {
-      return receiveBlocking(this.#transport, timeoutMs, interruptible);
+      return receiveBlocking(this.#transport, blocking, timeoutMs, interruptible);
     } finally {
       this.#pump.rearm();
     }

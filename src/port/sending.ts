@@ -1,6 +1,7 @@
 // What a port does to send: at once, through the outbox, or with this thread blocked; and the promises about it.
+import type { Outbound } from '../lane/lane.ts';
 import type { Transport } from '../transport/transport.ts';
-import { checkMayBlock, sendBlocking } from './blocking.ts';
+import { blockingOf, sendBlocking } from './blocking.ts';
 import type { Ending } from './ending.ts';
 import { timeoutOf } from './options.ts';
 import { Progress } from './progress.ts';
@@ -24,6 +25,7 @@ export class Sending {
   /** Messages that `post` was given after the end. */
   late = 0;
   readonly #transport: Transport;
+  readonly #out: Outbound;
   readonly #ending: Ending;
   readonly #pump: Pick<Pump, 'tire' | 'rearm'>;
   readonly #kick: () => void;
@@ -31,15 +33,21 @@ export class Sending {
   /** @param kick makes the event loop look after what was sent */
   constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, kick: () => void) {
     this.#transport = transport;
+    this.#out = transport.out;
     this.#ending = ending;
     this.#pump = pump;
     this.#kick = kick;
-    this.progress = new Progress(transport);
+    this.progress = new Progress(transport.out);
+  }
+
+  /** Whether anything here waits for the peer: then a pump looks after it between messages, too. */
+  get pressing(): boolean {
+    return this.#out.backlog > 0 || this.progress.pending;
   }
 
   /** Whether anything or anybody here waits for room. */
   get roomAwaited(): boolean {
-    return this.#transport.backlog > 0 || this.progress.roomAwaited;
+    return this.#out.backlog > 0 || this.progress.roomAwaited;
   }
 
   post(value: unknown, transfer: Transfer | undefined): void {
@@ -48,14 +56,13 @@ export class Sending {
       this.late++;
       return;
     }
-    this.#transport.post(value, list);
-    if (this.#transport.backlog > 0) this.#kick();
+    if (this.#out.post(value, list)) this.#kick();
   }
 
   trySend(value: unknown, transfer: Transfer | undefined): boolean {
     this.#ending.check('send');
-    const sent = this.#transport.trySend(value, transferList(transfer));
-    if (this.#transport.backlog > 0) this.#kick();
+    const sent = this.#out.trySend(value, transferList(transfer));
+    if (this.#out.backlog > 0) this.#kick();
     return sent;
   }
 
@@ -63,17 +70,21 @@ export class Sending {
     this.#ending.check('send');
     const timeoutMs = timeoutOf(options, SEND_OPTIONS);
     const transfer = transferList(options, SEND_OPTIONS);
-    let sent = this.#transport.trySend(value, transfer);
-    if (sent && this.#transport.backlog === 0) return true;
-    if (!sent) checkMayBlock(this.#transport, 'send', 'trySend and drained');
+    let sent = this.#out.trySend(value, transfer);
+    if (sent && this.#out.backlog === 0) return true;
+    const { blocking } = this.#transport;
     try {
-      sent = sendBlocking(this.#transport, value, transfer, sent, timeoutMs);
+      // Where nobody may block, what was accepted follows by itself.
+      if (!sent || blocking !== undefined) {
+        const wait = blockingOf(this.#transport, 'send', 'trySend and drained');
+        sent = sendBlocking(this.#transport, wait, value, transfer, sent, timeoutMs);
+      }
     } finally {
       this.#pump.rearm();
-      if (this.#transport.backlog > 0) this.#kick();
+      if (this.#out.backlog > 0) this.#kick();
     }
     // Of what was accepted, too, the end has cut off what had not gone in.
-    if (!sent || this.#transport.backlog > 0) this.#ending.check('send');
+    if (!sent || this.#out.backlog > 0) this.#ending.check('send');
     return sent;
   }
 
@@ -95,9 +106,9 @@ export class Sending {
 
   flush(): Promise<void> {
     if (this.#ending.shut) return refused(this.#ending.refusal('flush'));
-    const mark = this.#transport.mark();
+    const mark = this.#out.mark();
     try {
-      if (this.#transport.takenUpTo(mark)) return Promise.resolve();
+      if (this.#out.taken(mark)) return Promise.resolve();
     } catch (error) {
       return refused(error);
     }
@@ -109,10 +120,10 @@ export class Sending {
 
   /** Whether a sender need not wait, once what waits has moved on as far as it goes. */
   #hasRoom(): boolean {
-    const transport = this.#transport;
-    if (transport.writable) return true;
-    if (transport.backlog > 0) transport.pump();
-    return transport.writable;
+    const out = this.#out;
+    if (out.writable) return true;
+    if (out.backlog > 0) out.pump();
+    return out.writable;
   }
 }
 

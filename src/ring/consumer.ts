@@ -40,6 +40,10 @@ export class Consumer {
   readonly #headWord: number = 0;
   readonly #takenWord: number = 0;
   readonly #bell: Bell;
+  /** Bytes that TAKEN may lie behind HEAD; Infinity where nobody looks at it. */
+  readonly #lagMax: number = 0;
+  /** What TAKEN holds. */
+  #told = 0;
   /** Position of the next record to take. */
   #cursor = 0;
   /** What HEAD holds: everything before it was given back to the producer. */
@@ -52,8 +56,9 @@ export class Consumer {
   /**
    * Takes the consumer's role on a lane. One per lane, in one thread.
    * @param bell told after each release, so that a producer that waits for room can be woken
+   * @param exact whether to keep TAKEN: for a producer made so
    */
-  constructor(lane: LaneMemory, bell: Bell = SILENT) {
+  constructor(lane: LaneMemory, bell: Bell = SILENT, exact = false) {
     this.words = lane.words;
     this.bytes = lane.bytes;
     this.capacity = lane.capacity;
@@ -66,6 +71,8 @@ export class Consumer {
     this.#bell = bell;
     this.#cursor = Atomics.load(lane.words, this.#headWord);
     this.#released = this.#cursor;
+    this.#told = exact ? Atomics.load(lane.words, this.#takenWord) : 0;
+    this.#lagMax = exact ? lane.capacity / 2 : Number.POSITIVE_INFINITY;
     this.#tailSeen = this.#cursor;
     this.#end = this.#cursor;
     if ((this.#cursor & 7) !== 0) {
@@ -138,16 +145,22 @@ export class Consumer {
   release(): void {
     if (this.#released === this.#cursor) return;
     this.#released = this.#cursor;
+    // SYNC taken: before HEAD, so that it never lies too far behind; pairs with Producer.releasedUpTo and Producer.#refresh.
+    if (distance(this.#told, this.#cursor) > this.#lagMax) {
+      this.#told = this.#cursor;
+      Atomics.store(this.words, this.#takenWord, this.#cursor);
+    }
     // SYNC room-visible: our reads of the released bytes are over; pairs with Producer.tryClaim.
     Atomics.store(this.words, this.#headWord, this.#cursor);
-    this.#bell.ring();
+    this.#bell.ring(this.#cursor);
   }
 
   /**
-   * Says that all reads of everything taken so far are over and its values out, before `release` says so for a batch of
-   * them: for a producer made `exact`. It is woken if it sleeps for a position that is reached with this.
+   * Says that all reads of everything taken so far are over and its values out, where `release`, which says so too, is to
+   * come for a batch of them: for a producer made `exact`. It is woken if it sleeps for a position that is reached with this.
    */
   tell(): void {
+    this.#told = this.#cursor;
     // SYNC taken: our reads of the records before are over; pairs with Producer.releasedUpTo and Producer.#refresh.
     Atomics.store(this.words, this.#takenWord, this.#cursor);
     this.#bell.reached?.(this.#cursor);

@@ -242,6 +242,29 @@ test('with TAKEN the room of each record that was told of can be had before it i
   }
 });
 
+test('TAKEN, which a reader that always ends its batches leaves behind, never passes for a later position', () => {
+  for (const start of [0, 2 ** 31 - 64, -64]) {
+    const lane = open(allocate(128));
+    for (const word of [TAIL, HEAD, TAKEN]) lane.words[LANE_0 + word] = start;
+    const producer = new Producer(lane, undefined, true);
+    const consumer = new Consumer(lane, undefined, true);
+    for (let i = 0; i < 100; i++) {
+      // More than the ring has left by what was seen last: it looks at both words.
+      for (let k = 0; k < 4; k++) {
+        assert.notEqual(producer.tryClaim(8), FULL, `${start}, ${i}`);
+        producer.commit();
+      }
+      const { position } = producer;
+      assert.equal(producer.releasedUpTo(position), false);
+      for (let k = 0; k < 4; k++) assert.notEqual(consumer.tryNext(), NONE);
+      consumer.release();
+      assert.equal(producer.releasedUpTo(position), true);
+      const word = (at: number): number => lane.words[LANE_0 + at] as number;
+      assert.ok(((word(HEAD) - word(TAKEN)) | 0) <= 64, `${word(HEAD)} and ${word(TAKEN)}`);
+    }
+  }
+});
+
 test('a consumer position that makes no sense is a LayoutError', () => {
   for (const head of [8, -512, 4, 1 << 30]) {
     const { lane, producer, write } = pair(256);

@@ -5,8 +5,9 @@
 //     only, both with Atomics.
 // I2. The consumer reads data bytes below TAIL and not below HEAD; the producer writes data bytes from TAIL on and
 //     below HEAD + capacity. So no byte is ever written by one while the other may read it.
-//     Where the consumer keeps TAKEN, too (a channel does), HEAD <= TAKEN but for a pad, and the later of the two stands for HEAD in
-//     I1 and I2: HEAD moves in batches, and rings; TAKEN moves with each message, and rings only for a position that somebody awaits.
+//     Where the consumer keeps TAKEN, too (a channel does), the later of the two stands for HEAD in I1 and I2: with each message
+//     one of them moves, HEAD at the end of a batch, TAKEN within it, which rings only for a position that somebody awaits.
+//     TAKEN never lies more than half a ring behind HEAD: 32 bits say how far, and what is older could pass for what is newer.
 // I3. A record never crosses the end of the data area: a pad record fills the rest, and the record starts at 0.
 // I4. A record exists once TAIL has passed it. A producer that dies in between leaves nothing behind.
 // I5. A claim of at most capacity / 2 bytes, header included, succeeds as soon as the ring is empty, wherever HEAD
@@ -20,9 +21,10 @@ import { distance } from './positions.ts';
 /** `tryClaim` found no room. */
 export const FULL = -1;
 
-/** What a ring tells the other side; the wait room supplies one. `ring` is called after each publication or release. */
+/** What a ring tells the other side; the wait room supplies one. */
 export interface Bell {
-  ring(): void;
+  /** Called after each publication; after a release with what HEAD is now. */
+  ring(position?: number): void;
   /** Called after TAKEN has moved to `position`. */
   reached?(position: number): void;
 }
@@ -30,6 +32,8 @@ export interface Bell {
 // Constants and fields as V8 compiles them best: frame/header.ts and consumer.ts say how.
 const HEADER: number = HEADER_BYTES;
 const BYTES: number = KIND_BYTES;
+/** Bytes below which a claim is not worth an attempt. */
+const LEAST = 8;
 
 const SILENT: Bell = { ring(): void {} };
 
@@ -105,6 +109,26 @@ export class Producer {
     if (need > distance(this.#tail, this.#end) && !this.#makeRoom(need)) return FULL;
     this.#claimed = length;
     return this.#data + (this.#tail & this.#mask) + HEADER;
+  }
+
+  /** Payload bytes of the open claim; below 0 without one. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  /**
+   * Claims room for a payload whose length is not known yet: what `claimable(wanted)` says, at most `limit` bytes. Returns its
+   * offset, or `FULL` when there are not even 8 bytes; `claimed` tells how many, of which `commit` takes those really used.
+   * @throws as tryClaim
+   */
+  claimUpTo(wanted: number, limit: number): number {
+    if (this.#claimed !== -1) throw claimOpen();
+    // What lies in one piece is free for certain; only when that is too little does anybody look.
+    let room = distance(this.#tail, this.#end) - HEADER;
+    if (room < wanted) room = this.claimable(wanted);
+    if (room > this.maxPayload) room = this.maxPayload;
+    if (room > limit) room = limit;
+    return room < LEAST ? FULL : this.tryClaim(room);
   }
 
   /**
@@ -220,8 +244,12 @@ export class Producer {
    */
   releasedUpTo(position: number): boolean {
     // SYNC taken: what the consumer took before is out; pairs with Consumer.tell.
-    const taken = this.#later(Atomics.load(this.words, this.#takenWord));
-    return this.#total - distance(taken, this.#tail) >= position;
+    if (this.#passedBy(this.#takenWord, position)) return true;
+    // SYNC room-visible: and what it released is, too; pairs with Consumer.release.
+    return this.#headWord !== this.#takenWord && this.#passedBy(this.#headWord, position);
+  }
+  #passedBy(word: number, position: number): boolean {
+    return this.#total - distance(this.#later(Atomics.load(this.words, word)), this.#tail) >= position;
   }
 
   #stretch(wanted: number): number {
@@ -280,8 +308,8 @@ export class Producer {
   }
 
   /**
-   * A position of the consumer's, or what we have seen already if that is later: HEAD lies behind TAKEN by a batch, and
-   * TAKEN behind HEAD by a pad.
+   * A position of the consumer's, or what we have seen already if that is later: HEAD lies behind TAKEN by a batch, or
+   * TAKEN behind HEAD by half a ring at the most.
    * @throws LayoutError if it makes no sense
    */
   #later(position: number): number {

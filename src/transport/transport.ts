@@ -1,6 +1,6 @@
-// What a port needs from the medium under it. Two lanes over one medium, and its life: open, draining, closed.
+// What a port needs of the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 
-import type { Mark } from '../lane/outbound.ts';
+import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
 
@@ -36,8 +36,6 @@ export interface Stats {
   readonly capacityBytes: number;
 }
 
-export type { Mark };
-
 export interface TransportEvents {
   /** Something changed: look at both lanes. Called from the event loop. */
   woken(): void;
@@ -45,57 +43,64 @@ export interface TransportEvents {
   failed(error: unknown): void;
 }
 
-export interface Transport {
-  /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
-  readonly ended: CloseReason | undefined;
+/** What is asked of a transport now and then; the counters cost a few loads. */
+export interface Snapshot {
+  /** Whether a thread has the other end yet. */
+  readonly attached: boolean;
   /** Whether it was this side that ended: its user, its thread, or because it found damage. */
   readonly endedHere: boolean;
   /** What the peer's thread died of, where that is known. */
   readonly error: unknown;
-  /** Whether a thread has the other end yet. */
-  readonly attached: boolean;
+  readonly stats: Stats;
+}
+
+/** How an event loop rests between messages. At most one sleep at a time. */
+export interface LoopWait {
   /** Whether looking again for a while is worth it before the event loop sleeps. */
   readonly spin: Spin;
-  /** Whether this thread may block. */
-  readonly canBlock: boolean;
-  /** Native ports inside the value that `tryReceive` returned last. */
-  readonly ports: readonly unknown[];
-  /** Whether the outbox is below its mark and a message that was refused would fit now. */
-  readonly writable: boolean;
-  /** Messages in the outbox. */
-  readonly backlog: number;
-  /** Whether `tryReceive` may find something, or the end. */
-  readonly ready: boolean;
+  /**
+   * Whether there is something to do now: something to receive if `data`, room gained since the last look that found too
+   * little if `space`, everything before `taken` taken over. Damage counts; it is not thrown.
+   */
+  stirs(data: boolean, space: boolean, taken: Mark | undefined): boolean;
+  /** Sleeps until the peer does something of that kind, of which `woken` tells; false if there is something already. */
+  park(data: boolean, space: boolean, taken: Mark | undefined): boolean;
+  unpark(): void;
+}
+
+/** Waiting with the thread. What moves in the outbox meanwhile moves by itself. */
+export interface Blocking {
   /** Whether what comes next is on its way, and this thread cannot get it while it is blocked. */
   readonly awaitsEventLoop: boolean;
-  /** Whether the peer took something over since the last look that found too little room. */
-  readonly progressed: boolean;
-
-  trySend(value: unknown, transfer?: readonly unknown[]): boolean;
-  post(value: unknown, transfer?: readonly unknown[]): void;
-  cork<R>(body: () => R): R;
-  /** The next message, `EMPTY`, or `CLOSED` once the peer is gone and all it sent was read. */
-  tryReceive(): unknown;
-  /** A point in this end's stream of messages: everything sent so far. */
-  mark(): Mark;
-  /** Whether the peer has taken over everything up to `mark`. Moves the outbox along. */
-  takenUpTo(mark: Mark): boolean;
-  /** The same without moving anything, for somebody who cannot be thrown at: damage counts as something to look at. */
-  passed(mark: Mark): boolean;
-  /** Moves the outbox along; whether it is empty. */
-  pump(): boolean;
-
   /** Blocks until a message may be there, the end, an interrupt if that is wanted, or the time limit (false). */
-  waitReadable(timeoutMs: number, interruptible?: boolean): boolean;
+  readable(timeoutMs: number, interruptible: boolean): boolean;
   /** Blocks until `done`, setting aside what arrives meanwhile; false at the time limit or the end. */
-  waitProgress(done: () => boolean, timeoutMs: number): boolean;
-  /**
-   * Sleeps with the event loop until the peer does something of interest; false if there is something already.
-   * @param taken wakes when the peer has taken over everything up to this mark
-   */
-  park(data: boolean, space: boolean, taken?: Mark): boolean;
-  unpark(): void;
+  progress(done: () => boolean, timeoutMs: number): boolean;
+}
 
+/** A word for the peer that passes by the queue. */
+export interface Interrupts {
+  /** The word that the peer has set, 0 if none. */
+  readonly word: number;
+  /** Sets the peer's word, and wakes a peer that wants to be interrupted. */
+  raise(word: number): void;
+  /** Sets the word back to 0, or only if it is `word`; what it was. */
+  clear(word?: number): number;
+}
+
+/**
+ * What a port needs of the medium under it: a direction each way, one life, and ways to wait. What a medium cannot do it
+ * leaves out, and the port says what to use instead.
+ */
+export interface Transport {
+  readonly out: Outbound;
+  readonly in: Inbound;
+  /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
+  readonly ended: CloseReason | undefined;
+  readonly loop: LoopWait;
+  /** Not where this thread may not block, or nothing would come to it then. */
+  readonly blocking?: Blocking | undefined;
+  readonly interrupts?: Interrupts | undefined;
   /** Keeps the process alive, or lets it go. */
   hold(held: boolean): void;
   /**
@@ -103,11 +108,7 @@ export interface Transport {
    * is garbage, and its peer is told (`dropped`).
    */
   keep(port: object | undefined): void;
-  interrupt(word: number): void;
-  readonly interrupted: number;
-  /** Sets the word back to 0, or only if it is `word`; what it was. */
-  clearInterrupt(word?: number): number;
-  stats(): Stats;
+  inspect(): Snapshot;
   /** Ends this side. Everything accepted so far still reaches the peer. */
   close(reason: CloseReason): void;
 }

@@ -1,4 +1,5 @@
 // Sleeping with the event loop: the thread goes on, and a callback comes when the other side rings.
+import type { ParkPlace } from './park-place.ts';
 import { ASYNC, announce, DOORBELL, withdraw } from './signal.ts';
 
 /** One way for an event loop to sleep. At most one sleep at a time. */
@@ -12,43 +13,37 @@ export interface EventLoopWait {
   unpark(): void;
 }
 
-/** Atomics.waitAsync. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
+/** Asleep on the park word itself. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
 export class AsyncWait implements EventLoopWait {
-  readonly #words: Int32Array;
-  readonly #park: number;
+  readonly #place: ParkPlace;
   readonly #sleeps: number;
   readonly #woken: () => void;
-  /** A promise of waitAsync cannot be taken back, so one that is still pending is used again by the next sleep. */
+  /** A sleep of this kind cannot be taken back, so one that is still pending is used again by the next sleep. */
   #pending = false;
-  /** A pending promise lives as long as the peer likes, and must not keep a port that nobody holds. */
+  /** A pending sleep lives as long as the peer likes, and must not keep a port that nobody holds. */
   readonly #self: WeakRef<AsyncWait> = new WeakRef(this);
 
-  constructor(words: Int32Array, park: number, sleeps: number, woken: () => void) {
-    this.#words = words;
-    this.#park = park;
+  constructor(place: ParkPlace, sleeps: number, woken: () => void) {
+    this.#place = place;
     this.#sleeps = sleeps;
     this.#woken = woken;
   }
 
   park(interest: number, look: () => boolean): boolean {
-    const state = announce(this.#words, this.#park, ASYNC, interest);
+    const state = announce(this.#place, ASYNC, interest);
     if (!look()) {
-      countSleep(this.#words, this.#sleeps);
+      countSleep(this.#place, this.#sleeps);
       if (this.#pending) return true;
-      const sleep = Atomics.waitAsync(this.#words, this.#park, state);
-      if (sleep.async) {
-        this.#pending = true;
-        const self = this.#self;
-        sleep.value.then(() => AsyncWait.#rung(self.deref()));
-        return true;
-      }
+      const self = this.#self;
+      this.#pending = this.#place.sleepAsync(state, () => AsyncWait.#rung(self.deref()));
+      if (this.#pending) return true;
     }
-    withdraw(this.#words, this.#park);
+    withdraw(this.#place);
     return false;
   }
 
   unpark(): void {
-    withdraw(this.#words, this.#park);
+    withdraw(this.#place);
   }
 
   static #rung(wait: AsyncWait | undefined): void {
@@ -60,32 +55,30 @@ export class AsyncWait implements EventLoopWait {
 
 /** A message on the native port, which the owner of that port turns into `woken`. */
 export class DoorbellWait implements EventLoopWait {
-  readonly #words: Int32Array;
-  readonly #park: number;
+  readonly #place: ParkPlace;
   readonly #sleeps: number;
 
-  constructor(words: Int32Array, park: number, sleeps: number) {
-    this.#words = words;
-    this.#park = park;
+  constructor(place: ParkPlace, sleeps: number) {
+    this.#place = place;
     this.#sleeps = sleeps;
   }
 
   park(interest: number, look: () => boolean): boolean {
-    announce(this.#words, this.#park, DOORBELL, interest);
+    announce(this.#place, DOORBELL, interest);
     if (!look()) {
-      countSleep(this.#words, this.#sleeps);
+      countSleep(this.#place, this.#sleeps);
       return true;
     }
-    withdraw(this.#words, this.#park);
+    withdraw(this.#place);
     return false;
   }
 
   unpark(): void {
-    withdraw(this.#words, this.#park);
+    withdraw(this.#place);
   }
 }
 
 /** Counters are written by their own thread only, and plainly. */
-function countSleep(words: Int32Array, sleeps: number): void {
+function countSleep({ words }: ParkPlace, sleeps: number): void {
   words[sleeps] = (words[sleeps] as number) + 1;
 }

@@ -16,6 +16,8 @@
 //     compareExchange, or by the sleeper itself when it withdraws. A waker whose exchange fails has nothing to do: the
 //     sleeper has woken by itself and will look before it sleeps again.
 
+import type { ParkPlace } from './park-place.ts';
+
 export const AWAKE = 0;
 // How a side sleeps, one of:
 /** In Atomics.wait: the thread stands still. */
@@ -41,51 +43,53 @@ const UNCOUNTED = -1;
 /** Wakes the other side of a channel if it announced that it sleeps for `interest`. */
 export class Waker {
   readonly #words: Int32Array;
-  readonly #park: number;
-  readonly #interest: number;
-  readonly #wakes: number;
+  readonly #park: number = 0;
+  readonly #interest: number = 0;
+  readonly #wakes: number = 0;
+  readonly #place: ParkPlace;
   readonly #doorbell: () => void;
-  readonly #awaited: number;
+  readonly #awaited: number = 0;
 
   /**
-   * @param park word index of the other side's park word
+   * @param place where the other side sleeps
    * @param doorbell wakes an event loop that sleeps in DOORBELL
    * @param wakes word index of this side's counter of wake-ups, if it keeps one
-   * @param awaited word index of the other side's AWAITED, for `reached`
+   * @param awaited word index of the other side's AWAITED, for positions
    */
-  constructor(
-    words: Int32Array,
-    park: number,
-    interest: number,
-    doorbell: () => void,
-    wakes: number = UNCOUNTED,
-    awaited = 0,
-  ) {
+  constructor(place: ParkPlace, interest: number, doorbell: () => void, wakes: number = UNCOUNTED, awaited = 0) {
     this.#awaited = awaited;
-    this.#words = words;
-    this.#park = park;
+    this.#place = place;
+    this.#words = place.words;
+    this.#park = place.index;
     this.#interest = interest;
     this.#wakes = wakes;
     this.#doorbell = doorbell;
   }
 
-  /** Call after what the sleeper looks at has been published. One load when nobody sleeps. */
-  ring(): void {
+  /**
+   * Call after what the sleeper looks at has been published. One load when nobody sleeps.
+   * @param position published with it, where somebody may sleep for one
+   */
+  ring(position?: number): void {
     // SYNC announce: ordered after the publication by the caller; pairs with announce (W1).
     const state = Atomics.load(this.#words, this.#park);
-    if ((state & this.#interest) !== 0) this.#wake(state);
+    if ((state & this.#interest) !== 0 || (position !== undefined && this.#passed(state, position))) this.#wake(state);
   }
 
-  /**
-   * The same for who sleeps for one position: nobody is woken before it is reached. Call after `position` has been
-   * published. The sleeper stores AWAITED before it announces, so whoever sees the announcement sees that position, or
-   * one that is awaited later; and then the sleeper has looked again since.
-   */
+  /** The same for who sleeps for one position, and for nothing else. Call after `position` has been published. */
   reached(position: number): void {
     // SYNC announce: ordered after the publication by the caller; pairs with announce (W1).
     const state = Atomics.load(this.#words, this.#park);
+    if (this.#passed(state, position)) this.#wake(state);
+  }
+
+  /**
+   * Whether the sleeper waits for a position that this is, or lies behind. It stores AWAITED before it announces, so whoever
+   * sees the announcement sees that position, or one that is awaited later; and then the sleeper has looked again since.
+   */
+  #passed(state: number, position: number): boolean {
     // SYNC awaited: what the announced sleeper waits for; pairs with awaitPosition.
-    if ((state & PASSED) !== 0 && ((position - Atomics.load(this.#words, this.#awaited)) | 0) >= 0) this.#wake(state);
+    return (state & PASSED) !== 0 && ((position - Atomics.load(this.#words, this.#awaited)) | 0) >= 0;
   }
 
   #wake(state: number): void {
@@ -93,7 +97,7 @@ export class Waker {
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
     if (this.#wakes !== UNCOUNTED) this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
     if ((state & DOORBELL) !== 0) this.#doorbell();
-    else Atomics.notify(this.#words, this.#park);
+    else this.#place.wake();
   }
 }
 
@@ -104,15 +108,15 @@ export function awaitPosition(words: Int32Array, awaited: number, position: numb
 }
 
 /** Says that this side is about to sleep. Look again after it, before sleeping (W1). Returns the word to sleep on. */
-export function announce(words: Int32Array, park: number, how: number, interest: number): number {
+export function announce({ words, index }: ParkPlace, how: number, interest: number): number {
   const state = how | interest;
   // SYNC announce: from here on every publication rings; pairs with Waker.ring.
-  Atomics.store(words, park, state);
+  Atomics.store(words, index, state);
   return state;
 }
 
 /** Takes this side's announcement back, whether it slept or not. */
-export function withdraw(words: Int32Array, park: number): void {
+export function withdraw({ words, index }: ParkPlace): void {
   // SYNC awake: wakers stop ringing; pairs with Waker.ring, which leaves a withdrawn word alone (W3).
-  Atomics.store(words, park, AWAKE);
+  Atomics.store(words, index, AWAKE);
 }

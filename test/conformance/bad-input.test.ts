@@ -147,18 +147,19 @@ test('blocking where it is forbidden is an UnsupportedError that names what to u
   const sent: unknown[] = [];
   // A transport such as a page's main thread has: full, empty, and not allowed to block.
   const transport = {
-    canBlock: false,
+    blocking: undefined,
     ended: undefined,
-    backlog: 0,
-    writable: false,
-    ready: false,
-    trySend: (value: unknown) => sent.push(value) > 1e9,
-    tryReceive: () => EMPTY,
+    out: {
+      backlog: 0,
+      writable: false,
+      trySend: (value: unknown) => sent.push(value) > 1e9,
+      mark: () => ({ accepted: 0, position: 0 }),
+      taken: () => true,
+      pump: () => true,
+    },
+    in: { ready: false, tryReceive: () => EMPTY },
     hold: () => {},
     close: () => {},
-    mark: () => ({ accepted: 0, position: 0 }),
-    takenUpTo: () => true,
-    pump: () => true,
   } as unknown as Transport;
   const port = new Port(() => transport);
   assert.throws(

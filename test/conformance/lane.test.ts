@@ -1,16 +1,15 @@
 // The ring lane under the lane suite, once for each codec that carries all of its values.
 
-import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import type { Codec, CodecOptions } from '../../src/codec/codec.ts';
+import { LaneInbound } from '../../src/lane/inbound.ts';
+import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox } from '../../src/lane/outbox.ts';
-import { RingInbound } from '../../src/lane/ring-inbound.ts';
-import { RingOutbound } from '../../src/lane/ring-outbound.ts';
+import { RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../src/lane/ring-records.ts';
 import { SideChannel } from '../../src/lane/side-channel.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
-import { Consumer } from '../../src/ring/consumer.ts';
-import { Producer } from '../../src/ring/producer.ts';
 import { type LaneBench, type LaneOptions, laneConformance } from './lane.ts';
 
 const MESSAGE_MAX = 64 * 1024;
@@ -26,22 +25,26 @@ function ringLane(
   const nobody = { arrived: () => {}, closed: () => {} };
   const sideOut = new SideChannel(near, nobody);
   const sideIn = new SideChannel(far, nobody);
-  const out = new RingOutbound(
-    region.views,
-    lane,
-    new Producer(lane),
-    codec.createEncoder(CODEC_OPTIONS),
-    codec.kind,
-    sideOut,
-    MESSAGE_MAX,
-    new Outbox(overflow, highWaterMark, outboxLimit),
-    false,
-    layout.SIDE_1 + layout.RELEARN,
-    () => {},
-  );
-  const decoders = new Decoders(CODECS, CODEC_OPTIONS);
   const relearn = layout.SIDE_1 + layout.RELEARN;
-  const inbound = new RingInbound(region.views, lane, new Consumer(lane), decoders, sideIn, MESSAGE_MAX, relearn);
+  const out = new LaneOutbound({
+    sink: new RingSink(lane, region.views),
+    notes: new RingOutboundNotes(lane, relearn),
+    beside: sideOut,
+    encoder: codec.createEncoder(CODEC_OPTIONS),
+    kind: codec.kind,
+    messageMax: MESSAGE_MAX,
+    outbox: new Outbox(overflow, highWaterMark, outboxLimit),
+    maySpin: false,
+    failed: () => {},
+  });
+  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
+  const inbound = new LaneInbound({
+    source: new RingSource(lane, region.views),
+    notes: new RingInboundNotes(lane, relearn),
+    beside: sideIn,
+    decoders,
+    messageMax: MESSAGE_MAX,
+  });
   return {
     out,
     in: inbound,

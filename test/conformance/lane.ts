@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataCloneError, EMPTY, UsageError } from '../../src/index.ts';
+import type { LaneInbound } from '../../src/lane/inbound.ts';
+import type { LaneOutbound } from '../../src/lane/outbound.ts';
 import type { OverflowPolicy } from '../../src/lane/outbox.ts';
-import type { RingInbound } from '../../src/lane/ring-inbound.ts';
-import type { RingOutbound } from '../../src/lane/ring-outbound.ts';
 
 export interface LaneBench {
-  readonly out: Pick<RingOutbound, 'trySend' | 'post' | 'pump' | 'backlog' | 'writable' | 'accepted' | 'moved'>;
-  readonly in: Pick<RingInbound, 'tryReceive' | 'ready' | 'stash' | 'stashedBytes'>;
+  readonly out: Pick<LaneOutbound, 'trySend' | 'post' | 'pump' | 'backlog' | 'writable' | 'accepted' | 'moved'>;
+  readonly in: Pick<LaneInbound, 'tryReceive' | 'ready' | 'stash' | 'stashedBytes'>;
   /** Ends the sending side: what waits in the outbox reaches the other one behind what is in the lane. */
   spill(): void;
   close(): void;

@@ -2,7 +2,7 @@
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
-import { SharedRingTransport } from '../../src/transport/thread/shared-ring.ts';
+import { SharedRingTransport } from '../../src/transport/ring/shared-ring.ts';
 import { type TransportEnd, transportConformance } from './transport.ts';
 
 for (const asyncPark of ['wait-async', 'doorbell'] as const) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AsyncWait, DoorbellWait } from '../../src/wait/async.ts';
 import { BlockingWait } from '../../src/wait/block.ts';
+import { SharedPlace } from '../../src/wait/park-place.ts';
 import { AWAKE, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { Spin } from '../../src/wait/spin.ts';
 import { FakeClock } from '../kit/fake-clock.ts';
@@ -14,13 +15,13 @@ const newWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(64));
 eventLoopWaitConformance('waitAsync', () => {
   const words = newWords();
   let woken = 0;
-  const wait = new AsyncWait(words, PARK_WORD, SLEEPS_WORD, () => void woken++);
+  const wait = new AsyncWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD, () => void woken++);
   return { words, wait, doorbell: () => assert.fail('no message is expected'), woken: () => woken };
 });
 eventLoopWaitConformance('doorbell', () => {
   const words = newWords();
   let woken = 0;
-  const wait = new DoorbellWait(words, PARK_WORD, SLEEPS_WORD);
+  const wait = new DoorbellWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD);
   return { words, wait, doorbell: () => void woken++, woken: () => woken };
 });
 
@@ -29,7 +30,7 @@ function blocking(
   slice = (): void => {},
 ): { words: Int32Array; wait: BlockingWait } {
   const words = newWords();
-  return { words, wait: new BlockingWait(words, PARK_WORD, SLEEPS_WORD, new Spin(0), sliceMs, slice) };
+  return { words, wait: new BlockingWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD, new Spin(0), sliceMs, slice) };
 }
 
 test('blocking: what is there already is seen without a sleep, also with a time limit of 0', () => {
@@ -68,7 +69,7 @@ test('blocking: the slice is called between sleeps and may end the wait', () => 
 
 test('blocking: a wake-up between announcement and sleep is not lost (W2)', () => {
   const { words, wait } = blocking();
-  const waker = new Waker(words, PARK_WORD, DATA, () => {});
+  const waker = new Waker(new SharedPlace(words, PARK_WORD), DATA, () => {});
   let looks = 0;
   // It comes true in the second look, after the announcement; the sleep then finds another word and returns at once.
   const seen = wait.wait(
@@ -85,7 +86,7 @@ test('blocking: a wake-up between announcement and sleep is not lost (W2)', () =
 test('a waker leaves a sleeper alone that waits for something else, and one that is awake', () => {
   const words = newWords();
   let bells = 0;
-  const waker = new Waker(words, PARK_WORD, SPACE, () => void bells++, 5);
+  const waker = new Waker(new SharedPlace(words, PARK_WORD), SPACE, () => void bells++, 5);
   waker.ring();
   Atomics.store(words, PARK_WORD, 4 | DATA);
   waker.ring();

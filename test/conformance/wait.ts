@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventLoopWait } from '../../src/wait/async.ts';
+import { SharedPlace } from '../../src/wait/park-place.ts';
 import { ANYTHING, AWAKE, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
@@ -21,7 +22,10 @@ export interface WaitBench {
 export function eventLoopWaitConformance(name: string, make: () => WaitBench): void {
   const setUp = (): WaitBench & { waker: (interest: number) => Waker } => {
     const bench = make();
-    return { ...bench, waker: (interest) => new Waker(bench.words, PARK_WORD, interest, bench.doorbell) };
+    return {
+      ...bench,
+      waker: (interest) => new Waker(new SharedPlace(bench.words, PARK_WORD), interest, bench.doorbell),
+    };
   };
 
   test(`${name}: park() returns false, with nothing arranged, when there is something already`, () => {

@@ -6,6 +6,7 @@ import { Consumer } from '../../src/ring/consumer.ts';
 import { LatestConsumer } from '../../src/ring/latest-consumer.ts';
 import { LatestProducer } from '../../src/ring/latest-producer.ts';
 import { Producer } from '../../src/ring/producer.ts';
+import { SharedPlace } from '../../src/wait/park-place.ts';
 import { BLOCKED, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { AccessLog } from '../kit/access-log.ts';
 import { laneOf, names, PARK, TAIL } from './stage.ts';
@@ -24,8 +25,8 @@ function pair(): { log: AccessLog; producer: Producer; consumer: Consumer } {
   let producer: Producer | undefined;
   let consumer: Consumer | undefined;
   log.record(() => {
-    producer = new Producer(lane, new Waker(log.words, PARK[1], DATA, () => undefined));
-    consumer = new Consumer(lane, new Waker(log.words, PARK[0], SPACE, () => undefined));
+    producer = new Producer(lane, new Waker(new SharedPlace(log.words, PARK[1]), DATA, () => undefined));
+    consumer = new Consumer(lane, new Waker(new SharedPlace(log.words, PARK[0]), SPACE, () => undefined));
   });
   return { log, producer: producer as Producer, consumer: consumer as Consumer };
 }
@@ -112,8 +113,8 @@ test('the newest only: payload, header, exchange, look; and load, exchange, head
   };
   const log = new AccessLog(160, places);
   const lane = laneOf({ words: () => log.words, bytes: () => log.bytes }, 256);
-  const producer = new LatestProducer(lane, new Waker(log.words, PARK[1], DATA, () => undefined));
-  const consumer = new LatestConsumer(lane, new Waker(log.words, PARK[0], SPACE, () => undefined));
+  const producer = new LatestProducer(lane, new Waker(new SharedPlace(log.words, PARK[1]), DATA, () => undefined));
+  const consumer = new LatestConsumer(lane, new Waker(new SharedPlace(log.words, PARK[0]), SPACE, () => undefined));
   const sent = log.record(() => {
     log.words[producer.offset >>> 2] = 7;
     producer.publish(4, 64, 0);

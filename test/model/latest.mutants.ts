@@ -129,8 +129,8 @@ export const latestMutants: readonly Mutant[] = [
   },
   {
     name: 'latest: a sleeping sender does not see that its message was taken',
-    file: 'transport/thread/shared-ring.js',
-    find: '(taken !== undefined && this.passed(taken))',
+    file: 'transport/ring/interests.js',
+    find: '(taken !== undefined && this.#passed(taken))',
     replace: 'false',
     caughtBy: 'latest: on event loops',
     as: 'stuck',

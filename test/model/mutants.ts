@@ -18,12 +18,17 @@ const CONSUMER = 'ring/consumer.js';
 const SIGNAL = 'wait/signal.js';
 const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
-const TRANSPORT = 'transport/thread/shared-ring.js';
+const TRANSPORT = 'transport/ring/shared-ring.js';
+const READING = 'transport/ring/reading.js';
+const BLOCKING = 'transport/ring/blocking.js';
+const LOOP = 'transport/ring/interests.js';
+const INTERRUPTS = 'transport/ring/interrupts.js';
+const JAM = 'transport/ring/jam.js';
 const REMAINS = 'transport/thread/remains.js';
-const JAM = 'transport/thread/jam.js';
 const PUMP = 'port/pump.js';
-const OUTBOUND = 'lane/ring-outbound.js';
-const INBOUND = 'lane/ring-inbound.js';
+const OUTBOUND = 'lane/outbound.js';
+const BACKLOG = 'lane/backlog.js';
+const NOTES = 'lane/ring-records.js';
 
 export const mutants: readonly Mutant[] = [
   {
@@ -150,7 +155,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the reader does not ring',
     file: CONSUMER,
-    find: 'this.#bell.ring();',
+    find: 'this.#bell.ring(this.#cursor);',
     replace: '',
     caughtBy: 'park: data and space',
     as: 'stuck',
@@ -190,7 +195,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a waker takes the announcement back and does not notify',
     file: SIGNAL,
-    find: 'Atomics.notify(this.#words, this.#park);',
+    find: 'this.#place.wake();',
     replace: ';',
     caughtBy: 'park: data and space',
     as: 'stuck',
@@ -199,7 +204,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a waker looks at another interest',
     file: SIGNAL,
     find: '(state & this.#interest) !== 0',
-    replace: '(state & ~15) === this.#interest',
+    replace: '(state & ~15 & ~PASSED) === this.#interest',
     caughtBy: 'park: both interests on one word',
     as: 'stuck',
   },
@@ -246,7 +251,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a doorbell sleeper does not look again',
     file: ASYNC,
-    find: /(announce\(this\.#words, this\.#park, DOORBELL, interest\);\s+if \()!look\(\)\)/,
+    find: /(announce\(this\.#place, DOORBELL, interest\);\s+if \()!look\(\)\)/,
     replace: '$1true)',
     caughtBy: 'park: an event loop behind a doorbell',
     as: 'stuck',
@@ -261,16 +266,16 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the end is reported without another look at the ring',
-    file: TRANSPORT,
-    find: 'return last !== EMPTY || this.#in.awaitsSide ? last : this.#leftOver();',
+    file: READING,
+    find: 'return last !== EMPTY || this.#lane.awaitsSide ? last : this.#afterLast();',
     replace: 'return CLOSED;',
     caughtBy: 'close: with messages still in the outbox',
     as: 'final',
   },
   {
     name: 'the end is reported as soon as it is seen',
-    file: TRANSPORT,
-    find: 'const last = this.#in.tryReceive();',
+    file: READING,
+    find: 'const last = this.#lane.tryReceive();',
     replace: 'const last = CLOSED;',
     caughtBy: 'close: what was sent before is read',
     as: 'final',
@@ -286,7 +291,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a side closes and does not ring',
     file: REMAINS,
-    find: /new Waker\(this\.#words, this\.#there \+ layout\.PARK, ANYTHING \| PASSED, [^;]+;/,
+    find: /new Waker\(new SharedPlace\(this\.#words, this\.#there \+ layout\.PARK\), ANYTHING \| PASSED, [^;]+;/,
     replace: '',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
@@ -301,31 +306,31 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a blocked receiver does not look for the end',
-    file: TRANSPORT,
-    find: 'this.#looked(this.#inboundReady) || (this.life.over && !this.awaitsEventLoop)',
-    replace: 'this.#looked(this.#inboundReady)',
+    file: READING,
+    find: 'this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsEventLoop)',
+    replace: 'this.#damage.looked(this.#laneReady)',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
   },
   {
     name: 'a blocked sender does not look for the end',
-    file: TRANSPORT,
-    find: 'return room || this.life.over ||',
+    file: BLOCKING,
+    find: 'return room || life.over ||',
     replace: 'return room ||',
     caughtBy: 'close: under a blocked sender',
     as: 'stuck',
   },
   {
     name: 'a blocked sender takes nothing in',
-    file: TRANSPORT,
-    find: '(roomAside = this.#in.stashedBytes < this.#inboxLimit) && this.#judging(() => this.#in.stash())',
-    replace: '(roomAside = false)',
+    file: BLOCKING,
+    find: 'lanes.in.stashedBytes < inboxLimit',
+    replace: 'false',
     caughtBy: 'parts: both ways at once',
     as: 'stuck',
   },
   {
     name: 'the part of a message that is in the ring already is left over again',
-    file: OUTBOUND,
+    file: BACKLOG,
     find: 'moved === 0 && home === undefined ? bytes : bytes.slice(moved)',
     replace: 'bytes',
     caughtBy: 'close: in the middle of a large message',
@@ -333,31 +338,31 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'the reader does not ask for what it could not decode',
-    file: INBOUND,
-    find: 'Atomics.add(this.#lane.words, this.#relearn, 1);',
+    file: NOTES,
+    find: 'Atomics.add(this.#words, this.#relearn, 1);',
     replace: '',
     caughtBy: 'relearn: what follows a lost message',
     as: 'final',
   },
   {
     name: 'the reader asks for the first lost message only',
-    file: INBOUND,
-    find: 'Atomics.add(this.#lane.words, this.#relearn, 1);',
-    replace: 'Atomics.store(this.#lane.words, this.#relearn, 1);',
+    file: NOTES,
+    find: 'Atomics.add(this.#words, this.#relearn, 1);',
+    replace: 'Atomics.store(this.#words, this.#relearn, 1);',
     caughtBy: 'relearn: twice',
     as: 'final',
   },
   {
     name: 'the sender looks for a request when it has encoded',
     file: OUTBOUND,
-    find: /this\.#heed\(\);(\s+this\.#encoding = true;\s+try {\s+length = [^;]+;)/,
+    find: /if \(this\.#teaches\)\s+this\.#heed\(\);(\s+this\.#encoding = true;\s+try {\s+length = [^;]+;)/,
     replace: '$1 this.#heed();',
     caughtBy: 'relearn: what follows a lost message',
     as: 'final',
   },
   {
     name: 'an interrupt does not ring',
-    file: TRANSPORT,
+    file: INTERRUPTS,
     find: 'this.#caller.ring();',
     replace: '',
     caughtBy: 'interrupt: under a blocked receiver',
@@ -365,15 +370,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an interrupt rings before its word is there',
-    file: TRANSPORT,
-    find: /(Atomics\.store\(this\.#words, this\.#there \+ layout\.INTERRUPT, word\);)\s+(this\.#caller\.ring\(\);)/,
+    file: INTERRUPTS,
+    find: /(Atomics\.store\(this\.#words, this\.#there, word\);)\s+(this\.#caller\.ring\(\);)/,
     replace: '$2 $1',
     caughtBy: 'interrupt: under a blocked receiver',
     as: 'stuck',
   },
   {
     name: 'an interruptible sleeper does not announce that it is one',
-    file: TRANSPORT,
+    file: BLOCKING,
     find: '(interruptible ? INTERRUPT : 0)',
     replace: '0',
     caughtBy: 'interrupt: under a blocked receiver',
@@ -381,8 +386,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an interruptible sleeper does not look for an interrupt again',
-    file: TRANSPORT,
-    find: '|| (interruptible && this.interrupted !== 0)',
+    file: BLOCKING,
+    find: '|| (interruptible && interrupts.word !== 0)',
     replace: '',
     caughtBy: 'interrupt: under a blocked receiver',
     as: 'stuck',
@@ -390,7 +395,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'who was interrupted in its sleep looks for messages only, and sleeps again',
     file: 'port/blocking.js',
-    find: '(interruptible && transport.interrupted !== 0)',
+    find: '(interruptible && isInterrupted(transport))',
     replace: 'false',
     caughtBy: 'interrupt: under a blocked receiver',
     as: 'stuck',
@@ -421,7 +426,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an event loop with a full outbox does not look for room',
-    file: TRANSPORT,
+    file: LOOP,
     find: '(space && this.#out.progressed)',
     replace: 'false',
     caughtBy: 'loop: posts more than the ring holds',
@@ -429,9 +434,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an event loop with a full outbox asks to be rung for data only',
-    file: TRANSPORT,
-    find: /\(space \? SPACE : 0\);([\s\S]+?)if \(position === undefined\)\s+return SPACE;/,
-    replace: '0; $1 if (position === undefined) return 0;',
+    file: LOOP,
+    find: /if \(position === undefined\)\s+return SPACE;([\s\S]+?)\(space \? SPACE : 0\)/,
+    replace: 'if (position === undefined) return 0;$1 0',
     caughtBy: 'loop: posts more than the ring holds',
     as: 'stuck',
   },
@@ -441,6 +446,22 @@ export const mutants: readonly Mutant[] = [
     find: 'this.#bell.reached?.(this.#cursor);',
     replace: '',
     caughtBy: 'flush: the reader takes one message and waits for us',
+    as: 'stuck',
+  },
+  {
+    name: 'the end of a batch rings who sleeps for room only',
+    file: SIGNAL,
+    find: '|| (position !== undefined && this.#passed(state, position))',
+    replace: '',
+    caughtBy: 'flush: the reader takes the last message and waits for us',
+    as: 'stuck',
+  },
+  {
+    name: 'a sender that flushes does not look at what a batch gave back',
+    file: PRODUCER,
+    find: 'this.#headWord !== this.#takenWord && this.#passedBy(this.#headWord, position)',
+    replace: 'false',
+    caughtBy: 'flush: the reader takes the last message and waits for us',
     as: 'stuck',
   },
   {
@@ -454,24 +475,24 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a position counts as reached only when it is passed by more',
     file: SIGNAL,
-    find: '| 0) >= 0)',
-    replace: '| 0) > 0)',
+    find: '| 0) >= 0',
+    replace: '| 0) > 0',
     caughtBy: 'flush: the reader takes one message and waits for us',
     as: 'stuck',
   },
   {
     name: 'an event loop that flushes does not look again before it sleeps',
-    file: TRANSPORT,
-    find: '(taken !== undefined && this.passed(taken))',
+    file: LOOP,
+    find: '(taken !== undefined && this.#passed(taken))',
     replace: 'false',
     caughtBy: 'flush: the reader takes one message and waits for us',
     as: 'stuck',
   },
   {
     name: 'an event loop that flushes does not ask to be rung for it',
-    file: TRANSPORT,
-    find: 'interest |= this.#await(this.#out.awaits(taken));',
-    replace: 'this.#await(this.#out.awaits(taken));',
+    file: LOOP,
+    find: 'interest |= this.#awaited.interest(this.#out.awaits(taken));',
+    replace: 'this.#awaited.interest(this.#out.awaits(taken));',
     caughtBy: 'flush: the reader takes one message and waits for us',
     as: 'stuck',
   },
@@ -485,24 +506,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a blocked sender that takes any room asks to be rung for a batch only',
-    file: TRANSPORT,
-    find: '(batches ? 0 : this.#await(this.#out.untaken))',
+    file: BLOCKING,
+    find: '(batches ? 0 : awaited.interest(lanes.out.untaken))',
     replace: '0',
     caughtBy: 'send: the reader takes one message and waits for us',
     as: 'stuck',
   },
   {
     name: 'a blocked sender does not look for less than a batch',
-    file: TRANSPORT,
-    find: 'batches ? this.#out.progressed : tried()',
-    replace: 'this.#out.progressed',
+    file: BLOCKING,
+    find: 'batches ? lanes.out.progressed : tried()',
+    replace: 'lanes.out.progressed',
     caughtBy: 'send: the reader takes one message and waits for us',
     as: 'stuck',
   },
   {
     name: 'two blocked senders never ask each other',
-    file: TRANSPORT,
-    find: "jams ? this.#jam.next() : 'sleep'",
+    file: BLOCKING,
+    find: "jams ? jam.next() : 'sleep'",
     replace: "'sleep'",
     caughtBy: 'send: both sides at once, more than either sets aside',
     as: 'stuck',
@@ -517,8 +538,8 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a blocked sender does not hear that it is asked',
-    file: TRANSPORT,
-    find: 'jams && this.#jam.news',
+    file: BLOCKING,
+    find: 'jams && jam.news',
     replace: 'false',
     caughtBy: 'send: both sides at once, more than either sets aside',
     as: 'stuck',
@@ -534,8 +555,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a value that went in while its sender was about to sleep goes in again',
     file: 'port/blocking.js',
-    find: 'taken ||= transport.pump()',
-    replace: 'taken = transport.pump()',
+    find: 'taken ||= out.pump()',
+    replace: 'taken = out.pump()',
     caughtBy: 'send: the reader takes one message and waits for us',
     as: 'stuck',
   },

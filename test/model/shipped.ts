@@ -17,9 +17,10 @@ type Signal = typeof import('../../src/wait/signal.ts');
 type Block = typeof import('../../src/wait/block.ts');
 type Async = typeof import('../../src/wait/async.ts');
 type Spin = typeof import('../../src/wait/spin.ts');
-type Inbound = typeof import('../../src/lane/ring-inbound.ts');
+type Park = typeof import('../../src/wait/park-place.ts');
+type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
-type SharedRing = typeof import('../../src/transport/thread/shared-ring.ts');
+type SharedRing = typeof import('../../src/transport/ring/shared-ring.ts');
 type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
@@ -28,6 +29,7 @@ export type Shipped = Producer &
   LatestProducer &
   LatestConsumer &
   Signal &
+  Park &
   Block &
   Async &
   Spin &
@@ -45,9 +47,10 @@ const MODULES = [
   'wait/block.js',
   'wait/async.js',
   'wait/spin.js',
-  'lane/ring-inbound.js',
+  'wait/park-place.js',
+  'lane/inbound.js',
   'outcome.js',
-  'transport/thread/shared-ring.js',
+  'transport/ring/shared-ring.js',
   'port/port.js',
 ];
 

@@ -40,7 +40,7 @@ function end(
   const words = kit.words();
   const other = side === 0 ? 1 : 0;
   const bell = (interest: number): InstanceType<Shipped['Waker']> =>
-    new shipped.Waker(words, PARK[other], interest, ringDoorbell(words));
+    new shipped.Waker(new shipped.SharedPlace(words, PARK[other]), interest, ringDoorbell(words));
   return {
     producer: new shipped.Producer(laneOf(kit, capacity, side), bell(shipped.DATA)),
     consumer: new shipped.Consumer(laneOf(kit, capacity, other), bell(shipped.SPACE)),
@@ -49,7 +49,8 @@ function end(
 }
 
 function blocking(shipped: Shipped, words: Int32Array, side: 0 | 1, sliceMs: number, slice: () => void): BlockingWait {
-  return new shipped.BlockingWait(words, PARK[side], SLEEPS[side], new shipped.Spin(0), sliceMs, slice);
+  const place = new shipped.SharedPlace(words, PARK[side]);
+  return new shipped.BlockingWait(place, SLEEPS[side], new shipped.Spin(0), sliceMs, slice);
 }
 
 /** The native port of a model: each message adds one to a word on which the listener sleeps. */
@@ -185,15 +186,16 @@ function loopReader(shipped: Shipped, capacity: number, count: number, sleep: Sl
       const words = kit.words();
       const consumer = new shipped.Consumer(
         laneOf(kit, capacity),
-        new shipped.Waker(words, PARK[0], shipped.SPACE, silent),
+        new shipped.Waker(new shipped.SharedPlace(words, PARK[0]), shipped.SPACE, silent),
       );
       const got: (number | string)[] = [];
       let looked: (() => void) | undefined;
       const woken = (): void => looked?.();
+      const place = new shipped.SharedPlace(words, PARK[1]);
       const loop =
         sleep === 'doorbell'
-          ? new shipped.DoorbellWait(words, PARK[1], SLEEPS[1])
-          : new shipped.AsyncWait(words, PARK[1], SLEEPS[1], woken);
+          ? new shipped.DoorbellWait(place, SLEEPS[1])
+          : new shipped.AsyncWait(place, SLEEPS[1], woken);
       const still = blocking(shipped, words, 1, Number.POSITIVE_INFINITY, silent);
       let bells = 0;
       while (got.length < count) {

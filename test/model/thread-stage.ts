@@ -4,7 +4,7 @@ import type { Codec } from '../../src/codec/codec.ts';
 import type { NativePair } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import type { Region } from '../../src/memory/region.ts';
-import type { SharedRingOptions } from '../../src/transport/thread/shared-ring.ts';
+import type { SharedRingOptions } from '../../src/transport/ring/shared-ring.ts';
 import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';
 import { SIDE_WORDS, SideEnd, TetherEnd, tetherGone } from './native.ts';
 import { blocksOf } from './platform.ts';

@@ -250,6 +250,27 @@ const scenes: readonly Scene[] = [
     final: tells('right', [...SMALL, 'open']),
   },
   {
+    name: 'flush: the reader takes the last message and waits for us',
+    about: 'a batch ends with it: what tells of the batch tells who awaits the position, too',
+    left: loops(
+      'wait-async',
+      async (end) => {
+        end.post(SMALL[0]);
+        await end.port.flush();
+        end.open();
+      },
+      { capacity: 128 },
+    ),
+    right: blocks(
+      (end) => {
+        end.receive(1);
+        end.pass();
+      },
+      { capacity: 128 },
+    ),
+    final: tells('right', [SMALL[0], 'open']),
+  },
+  {
     name: 'send: the reader takes one message and waits for us',
     about: 'the ring is full but for that one; a blocked sender waits for a batch of room, then takes what there is',
     left: blocks(

@@ -2,17 +2,16 @@
 // printed; SEED and CASE repeat one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { LaneInbound } from '../../src/lane/inbound.ts';
+import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../src/lane/outbox.ts';
-import { RingInbound } from '../../src/lane/ring-inbound.ts';
-import { RingOutbound } from '../../src/lane/ring-outbound.ts';
+import { RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../src/lane/ring-records.ts';
 import { SideChannel } from '../../src/lane/side-channel.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
 import { EMPTY } from '../../src/outcome.ts';
-import { Consumer } from '../../src/ring/consumer.ts';
-import { Producer } from '../../src/ring/producer.ts';
 import { cases, eachCase, type Random, seed } from '../kit/prng.ts';
 
 const OPERATIONS_A_CASE = 200;
@@ -20,8 +19,8 @@ const CASES = cases(300, 20_000);
 const { LANE_0, TAIL, HEAD, TAKEN, SIDE_1, RELEARN } = layout;
 
 interface Lane {
-  readonly out: RingOutbound;
-  readonly inbound: RingInbound;
+  readonly out: LaneOutbound;
+  readonly inbound: LaneInbound;
   close(): void;
 }
 
@@ -36,29 +35,25 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
   const sideIn = new SideChannel(far, nobody);
   const codec = codecOfName('packed');
   const [memory] = region.lanes;
-  const out = new RingOutbound(
-    region.views,
-    memory,
-    new Producer(memory, undefined, true),
-    codec.createEncoder({}),
-    codec.kind,
-    sideOut,
-    1 << 16,
-    new Outbox(overflow, 3000, 1 << 20),
-    false,
-    SIDE_1 + RELEARN,
-    () => {},
-  );
-  const decoders = new Decoders(CODECS, {});
-  const inbound = new RingInbound(
-    region.views,
-    memory,
-    new Consumer(memory),
+  const out = new LaneOutbound({
+    sink: new RingSink(memory, region.views),
+    notes: new RingOutboundNotes(memory, SIDE_1 + RELEARN),
+    beside: sideOut,
+    encoder: codec.createEncoder({}),
+    kind: codec.kind,
+    messageMax: 1 << 16,
+    outbox: new Outbox(overflow, 3000, 1 << 20),
+    maySpin: false,
+    failed: () => {},
+  });
+  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder({})]));
+  const inbound = new LaneInbound({
+    source: new RingSource(memory, region.views),
+    notes: new RingInboundNotes(memory, SIDE_1 + RELEARN),
+    beside: sideIn,
     decoders,
-    sideIn,
-    1 << 16,
-    SIDE_1 + RELEARN,
-  );
+    messageMax: 1 << 16,
+  });
   const close = (): void => {
     sideOut.close(true);
     sideIn.close(true);
@@ -72,7 +67,7 @@ function play(random: Random): void {
   let next = 1;
   let taken = 0;
   // The last number that was accepted before each mark.
-  const marks: { readonly mark: ReturnType<RingOutbound['mark']>; readonly upTo: number }[] = [];
+  const marks: { readonly mark: ReturnType<LaneOutbound['mark']>; readonly upTo: number }[] = [];
   for (let step = 0; step < OPERATIONS_A_CASE; step++) {
     const what = random.int(0, 9);
     if (what < 5) {

@@ -8,6 +8,7 @@ import { Consumer } from '../../ring/index.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { endTurn } from '../end-of-turn.ts';
@@ -81,12 +82,12 @@ class RingReader implements LiveReader {
     const { lane, state } = openBuffers(buffers);
     this.#state = state;
     this.#lane = lane;
-    this.#bell = new Waker(state, WRITER_PARK, SPACE, () => {});
+    this.#bell = new Waker(new SharedPlace(state, WRITER_PARK), SPACE, () => {});
     this.#consumer = new Consumer(lane, this.#bell);
     this.#region = createRegion(buffers.sharedBuffer);
     this.#look = () => this.#readable || this.#writerClosed();
     const spin = new Spin(SPIN_US_DEFAULT);
-    this.#blocking = new BlockingWait(state, READER_PARK, READER_SLEEPS, spin, NEVER, () => {});
+    this.#blocking = new BlockingWait(new SharedPlace(state, READER_PARK), READER_SLEEPS, spin, NEVER, () => {});
     // A reader that takes over from a closed one opens the ring again.
     this.#life = arrive(state, READER_LIFE);
     if (options.liveness === true) endWithThread(this);
@@ -172,7 +173,7 @@ class RingReader implements LiveReader {
         resolve(readable);
       };
       this.#keepAlive.want(true);
-      this.#parking ??= new AsyncWait(this.#state, READER_PARK, READER_SLEEPS, () => this.#woken());
+      this.#parking ??= new AsyncWait(new SharedPlace(this.#state, READER_PARK), READER_SLEEPS, () => this.#woken());
       this.#woken();
     });
   }

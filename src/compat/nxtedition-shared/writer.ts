@@ -5,6 +5,7 @@ import { SPIN_US_DEFAULT } from '../../limits.ts';
 import { FULL, Producer } from '../../ring/index.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { BlockingWait } from '../../wait/block.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { atEndOfTurn, endTurn, type PutOff } from '../end-of-turn.ts';
@@ -88,13 +89,13 @@ class RingWriter implements LiveWriter, PutOff {
   constructor(buffers: SharedBuffers, options: LiveWriterOptions) {
     const { lane, state } = openBuffers(buffers);
     this.#state = state;
-    this.#producer = new Producer(lane, new Waker(state, READER_PARK, DATA, () => {}));
+    this.#producer = new Producer(lane, new Waker(new SharedPlace(state, READER_PARK), DATA, () => {}));
     this.#region = createRegion(buffers.sharedBuffer);
     this.#yield = options.yield;
     this.#logger = options.logger;
     this.#timeoutMs = options.timeoutMs ?? WRITE_TIMEOUT_MS;
     const spin = new Spin(SPIN_US_DEFAULT);
-    this.#blocking = new BlockingWait(state, WRITER_PARK, WRITER_SLEEPS, spin, NEVER, () => {});
+    this.#blocking = new BlockingWait(new SharedPlace(state, WRITER_PARK), WRITER_SLEEPS, spin, NEVER, () => {});
     this.#highWater = Math.min(HIGH_WATER_BYTES, lane.capacity >>> 2);
     this.#producer.gather(this.#highWater);
     // A writer that takes over from a closed one opens the ring again.
@@ -212,7 +213,8 @@ class RingWriter implements LiveWriter, PutOff {
     this.#unwatch();
     this.#producer.publish();
     // After the last publication; RingReader.ended looks.
-    if (leave(this.#state, WRITER_LIFE, this.#life)) new Waker(this.#state, READER_PARK, DATA, () => {}).ring();
+    if (leave(this.#state, WRITER_LIFE, this.#life))
+      new Waker(new SharedPlace(this.#state, READER_PARK), DATA, () => {}).ring();
   }
   /** Called when this thread ends, with `liveness`. */
   endThread(): void {

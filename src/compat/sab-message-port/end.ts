@@ -15,6 +15,7 @@ import type { Bell } from '../../ring/producer.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
 import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { endTurn } from '../end-of-turn.ts';
@@ -67,26 +68,20 @@ export class End implements SenderOwner {
     const spin = this.#spin;
     this.#readable = () => this.#receiver!.ready || this.#newsSince(this.#aloneBefore) || this.#replaced;
     this.#blocking = this.#blockingWait(Number.POSITIVE_INFINITY, () => {});
-    const parking = new AsyncWait(words, places.park, places.sleeps, () => this.#pump.woken());
+    const parking = new AsyncWait(new SharedPlace(words, places.park), places.sleeps, () => this.#pump.woken());
     const self = this;
     this.#pump = new Pump(
       {
-        spin,
         get ended() {
           return self.disposed ? ('closed' as const) : undefined;
         },
-        get ready() {
-          return self.#receiver!.ready || self.#news;
+        loop: {
+          spin,
+          stirs: (data: boolean, space: boolean): boolean => this.#stirs(data, space),
+          park: (data: boolean, space: boolean): boolean =>
+            parking.park((data ? DATA : 0) | (space ? SPACE : 0), () => this.#stirs(data, space)),
+          unpark: () => parking.unpark(),
         },
-        get progressed() {
-          return self.#news || self.#sender!.headMoved;
-        },
-        park(data: boolean, space: boolean): boolean {
-          return parking.park((data ? DATA : 0) | (space ? SPACE : 0), () => {
-            return self.#news || (data && self.#receiver!.ready) || (space && self.#sender!.headMoved);
-          });
-        },
-        unpark: () => parking.unpark(),
       },
       {
         wantsData: () => this.#wantsData,
@@ -98,13 +93,16 @@ export class End implements SenderOwner {
     this.#lives = places.life.map((word) => arrive(words, word));
     // Whoever waits there has somebody to wait for again, and one that is blocked here no longer has to.
     this.#ringPeer();
-    new Waker(words, places.park, ANYTHING, () => {}).ring();
+    new Waker(new SharedPlace(words, places.park), ANYTHING, () => {}).ring();
     endWithThread(this);
   }
 
+  #stirs(data: boolean, space: boolean): boolean {
+    return this.#news || (data && this.#receiver!.ready) || (space && this.#sender!.headMoved);
+  }
   #blockingWait(sliceMs: number, slice: () => void): BlockingWait {
     const { park, sleeps } = this.#places;
-    return new BlockingWait(this.#words, park, sleeps, this.#spin, sliceMs, slice);
+    return new BlockingWait(new SharedPlace(this.#words, park), sleeps, this.#spin, sliceMs, slice);
   }
   /** While this thread is blocked, asks now and then whether the other one is gone; `gone` says so once. */
   askForPeer(gone: () => boolean): void {
@@ -113,16 +111,16 @@ export class End implements SenderOwner {
     });
   }
   #ringPeer(): void {
-    new Waker(this.#words, this.#places.peerPark, ANYTHING, () => {}).ring();
+    new Waker(new SharedPlace(this.#words, this.#places.peerPark), ANYTHING, () => {}).ring();
   }
 
   /** The bell of this end's producer. */
   dataBell(): Bell {
-    return new TickBell(new Waker(this.#words, this.#places.peerPark, DATA, () => {}));
+    return new TickBell(new Waker(new SharedPlace(this.#words, this.#places.peerPark), DATA, () => {}));
   }
   /** The bell of this end's consumer. */
   spaceBell(): Bell {
-    return new Waker(this.#words, this.#places.peerPark, SPACE, () => {});
+    return new Waker(new SharedPlace(this.#words, this.#places.peerPark), SPACE, () => {});
   }
   /** Whether somebody was here before. */
   get tookOver(): boolean {

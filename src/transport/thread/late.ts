@@ -2,14 +2,15 @@
 // is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../../errors.ts';
-import { cloneForLater, type HeldValue } from '../../lane/side-channel.ts';
+import type { HeldValue } from '../../lane/beside.ts';
+import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
+import { cloneForLater } from '../../lane/side-channel.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
-import type { CloseReason } from '../../outcome.ts';
-import { CLOSED, EMPTY } from '../../outcome.ts';
+import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
 import type { StartInbox } from '../../platform/start-inbox.ts';
 import { Spin } from '../../wait/spin.ts';
-import type { Mark, Stats, Transport, TransportEvents } from '../transport.ts';
+import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 
 const NEVER_SPINS = new Spin(0);
 const NO_PORTS: readonly unknown[] = [];
@@ -30,7 +31,11 @@ const NO_STATS: Stats = {
 };
 
 export class LateTransport implements Transport {
-  readonly canBlock: boolean = platform.canBlock;
+  readonly out: Outbound;
+  readonly in: Inbound;
+  readonly loop: LoopWait;
+  readonly blocking: Blocking | undefined;
+  readonly interrupts: Interrupts;
   readonly #inbox: StartInbox;
   readonly #open: (data: unknown) => Transport;
   readonly #events: TransportEvents;
@@ -57,6 +62,11 @@ export class LateTransport implements Transport {
     this.#open = open;
     this.#timeoutMs = timeoutMs;
     this.#events = events;
+    this.out = this.#makeOut();
+    this.in = this.#makeIn();
+    this.loop = this.#makeLoop();
+    this.blocking = platform.canBlock ? this.#makeBlocking() : undefined;
+    this.interrupts = this.#makeInterrupts();
     // Holds the thread: without it, nothing else might until the data has come.
     const timer = setTimeout(() => this.#late(), timeoutMs);
     const stop = inbox.await(() => void this.#real);
@@ -66,50 +76,119 @@ export class LateTransport implements Transport {
     };
   }
 
-  get attached(): boolean {
-    return this.#real?.attached ?? false;
-  }
   get ended(): CloseReason | undefined {
     return this.#real?.ended ?? this.#closedAs ?? (this.#failure && 'lost');
   }
-  get endedHere(): boolean {
-    return this.#found?.endedHere ?? this.#closedAs !== undefined;
-  }
-  get error(): unknown {
-    return this.#found === undefined ? this.#failure : this.#found.error;
-  }
-  get spin(): Spin {
-    return this.#found?.spin ?? NEVER_SPINS;
-  }
-  get ports(): readonly unknown[] {
-    return this.#found?.ports ?? NO_PORTS;
-  }
-  get writable(): boolean {
-    return this.#real?.writable ?? false;
-  }
-  get backlog(): number {
-    return this.#found?.backlog ?? this.#early.length;
-  }
-  get ready(): boolean {
-    return this.#real?.ready ?? this.#failure !== undefined;
-  }
-  get awaitsEventLoop(): boolean {
-    return this.#found?.awaitsEventLoop ?? false;
-  }
-  get progressed(): boolean {
-    return this.#found?.progressed ?? false;
+
+  #makeOut(): Outbound {
+    const self = this;
+    return {
+      get writable(): boolean {
+        return self.#real?.out.writable ?? false;
+      },
+      get backlog(): number {
+        return self.#found?.out.backlog ?? self.#early.length;
+      },
+      trySend: (value, transfer) => self.#real?.out.trySend(value, transfer) ?? false,
+      post: (value, transfer = NO_PORTS) => self.#post(value, transfer),
+      cork(body) {
+        const real = self.#real;
+        return real === undefined ? body() : real.out.cork(body);
+      },
+      /** Counts what waits here, which is the first that the real transport will be given. */
+      mark() {
+        const real = self.#real;
+        if (real !== undefined) return real.out.mark();
+        const mark: Mark = { accepted: self.#early.length, position: undefined };
+        self.#marks.set(mark, undefined);
+        return mark;
+      },
+      taken: (mark) => self.#real?.out.taken(self.#placed(mark)) ?? false,
+      pump: () => self.#real?.out.pump() ?? self.#early.length === 0,
+    };
   }
 
-  trySend(value: unknown, transfer?: readonly unknown[]): boolean {
-    return this.#real?.trySend(value, transfer) ?? false;
+  #makeIn(): Inbound {
+    const self = this;
+    return {
+      get ready(): boolean {
+        return self.#real?.in.ready ?? self.#failure !== undefined;
+      },
+      get ports(): readonly unknown[] {
+        return self.#found?.in.ports ?? NO_PORTS;
+      },
+      tryReceive(): unknown {
+        const real = self.#real;
+        if (real !== undefined) return real.in.tryReceive();
+        if (self.#failure === undefined) return EMPTY;
+        if (self.#failureTold) return CLOSED;
+        self.#failureTold = true;
+        throw self.#failure;
+      },
+    };
   }
 
-  post(value: unknown, transfer: readonly unknown[] = NO_PORTS): void {
+  /** Once the data has come, `woken` follows. */
+  #makeLoop(): LoopWait {
+    const self = this;
+    return {
+      get spin(): Spin {
+        return self.#found?.loop.spin ?? NEVER_SPINS;
+      },
+      stirs(data, space, taken) {
+        const real = self.#real;
+        if (real === undefined) return data && self.#failure !== undefined;
+        return real.loop.stirs(data, space, taken && self.#placed(taken));
+      },
+      park(data, space, taken) {
+        return self.#real?.loop.park(data, space, taken && self.#placed(taken)) ?? self.#failure === undefined;
+      },
+      unpark: () => self.#found?.loop.unpark(),
+    };
+  }
+
+  #makeBlocking(): Blocking {
+    const self = this;
+    const waited = (
+      action: string,
+      timeoutMs: number,
+      wait: (real: Blocking | undefined, leftMs: number) => boolean,
+    ) => {
+      const start = performance.now();
+      if (!self.#wait(action, timeoutMs)) return undefined;
+      return wait(self.#found?.blocking, timeoutMs - (performance.now() - start));
+    };
+    return {
+      get awaitsEventLoop(): boolean {
+        return self.#found?.blocking?.awaitsEventLoop ?? false;
+      },
+      readable(timeoutMs, interruptible) {
+        const found = waited('receive', timeoutMs, (real, left) => real?.readable(left, interruptible) ?? false);
+        return found ?? self.#failure !== undefined;
+      },
+      progress(done, timeoutMs) {
+        return waited('send', timeoutMs, (real, left) => real?.progress(done, left) ?? false) ?? false;
+      },
+    };
+  }
+
+  #makeInterrupts(): Interrupts {
+    const self = this;
+    return {
+      get word(): number {
+        return self.#real?.interrupts?.word ?? 0;
+      },
+      raise(word) {
+        self.#interrupt = word;
+        self.#real?.interrupts?.raise(word);
+      },
+      clear: (word) => self.#real?.interrupts?.clear(word) ?? 0,
+    };
+  }
+
+  #post(value: unknown, transfer: readonly unknown[]): boolean {
     const real = this.#real;
-    if (real !== undefined) {
-      real.post(value, transfer);
-      return;
-    }
+    if (real !== undefined) return real.out.post(value, transfer);
     if (this.#early.length >= EARLY_MESSAGES_MAX) {
       throw new UsageError(
         'ERR_OUTBOX_FULL',
@@ -122,60 +201,11 @@ export class LateTransport implements Transport {
     this.#early.push(cloneForLater(value, transfer));
     // A getter of the value may have found the start data.
     if (this.#found !== undefined) this.#sendEarly(this.#found);
+    return this.out.backlog > 0;
   }
 
-  cork<R>(body: () => R): R {
-    const real = this.#real;
-    return real === undefined ? body() : real.cork(body);
-  }
-
-  tryReceive(): unknown {
-    const real = this.#real;
-    if (real !== undefined) return real.tryReceive();
-    if (this.#failure === undefined) return EMPTY;
-    if (this.#failureTold) return CLOSED;
-    this.#failureTold = true;
-    throw this.#failure;
-  }
-
-  /** Counts what waits here, which is the first that the real transport will be given. */
-  mark(): Mark {
-    const real = this.#real;
-    if (real !== undefined) return real.mark();
-    const mark: Mark = { accepted: this.#early.length, position: undefined };
-    this.#marks.set(mark, undefined);
-    return mark;
-  }
-  takenUpTo(mark: Mark): boolean {
-    return this.#real?.takenUpTo(this.#placed(mark)) ?? false;
-  }
-  passed(mark: Mark): boolean {
-    return this.#real?.passed(this.#placed(mark)) ?? false;
-  }
   #placed(mark: Mark): Mark {
     return this.#marks.get(mark) ?? mark;
-  }
-  pump(): boolean {
-    return this.#real?.pump() ?? this.#early.length === 0;
-  }
-
-  waitReadable(timeoutMs: number, interruptible?: boolean): boolean {
-    const start = performance.now();
-    if (!this.#wait('receive', timeoutMs)) return this.#failure !== undefined;
-    return this.#found?.waitReadable(timeoutMs - (performance.now() - start), interruptible) ?? false;
-  }
-  waitProgress(done: () => boolean, timeoutMs: number): boolean {
-    const start = performance.now();
-    if (!this.#wait('send', timeoutMs)) return false;
-    return this.#found?.waitProgress(done, timeoutMs - (performance.now() - start)) ?? false;
-  }
-
-  /** Once the data has come, `woken` follows. */
-  park(data: boolean, space: boolean, taken?: Mark): boolean {
-    return this.#real?.park(data, space, taken && this.#placed(taken)) ?? this.#failure === undefined;
-  }
-  unpark(): void {
-    this.#found?.unpark();
   }
 
   hold(held: boolean): void {
@@ -184,19 +214,16 @@ export class LateTransport implements Transport {
   }
   /** `parentPort()` keeps its port. */
   keep(): void {}
-  interrupt(word: number): void {
-    this.#interrupt = word;
-    this.#real?.interrupt(word);
-  }
-  get interrupted(): number {
-    return this.#real?.interrupted ?? 0;
-  }
-  clearInterrupt(word?: number): number {
-    return this.#real?.clearInterrupt(word) ?? 0;
-  }
-  stats(): Stats {
-    if (this.#found !== undefined) return this.#found.stats();
-    return this.ended === undefined ? NO_STATS : { ...NO_STATS, undelivered: this.#early.length };
+
+  inspect(): Snapshot {
+    const real = this.#real;
+    if (real !== undefined) return real.inspect();
+    return {
+      attached: false,
+      endedHere: this.#closedAs !== undefined,
+      error: this.#failure,
+      stats: this.ended === undefined ? NO_STATS : { ...NO_STATS, undelivered: this.#early.length },
+    };
   }
 
   /** Before the data has come: what was posted goes out when it does, and the parent learns of the end then. */
@@ -220,7 +247,7 @@ export class LateTransport implements Transport {
       const real = this.#open(data);
       this.#found = real;
       if (this.#held) real.hold(true);
-      if (this.#interrupt !== 0) real.interrupt(this.#interrupt);
+      if (this.#interrupt !== 0) real.interrupts?.raise(this.#interrupt);
       this.#sendEarly(real);
       if (this.#closedAs !== undefined) real.close(this.#closedAs);
     } catch (error) {
@@ -234,13 +261,13 @@ export class LateTransport implements Transport {
     let given = 0;
     const place = (): void => {
       for (const [mark, placed] of this.#marks) {
-        if (placed === undefined && mark.accepted <= given) this.#marks.set(mark, real.mark());
+        if (placed === undefined && mark.accepted <= given) this.#marks.set(mark, real.out.mark());
       }
     };
     place();
     for (const { value, transfer } of this.#early.splice(0)) {
       try {
-        real.post(value, transfer);
+        real.out.post(value, transfer);
       } catch (error) {
         this.#events.failed(error);
       }

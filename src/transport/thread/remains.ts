@@ -11,6 +11,7 @@ import * as layout from '../../memory/layout.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { NativePort, ThreadEnd } from '../../platform/contract.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
 import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
@@ -37,7 +38,12 @@ export class EndTeller {
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with Life.over.
     Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
     const doorbell = (): void => this.natives.doorbell();
-    new Waker(this.#words, this.#there + layout.PARK, ANYTHING | PASSED, doorbell, this.#here + layout.WAKES).ring();
+    new Waker(
+      new SharedPlace(this.#words, this.#there + layout.PARK),
+      ANYTHING | PASSED,
+      doorbell,
+      this.#here + layout.WAKES,
+    ).ring();
   }
 
   closeNatives(): void {

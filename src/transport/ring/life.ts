@@ -4,7 +4,7 @@ import * as layout from '../../memory/layout.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { type EndTeller, Remains } from './remains.ts';
+import { type EndTeller, Remains } from '../thread/remains.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */

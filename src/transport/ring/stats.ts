@@ -1,16 +1,17 @@
 // The counters of one end of a channel in shared memory, its own and those of its peer.
-import type { Outbound } from '../../lane/outbound.ts';
+
 import type { Outbox } from '../../lane/outbox.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { Stats } from '../transport.ts';
+import type { SendingLane } from './writing.ts';
 
 /** @param over whether the channel has ended */
 export function statsOf(
   { views, lanes }: Region,
   side: 0 | 1,
   outbox: Outbox,
-  sender: Pick<Outbound, 'unsent' | 'failures'>,
+  sender: Pick<SendingLane, 'unsent' | 'failures'>,
   over: boolean,
 ): Stats {
   const read = (index: number): number => Atomics.load(views.words, index) >>> 0;

@@ -1,6 +1,5 @@
-// Values out of a ring: decoded straight from the record, joined from parts, fetched from the side channel.
-import { platform } from '#platform';
-import type { DecoderTable } from '../codec/codec.ts';
+// Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
+import type { Decoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import {
   ELSEWHERE_BYTES,
@@ -13,66 +12,60 @@ import {
 } from '../frame/header.ts';
 import { Join } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
-import { BAD, RECEIVED, SIDE_TAKEN } from '../memory/layout.ts';
-import { type LaneMemory, type Views, viewsOf } from '../memory/region.ts';
+import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
-import { type Consumer, NONE } from '../ring/consumer.ts';
+import { NONE } from '../ring/consumer.ts';
+import type { Beside, BesideValue, SpilledFrame } from './beside.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
-import type { SideChannel, SideValue, SpilledFrame } from './side-channel.ts';
+import type { InboundNotes, RecordSource } from './records.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
 
-/** Where records come from: a ring, or the slots that hold only the newest one. */
-export type RecordSource = Pick<
-  Consumer,
-  'capacity' | 'length' | 'kind' | 'ready' | 'caughtUp' | 'held' | 'peek' | 'advance' | 'tell' | 'release'
->;
+/** Where a reader goes on when its sender says that only the newest message counts. */
+export interface LatestLane {
+  source(): RecordSource;
+  /** Memory `number`, in which the sender puts what is longer than a slot; `undefined` while it has not arrived. */
+  memory(number: number): Views | undefined;
+}
 
-export class RingInbound {
-  readonly #views: Views;
-  readonly #lane: LaneMemory;
-  #consumer: RecordSource;
-  readonly #decoders: DecoderTable;
-  readonly #side: SideChannel;
-  readonly #relearn: number;
+export interface InboundParts {
+  readonly source: RecordSource;
+  readonly notes: InboundNotes;
+  readonly beside: Beside;
+  readonly decoders: ReadonlyMap<number, Decoder>;
+  /** Bytes, encoded, of the longest message. */
+  readonly messageMax: number;
+  readonly latest?: LatestLane | undefined;
+}
+
+export class LaneInbound {
+  #source: RecordSource;
+  readonly #notes: InboundNotes;
+  readonly #beside: Beside;
+  readonly #decoders: ReadonlyMap<number, Decoder>;
   readonly #inbox = new Inbox();
   readonly #join: Join;
-  readonly #messageMax: number;
-  readonly #latest: (() => RecordSource) | undefined;
+  readonly #messageMax: number = 0;
+  readonly #latest: LatestLane | undefined;
   /** The sender has said that only its newest message counts. */
   #latestOnly = false;
-  /** Bytes, encoded, of the message taken out of the ring last. */
+  /** Bytes, encoded, of the message taken out of the lane last. */
   #lastBytes = 0;
   /** Whether it has come by now: what stands at the head of the lane by a marker, and had not come when we looked. */
   #awaited: (() => boolean) | undefined;
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
-  /**
-   * @param relearn word index of this side's RELEARN
-   * @param latest what to go on reading from when the sender says that only its newest message counts
-   */
-  constructor(
-    views: Views,
-    lane: LaneMemory,
-    consumer: Consumer,
-    decoders: DecoderTable,
-    side: SideChannel,
-    messageMax: number,
-    relearn: number,
-    latest?: () => RecordSource,
-  ) {
-    this.#relearn = relearn;
-    this.#views = views;
-    this.#lane = lane;
-    this.#consumer = consumer;
-    this.#latest = latest;
+  constructor({ source, notes, beside, decoders, messageMax, latest }: InboundParts) {
+    this.#source = source;
+    this.#notes = notes;
+    this.#beside = beside;
     this.#decoders = decoders;
-    this.#side = side;
-    this.#join = new Join(messageMax);
     this.#messageMax = messageMax;
+    this.#latest = latest;
+    this.#join = new Join(messageMax);
   }
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
@@ -80,18 +73,18 @@ export class RingInbound {
     return this.#inbox.length > 0 || this.#inLane;
   }
 
-  /** Whether `stash` may find something in the ring. */
+  /** Whether `stash` may find something in the lane. */
   get stashable(): boolean {
     return !this.#latestOnly && this.#inLane;
   }
 
   get #inLane(): boolean {
-    return !this.awaitsSide && this.#consumer.ready;
+    return !this.awaitsSide && this.#source.ready;
   }
 
   /**
    * Whether what comes next in the ring is a value that is still on its way beside it, and only the event loop can
-   * take it in. Always false where the platform can take from a native port.
+   * take it in. Always false where what is beside the lane can be looked at any time.
    */
   get awaitsSide(): boolean {
     return this.#awaited !== undefined && !this.#awaited();
@@ -109,7 +102,7 @@ export class RingInbound {
    */
   tryReceive(): unknown {
     if (this.#inbox.length > 0) return this.#unstash(this.#inbox.shift() as Delivery | Failure);
-    return this.#fromRing();
+    return this.#fromLane();
   }
 
   /**
@@ -120,7 +113,7 @@ export class RingInbound {
     let content: Delivery | Failure;
     try {
       if (this.#becomesLatest() || this.#latestOnly) return false;
-      const value = this.#fromRing();
+      const value = this.#fromLane();
       if (value === EMPTY) return false;
       content = { value, ports: this.ports };
     } catch (error) {
@@ -156,50 +149,48 @@ export class RingInbound {
     return content.value;
   }
 
-  #fromRing(): unknown {
-    const consumer = this.#consumer;
+  #fromLane(): unknown {
+    const source = this.#source;
     for (;;) {
-      const offset = consumer.peek();
+      const offset = source.peek();
       if (offset === NONE) {
-        consumer.release();
+        source.release();
         return EMPTY;
       }
-      const { kind: tag, length } = consumer;
+      const { kind: tag, length } = source;
       if ((tag & MORE) !== 0 || this.#join.open) {
-        const complete = this.#join.add(tag, this.#views, offset, length);
-        consumer.advance();
+        const complete = this.#join.add(tag, source.views, offset, length);
+        source.advance();
         try {
           if (complete) return this.#join.take(this.#decodeJoined);
         } finally {
-          consumer.tell();
           // Room for the next part, at once: the sender of a large message waits for it.
-          consumer.release();
+          source.release();
         }
         continue;
       }
       if (tag === KIND_SIDE) {
         if (length < MARKER_BYTES) throw shortMarker(length);
-        const number = this.#views.words[offset >>> 2] as number;
-        const found = this.#side.take(number);
-        // Where the port cannot be read at will the marker may be quicker than the value: it stays in the ring, and
-        // the value's arrival makes us look again.
-        this.#awaited = found === undefined && !platform.canTake ? () => this.#side.has(number) : undefined;
+        const number = source.views.words[offset >>> 2] as number;
+        const found = this.#beside.take(number);
+        // Where a native port cannot be read at will the marker may be quicker than the value: it stays in the lane,
+        // and the value's arrival makes us look again.
+        this.#awaited = found === undefined && this.#beside.late ? () => this.#beside.has(number) : undefined;
         if (this.#awaited !== undefined) return EMPTY;
-        // SYNC side-taken: one value fewer on its way; pairs with SideSender.full.
-        Atomics.store(this.#lane.words, this.#lane.block + SIDE_TAKEN, number + 1);
+        this.#notes.besideTaken(number + 1);
         this.#leave();
         this.#lastBytes = SIDE_VALUE_BYTES;
         return this.#besides(found);
       }
       const decoder = this.#decoders.get(tag);
       if (decoder === undefined) {
-        if (this.#becomesLatest()) return this.#fromRing();
+        if (this.#becomesLatest()) return this.#fromLane();
         if (tag === KIND_ELSEWHERE && this.#latestOnly) return this.#fromElsewhere(offset >>> 2, length);
         throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
       }
       this.ports = NO_PORTS;
       try {
-        return decoder.decode(this.#views, offset, length);
+        return decoder.decode(source.views, offset, length);
       } catch (error) {
         this.#askToRelearn();
         throw this.#failure(error);
@@ -211,26 +202,25 @@ export class RingInbound {
 
   /** Whether the record at hand says that from here on only the newest message counts; then it is looked for elsewhere. */
   #becomesLatest(): boolean {
-    const consumer = this.#consumer;
+    const source = this.#source;
     if (this.#latest === undefined || this.#latestOnly) return false;
-    if (consumer.peek() === NONE || consumer.kind !== KIND_LATEST) return false;
-    consumer.advance();
-    consumer.tell();
-    consumer.release();
+    if (source.peek() === NONE || source.kind !== KIND_LATEST) return false;
+    source.advance();
+    source.release();
     this.#latestOnly = true;
-    this.#consumer = this.#latest();
+    this.#source = this.#latest.source();
     return true;
   }
 
   /** The newest message when it is longer than a slot: it lies in memory that its sender has made for it. */
   #fromElsewhere(at: number, length: number): unknown {
-    const { words } = this.#views;
+    const { words } = this.#source.views;
     const total = words[at] as number;
     const kind = words[at + 1] as number;
     const number = words[at + 2] as number;
-    const memory = this.#side.shared(number);
-    this.#awaited =
-      memory === undefined && !platform.canTake ? () => this.#side.shared(number) !== undefined : undefined;
+    const find = (): Views | undefined => this.#latest?.memory(number);
+    const memory = find();
+    this.#awaited = memory === undefined && this.#beside.late ? () => find() !== undefined : undefined;
     if (this.#awaited !== undefined) return EMPTY;
     if (
       length < ELSEWHERE_BYTES ||
@@ -247,13 +237,13 @@ export class RingInbound {
     }
   }
 
-  /** Moves past the record at hand, whose value is out; gives room back when the batch ends or a quarter of the ring is ours. */
+  /** Moves past the record at hand, whose value is out; gives room back when the batch ends or a quarter of it is ours. */
   #leave(): void {
-    const consumer = this.#consumer;
-    consumer.advance();
-    consumer.tell();
-    if (consumer.caughtUp || consumer.held * 4 >= consumer.capacity) consumer.release();
-    this.#taken(consumer.length);
+    const source = this.#source;
+    source.advance();
+    if (source.caughtUp || source.held * 4 >= source.capacity) source.release();
+    else source.tell();
+    this.#taken(source.length);
   }
 
   readonly #decodeJoined = (kind: number, whole: Views, length: number): unknown => {
@@ -266,7 +256,7 @@ export class RingInbound {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
       if (length < MARKER_BYTES) throw shortMarker(length);
-      return this.#besides(this.#side.take(whole.words[0] as number));
+      return this.#besides(this.#beside.take(whole.words[0] as number));
     }
     const decoder = this.#decoders.get(kind);
     if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
@@ -279,7 +269,7 @@ export class RingInbound {
   };
 
   /** The value that came beside the ring, if it did and could be made. */
-  #besides(found: SideValue | undefined): unknown {
+  #besides(found: BesideValue | undefined): unknown {
     if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
     const { unreadable } = found;
     if (unreadable !== undefined) throw this.#failure(new CodecError('ERR_DECODE', SIDE_VALUE_UNREADABLE, unreadable));
@@ -311,21 +301,17 @@ export class RingInbound {
    * is on its way: that could be the one which failed.
    */
   #askToRelearn(): void {
-    // SYNC relearn: pairs with RingOutbound.heed, which encodes nothing more that needs what came before.
-    Atomics.add(this.#lane.words, this.#relearn, 1);
+    this.#notes.askToRelearn();
   }
 
   #failure(error: unknown): unknown {
-    if (error instanceof CodecError) {
-      this.#lane.words[this.#lane.block + BAD] = (this.#lane.words[this.#lane.block + BAD] as number) + 1;
-    }
+    if (error instanceof CodecError) this.#notes.undecodable();
     return error;
   }
 
   #taken(bytes: number): void {
     this.#lastBytes = bytes;
-    const at = this.#lane.block + RECEIVED;
-    this.#lane.words[at] = (this.#lane.words[at] as number) + 1;
+    this.#notes.received();
   }
 }
 

@@ -1,0 +1,179 @@
+// What was accepted and does not stand in the lane yet, on its way there: whole, in parts, or beside the lane.
+import { LayoutError } from '../errors.ts';
+import { MARKER_BYTES } from '../frame/header.ts';
+import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
+import { FULL } from '../ring/producer.ts';
+import type { Aside, AsideEncoder } from './aside-encoder.ts';
+import type { Beside, HeldValue, SpilledFrame } from './beside.ts';
+import type { BesideSender } from './beside-sender.ts';
+import type { Mark } from './lane.ts';
+import { Marks } from './marks.ts';
+import type { Outbox, OutboxEntry } from './outbox.ts';
+import { writeParts } from './parts.ts';
+import type { OutboundNotes, RecordSink } from './records.ts';
+
+export interface BacklogParts {
+  readonly sink: RecordSink;
+  readonly notes: OutboundNotes;
+  readonly beside: Beside;
+  readonly outbox: Outbox;
+  /** Whether to keep pace with a reader that is taking a long message in. */
+  readonly maySpin: boolean;
+  /** Told of a message that was accepted and cannot be sent after all. */
+  readonly failed: (error: unknown) => void;
+}
+
+export class Backlog {
+  /** Messages accepted so far, those included that went into the lane at once. */
+  accepted = 0;
+  /** Messages accepted, or posted in time, that could not be sent after all. */
+  failures = 0;
+  readonly #sink: RecordSink;
+  readonly #notes: OutboundNotes;
+  readonly #beside: Beside;
+  readonly #outbox: Outbox;
+  readonly #maySpin: boolean;
+  readonly #failed: (error: unknown) => void;
+  readonly #aside: AsideEncoder;
+  readonly #besideSender: BesideSender;
+  readonly #marks: Marks;
+  /** Messages left beside the lane at the end. */
+  #left = 0;
+
+  constructor(
+    { sink, notes, beside, outbox, maySpin, failed }: BacklogParts,
+    aside: AsideEncoder,
+    besideSender: BesideSender,
+  ) {
+    this.#sink = sink;
+    this.#notes = notes;
+    this.#beside = beside;
+    this.#outbox = outbox;
+    this.#maySpin = maySpin;
+    this.#failed = failed;
+    this.#aside = aside;
+    this.#besideSender = besideSender;
+    this.#marks = new Marks(sink);
+  }
+
+  get length(): number {
+    return this.#outbox.length;
+  }
+  /** Messages before the first one that still waits: they are in the lane, or were dropped. */
+  get moved(): number {
+    return this.#outbox.next?.number ?? this.accepted;
+  }
+  /** Messages accepted that never came to stand in the lane: they wait, or were left beside it. */
+  get unsent(): number {
+    return this.#outbox.length + this.#left;
+  }
+  mark(): Mark {
+    return this.#marks.add(this.accepted, this.moved);
+  }
+
+  /** @param held what goes beside the lane, in the place of bytes */
+  add(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
+    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
+    this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved: 0 });
+    this.accepted++;
+    this.count();
+    // It may have been dropped what a mark waited for.
+    this.#marks.place(this.moved);
+  }
+  count(): void {
+    this.#notes.outbox(this.#outbox.drops, this.#outbox.peak);
+  }
+
+  /** Moves what waits into the lane as far as it fits; whether nothing waits now. @throws LayoutError */
+  pump(): boolean {
+    for (let entry = this.#outbox.next; entry !== undefined; entry = this.#outbox.next) {
+      if (!this.#moveIn(entry)) return false;
+      this.#outbox.done();
+      this.#aside.giveBack(entry);
+      this.#marks.place(this.moved);
+    }
+    return true;
+  }
+
+  /**
+   * Keeps pace with a reader that is taking a message of so many bytes in: to come back for each of its parts through the
+   * event loop takes longer than the parts themselves. Ends when the reader pauses, or has taken longer than the native clone
+   * would have kept this thread anyway.
+   */
+  pumpAlong(bytes: number): void {
+    if (!this.#maySpin || bytes <= this.#sink.capacity) return;
+    const start = performance.now();
+    const end = start + Math.min(PACE_MS_MAX, bytes / PACE_BYTES_PER_MS);
+    let progress = start;
+    for (let now = start; now < end && now - progress < PACE_PATIENCE_MS; now = performance.now()) {
+      if (!this.#sink.headMoved) continue;
+      progress = now;
+      if (this.pump()) return;
+    }
+  }
+
+  /** Leaves what waits beside the lane, where the other side finds it; returns the frames left. */
+  spill(): number {
+    const frames: SpilledFrame[] = [];
+    for (const { kind, bytes, home, held, moved } of this.#outbox.takeAll()) {
+      if (held === undefined) frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
+      else {
+        try {
+          frames.push([kind, markerOf(this.#beside.post(held.value, held.transfer))]);
+        } catch (error) {
+          this.#giveUp(error);
+        }
+      }
+    }
+    this.#left = frames.length;
+    if (frames.length > 0) this.#beside.leave(frames);
+    return frames.length;
+  }
+
+  /** Moves one waiting message, or its next parts, into the lane; whether it need not wait any more. */
+  #moveIn(entry: OutboxEntry): boolean {
+    const { bytes, kind, held } = entry;
+    if (held !== undefined) return this.#moveHeld(held);
+    if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
+      if (!this.#copyIn(kind, bytes)) return false;
+    } else {
+      entry.moved = writeParts(this.#sink.views, this.#sink, kind, bytes, entry.moved);
+      if (entry.moved < bytes.length) return false;
+    }
+    this.#notes.sent();
+    return true;
+  }
+
+  /** The same for a value that was cloned. It is cloned once more, and what moves with it may have closed meanwhile. */
+  #moveHeld({ value, transfer }: HeldValue): boolean {
+    try {
+      if (!this.#besideSender.trySend(value, transfer)) return false;
+      this.#notes.sent();
+    } catch (error) {
+      if (error instanceof LayoutError) throw error;
+      this.#giveUp(error);
+    }
+    return true;
+  }
+
+  /** A message that was accepted can't be sent. It stands in the way of no other, and this side is told. */
+  #giveUp(error: unknown): void {
+    this.failures++;
+    this.#failed(error);
+  }
+
+  #copyIn(kind: number, bytes: Uint8Array): boolean {
+    const offset = this.#sink.tryClaim(bytes.length);
+    if (offset === FULL) return false;
+    this.#sink.views.blocks.copyIn(bytes, offset);
+    this.#sink.commit(bytes.length, kind);
+    return true;
+  }
+}
+
+/** What stands in the lane, or in its stead in the left-over, in place of the value with this number. */
+export function markerOf(number: number): Uint8Array {
+  const bytes = new Uint8Array(MARKER_BYTES);
+  new Int32Array(bytes.buffer)[0] = number;
+  return bytes;
+}

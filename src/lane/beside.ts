@@ -1,0 +1,64 @@
+// What only the medium's own way can carry travels beside the records, and a marker among them keeps its place. A medium that
+// carries bytes only has no such way: a value that its codec refuses, or that is to be moved, is refused there.
+import { DataCloneError, UsageError } from '../errors.ts';
+
+/** A value that came beside a lane. */
+export interface BesideValue {
+  readonly value: unknown;
+  readonly ports: readonly unknown[];
+  /** Why it could not be made in this thread, if it could not. */
+  readonly unreadable?: { readonly cause: unknown };
+}
+
+/** A value cloned for later, with the transferred objects in it: they have left their sender already. */
+export interface HeldValue {
+  readonly value: unknown;
+  readonly transfer: readonly unknown[];
+}
+
+/** One frame that did not fit the lane any more when its sender ended: second header word, payload. */
+export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
+
+export interface Beside {
+  /** Characters from which on the medium's own way carries a string faster than a codec; Infinity: never. */
+  readonly textMin: number;
+  /** Whether a value may come after its marker, and only the event loop can take it in. */
+  readonly late: boolean;
+  /** Values posted so far. */
+  readonly posted: number;
+  /**
+   * Posts a value and returns its number. What is in `transfer` moves now.
+   * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted
+   */
+  post(value: unknown, transfer: readonly unknown[]): number;
+  /** Takes a value to be posted later. What is in `transfer` moves now. @throws as post */
+  holdBack(value: unknown, transfer: readonly unknown[]): HeldValue;
+  /** Leaves what did not go out for the other side to read behind everything else. The last thing an ending side does. */
+  leave(frames: readonly SpilledFrame[]): void;
+  /** Takes value `number`; `undefined` while it has not arrived. */
+  take(number: number): BesideValue | undefined;
+  /** Whether value `number` has come. Takes nothing in. */
+  has(number: number): boolean;
+}
+
+/** Beside a lane that carries bytes only. */
+export const NOTHING_BESIDE: Beside = {
+  textMin: Number.POSITIVE_INFINITY,
+  late: false,
+  posted: 0,
+  post: refuse,
+  holdBack: refuse,
+  leave: () => {},
+  take: () => undefined,
+  has: () => false,
+};
+
+function refuse(_: unknown, transfer: readonly unknown[]): never {
+  if (transfer.length === 0) {
+    throw new DataCloneError('Cannot send: this channel carries bytes, and no codec of it can write the value', '$');
+  }
+  throw new UsageError(
+    'ERR_TRANSFER',
+    'Cannot transfer: this channel carries bytes only; leave the list out to send a copy',
+  );
+}

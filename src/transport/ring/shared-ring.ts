@@ -1,0 +1,267 @@
+// Two ring lanes in one region, and a native port beside them: threads of one process. Put together here; what the parts do
+// stands in writing.ts and reading.ts (the lanes as a port uses them), interests.ts and blocking.ts (waiting), life.ts.
+//
+// Invariants:
+// T1. Draining: an end that has seen the peer's CLOSED word looks at the ring once more before it reports the end.
+//     The peer publishes before it stores CLOSED, so what it sent is there by then.
+// T2. An ending side leaves its outbox in the side channel first, then says how many frames (SPILLED), then CLOSED.
+// T3. Whoever is blocked looks for the peer's end too, and every end rings: by itself (close, thread end), or through
+//     the tether, or found in a slice of a blocked wait.
+import { platform } from '#platform';
+import type { Codec, CodecOptions } from '../../codec/codec.ts';
+import { LaneInbound } from '../../lane/inbound.ts';
+import type { Inbound, Outbound } from '../../lane/lane.ts';
+import { LatestOutbound } from '../../lane/latest-outbound.ts';
+import { LaneOutbound } from '../../lane/outbound.ts';
+import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
+import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
+import { SideChannel } from '../../lane/side-channel.ts';
+import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
+import type { NativePair } from '../../memory/handshake.ts';
+import * as layout from '../../memory/layout.ts';
+import type { Region } from '../../memory/region.ts';
+import type { CloseReason } from '../../outcome.ts';
+import { AsyncWait, DoorbellWait } from '../../wait/async.ts';
+import { BlockingWait } from '../../wait/block.ts';
+import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
+import { DATA, SPACE, Waker } from '../../wait/signal.ts';
+import { Spin } from '../../wait/spin.ts';
+import { EndTeller } from '../thread/remains.ts';
+import type { Blocking, Interrupts, LoopWait, Snapshot, Transport, TransportEvents } from '../transport.ts';
+import { RingBlocking } from './blocking.ts';
+import { Damage } from './damage.ts';
+import { Awaited, RingLoop } from './interests.ts';
+import { WordInterrupts } from './interrupts.ts';
+import { Jam } from './jam.ts';
+import { Life } from './life.ts';
+import { Reading } from './reading.ts';
+import { statsOf } from './stats.ts';
+import { type SendingLane, Writing } from './writing.ts';
+
+export interface SharedRingOptions {
+  readonly codec: Codec;
+  /** Every codec whose payloads this end can read. */
+  readonly codecs: readonly Codec[];
+  /** The same at both ends, as far as it concerns both. */
+  readonly codecOptions: CodecOptions;
+  readonly overflow: OverflowPolicy;
+  readonly highWaterMark: number;
+  readonly outboxLimit: number;
+  readonly spinUs: number;
+  readonly asyncPark: 'wait-async' | 'doorbell';
+  /**
+   * Milliseconds that a blocked thread sleeps before it finds out by itself whether its peer's thread was killed;
+   * Infinity where that cannot happen to it.
+   */
+  readonly livenessSliceMs: number;
+  /** Milliseconds that a blocked sender waits for a batch of room before it takes any. */
+  readonly roomPatienceMs?: number;
+  /** Bytes that are set aside while this thread is blocked in `send`. */
+  readonly inboxLimit?: number;
+  /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
+  readonly peerEndTold: boolean;
+  /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
+  readonly startTimeoutMs: number;
+}
+
+export class SharedRingTransport implements Transport {
+  readonly out: Outbound;
+  readonly in: Inbound;
+  readonly loop: LoopWait;
+  readonly blocking: Blocking | undefined;
+  readonly interrupts: Interrupts;
+  readonly life: Life;
+  readonly #words: Int32Array;
+  /** Word index of the other side's block. */
+  readonly #there: number;
+  readonly #side: SideChannel;
+  readonly #lane: SendingLane;
+  readonly #snapshot: () => Snapshot;
+  #error: unknown;
+
+  constructor(
+    region: Region,
+    side: 0 | 1,
+    natives: NativePair,
+    peerLife: SharedArrayBuffer | null,
+    options: SharedRingOptions,
+    events: TransportEvents,
+  ) {
+    const { views } = region;
+    const { words } = views;
+    const here = side === 0 ? layout.SIDE_0 : layout.SIDE_1;
+    const there = side === 0 ? layout.SIDE_1 : layout.SIDE_0;
+    const outLane = region.lanes[side];
+    const inLane = region.lanes[side === 0 ? 1 : 0];
+    this.#words = words;
+    this.#there = there;
+    this.#side = new SideChannel(natives, {
+      arrived: () => events.woken(),
+      closed: () => {
+        if (!options.peerEndTold || this.life.over) this.life.peerThreadEnded();
+      },
+    });
+    if (peerLife !== null) this.#side.watchLife(peerLife);
+    this.life = new Life(words, there, new EndTeller(words, here, there, this.#side.natives), {
+      lastWords: (reason) => this.#lastWords(reason),
+      woken: () => events.woken(),
+    });
+    const damage = new Damage(() => this.#lost());
+
+    const doorbell = (): void => this.#side.doorbell();
+    const sleepsHere: ParkPlace = new SharedPlace(words, here + layout.PARK);
+    const sleepsThere: ParkPlace = new SharedPlace(words, there + layout.PARK);
+    const wakes = here + layout.WAKES;
+    const dataBell = new Waker(sleepsThere, DATA, doorbell, wakes);
+    const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED);
+
+    const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
+    const encoder = options.codec.createEncoder(options.codecOptions);
+    const { kind } = options.codec;
+    const failed = (error: unknown): void => events.failed(error);
+    const outNotes = new RingOutboundNotes(outLane, there + layout.RELEARN);
+    this.#lane =
+      options.overflow === 'latest'
+        ? new LatestOutbound(
+            region,
+            side,
+            outNotes,
+            dataBell,
+            encoder,
+            kind,
+            this.#side,
+            outbox,
+            () => this.life.tellLater(),
+            failed,
+          )
+        : new LaneOutbound({
+            sink: new RingSink(outLane, views, dataBell),
+            notes: outNotes,
+            beside: this.#side,
+            encoder,
+            kind,
+            messageMax: region.messageMax,
+            outbox,
+            maySpin: options.spinUs > 0,
+            failed,
+          });
+    const inNotes = new RingInboundNotes(inLane, here + layout.RELEARN);
+    const inbound = new LaneInbound({
+      source: new RingSource(inLane, views, spaceBell),
+      notes: inNotes,
+      beside: this.#side,
+      decoders: new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)])),
+      messageMax: region.messageMax,
+      latest: {
+        source: () =>
+          new LatestSource(inLane, views, spaceBell, (number) => {
+            this.#side.letGo(number);
+            inNotes.besideTaken(number);
+          }),
+        memory: (number) => this.#side.shared(number),
+      },
+    });
+    const writing = new Writing(this.#lane, damage);
+    const reading = new Reading(inbound, this.#lane, this.life, this.#side, damage);
+    this.out = writing;
+    this.in = reading;
+
+    const sleeps = here + layout.PARKS;
+    const awaited = new Awaited(words, here);
+    const spin = new Spin(options.spinUs);
+    const rest =
+      options.asyncPark === 'wait-async'
+        ? new AsyncWait(sleepsHere, sleeps, () => events.woken())
+        : new DoorbellWait(sleepsHere, sleeps);
+    this.loop = new RingLoop(spin, rest, awaited, this.#lane, reading, this.life, damage);
+    this.interrupts = new WordInterrupts(words, here, there, sleepsThere, doorbell, wakes);
+    this.blocking = !platform.canBlock
+      ? undefined
+      : new RingBlocking({
+          wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
+            const how = this.#side.peerGone();
+            if (how !== undefined) this.life.peerVanished(how);
+          }),
+          awaited,
+          jam: new Jam(words, side, () => spaceBell.ring()),
+          lanes: { out: this.#lane, in: inbound },
+          writing,
+          reading,
+          life: this.life,
+          damage,
+          interrupts: this.interrupts,
+          attached: () => this.#taken === 1,
+          startTimeoutMs: options.startTimeoutMs,
+          roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
+          inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
+        });
+    this.#snapshot = () => ({
+      attached: this.#taken === 1,
+      endedHere: this.life.endedHere,
+      error: this.#errorOfPeer(),
+      stats: statsOf(region, side, outbox, this.#lane, this.life.over),
+    });
+    this.life.begin(this);
+  }
+
+  get ended(): CloseReason | undefined {
+    return this.life.ended;
+  }
+
+  inspect(): Snapshot {
+    return this.#snapshot();
+  }
+  #errorOfPeer(): unknown {
+    if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;
+    // The thread's own words come first: the event loop may hear nothing, or less.
+    this.#error ??= this.#side.peerError ?? this.life.error;
+    return this.#error;
+  }
+  /** Whether the other side was taken: 1 by a thread, 2 so that none will ever have it. */
+  get #taken(): number {
+    // SYNC attach-once: a plain look; pairs with claimSide. What is taken right now closes the native ports itself.
+    return Atomics.load(this.#words, this.#there + layout.ATTACHED);
+  }
+
+  hold(held: boolean): void {
+    this.#side.hold(held);
+  }
+  keep(port: object | undefined): void {
+    this.life.keep(port);
+  }
+
+  /** Tells the other side's event loop that this end has been opened. */
+  hello(): void {
+    this.#side.doorbell();
+  }
+
+  announceLife(life: SharedArrayBuffer): void {
+    this.#side.announceLife(life);
+  }
+
+  close(reason: CloseReason): void {
+    try {
+      this.life.end(reason);
+    } finally {
+      this.#side.close(this.#taken !== 0);
+    }
+  }
+
+  /** Damaged memory: nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look. */
+  #lost(): void {
+    this.life.end('lost');
+    this.#side.close(this.#taken !== 0);
+    this.life.tellLater();
+  }
+
+  /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
+  #lastWords(reason: CloseReason): number {
+    this.#lane.shut();
+    try {
+      return reason === 'lost' ? 0 : this.#lane.spill();
+    } finally {
+      // What cork holds back was sent, too.
+      this.#lane.sink.publish();
+    }
+  }
+}
