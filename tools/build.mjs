@@ -86,8 +86,10 @@ export async function build() {
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
   replacePlatform();
   declareForCommonJs();
-  // Imported here, for it needs what the install brought.
-  await (await import('./bundle.mjs')).bundle();
+  // Imported here, for they need what the install brought.
+  const { bundle, doors } = await import('./bundle.mjs');
+  await bundle();
+  (await import('./lead-to-doors.mjs')).leadToDoors(doors());
   await (await import('./doc-examples.mjs')).extract();
   writeFileSync(stamp, '');
 }

@@ -1,56 +1,93 @@
-// What is bundled at build time, with the browser's platform inside:
-//   dist/browser/   a file per door and what they share, for the `browser` condition of package.json's `exports`
+// What is bundled at build time, from src/, with maps to it (the package holds it, too):
+//   dist/lib/       what Node, Bun and Deno load: a file a door
+//   dist/browser/   the same with the browser's platform inside, for the `browser` condition of package.json's `exports`
 //   dist/iife/      sab-message-port.global.js, which defines `SABMessagePortLib` for classic workers and script tags
-import { readFileSync } from 'node:fs';
+// docs/decisions/0023 tells why they look as they do.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** `#platform` leads to current.js (tools/build.mjs); here it leads to what that one would be in a browser. */
-const browserPlatform = {
-  name: 'browser-platform',
-  setup({ onResolve }) {
-    onResolve({ filter: /\/platform\/current\.js$/ }, ({ resolveDir, path }) => ({
-      path: join(resolveDir, dirname(path), 'browser.js'),
-    }));
-  },
-};
+/** Doors that have all they need in one file. The others share `core.js`, so that each of them loads two files. */
+const ALONE = ['./ring', './compat/nxtedition-shared'];
 
-const options = {
+const shared = {
   absWorkingDir: root,
   bundle: true,
   legalComments: 'none',
-  platform: 'browser',
-  conditions: ['browser'],
   target: 'es2022',
   logLevel: 'warning',
-  plugins: [browserPlatform],
 };
+/** `#platform` leads to current.ts, which notices the runtime (tsconfig.json); in a browser's build to what that would be there. */
+const browser = {
+  ...shared,
+  platform: 'browser',
+  conditions: ['browser'],
+  plugins: [
+    {
+      name: 'browser-platform',
+      setup({ onResolve }) {
+        onResolve({ filter: /^#platform$/ }, () => ({ path: join(root, 'src/platform/browser.ts') }));
+      },
+    },
+  ],
+};
+const node = { ...shared, platform: 'node' };
 
-/** Each door's file in dist/browser/ and the module that it bundles, as package.json's `exports` have them. */
-export function browserDoors() {
-  const { exports: doors } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return Object.values(doors)
-    .filter((entry) => entry.browser !== undefined)
-    .map((entry) => ({ file: entry.browser, source: entry.default }));
+/** Each door of the package that is a module: its name in `exports`, its files and the module behind it. */
+export function doors() {
+  const { exports: entries } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return Object.entries(entries)
+    .filter(([, entry]) => entry.types !== undefined)
+    .map(([name, { types, default: file, browser: browserFile }]) => ({
+      name,
+      file,
+      browserFile,
+      /** Where tsc puts it, and what it is made of. */
+      module: types.default.replace(/\.d\.ts$/, '.js'),
+      source: types.default.replace(/^\.\/dist\/(.*)\.d\.ts$/, '$1.ts'),
+    }));
+}
+
+async function bundleDoors(outdir, options) {
+  const entry = ({ file, source }) => ({ in: source, out: basename(file, '.js') });
+  const common = { ...options, outdir, format: 'esm', sourcemap: 'linked', sourcesContent: false };
+  // A name without a hash for what they share: should splitting ever want a second chunk, this fails.
+  const together = doors().filter(({ name }) => !ALONE.includes(name));
+  await build({ ...common, entryPoints: together.map(entry), splitting: true, chunkNames: 'core' });
+  for (const door of doors().filter(({ name }) => ALONE.includes(name))) {
+    await build({ ...common, entryPoints: [entry(door)] });
+  }
+}
+
+/**
+ * A class that names itself in its own body comes out as `var Port = class _Port`, and would be called so in stacks and by
+ * `util.inspect`. A blank in place of the underscore keeps the columns that the map knows.
+ */
+function nameClasses(outdir) {
+  for (const name of readdirSync(join(root, outdir)).filter((it) => it.endsWith('.js'))) {
+    const file = join(root, outdir, name);
+    let text = readFileSync(file, 'utf8');
+    for (const [, known] of text.matchAll(/\bvar (\w+) = class _\1\b/g)) {
+      text = text.replace(new RegExp(`(?<![\\w$#.])_${known}\\b`, 'g'), ` ${known}`);
+    }
+    writeFileSync(file, text);
+  }
 }
 
 export async function bundle() {
-  const doors = browserDoors();
-  // The doors share their chunks, so that a class that two of them export is one class.
+  for (const [outdir, options] of [
+    ['dist/lib', node],
+    ['dist/browser', browser],
+  ]) {
+    await bundleDoors(outdir, options);
+    nameClasses(outdir);
+  }
   await build({
-    ...options,
-    entryPoints: doors.map(({ file, source }) => ({ in: source, out: basename(file, '.js') })),
-    outdir: 'dist/browser',
-    format: 'esm',
-    splitting: true,
-    chunkNames: 'shared-[hash]',
-  });
-  await build({
-    ...options,
-    entryPoints: ['dist/src/compat/sab-message-port.js'],
+    ...browser,
+    entryPoints: ['src/compat/sab-message-port.ts'],
     outfile: 'dist/iife/sab-message-port.global.js',
     minify: true,
     format: 'iife',

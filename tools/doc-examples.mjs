@@ -1,6 +1,6 @@
 // Takes the examples out of the documents, for test/doc-examples.test.ts to run: every fenced `ts` or `js` block in a
 // doc comment under src/, and the blocks of README.md and docs/ whose fence says `ts run` or `js run`. Each becomes
-// dist/doc-examples/<where>.js with its imports of millrace led to dist/src. A block whose fence says `js file=worker.js` is
+// dist/doc-examples/<where>.js with its imports of millrace led to the door's file in dist/lib. A block whose fence says `js file=worker.js` is
 // written down for the others of its document, which may name it as './worker.js'. A fragment that can't run by itself
 // gets a fence without a language (doc comments) or without `run` (documents).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
