@@ -13,6 +13,8 @@ export async function heapBytes(): Promise<number | undefined> {
   if (!Bun) return process.memoryUsage().heapUsed;
   // A name in a variable: other runtimes' types and bundlers know of no such module.
   const name = 'bun:jsc';
-  const { heapSize } = ((await import(name)) as { heapStats(): { heapSize: number } }).heapStats();
-  return heapSize;
+  const { heapStats } = (await import(name)) as { heapStats(): { heapSize: number; extraMemorySize: number } };
+  const { heapSize, extraMemorySize } = heapStats();
+  // What hangs on objects from outside is in Bun's sum, shared memory with all that was only reserved.
+  return heapSize - extraMemorySize;
 }

@@ -67,14 +67,14 @@ async function startsWith(source: string, count: number): Promise<Sample> {
 }
 
 test('what a worker does while it imports is on top of an empty worker', async () => {
-  const slowMs = 300;
+  const slowMs = 800;
   const { value, extra } = await startsWith(
     `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${slowMs});`,
-    5,
+    3,
   );
   assert.ok(value >= slowMs);
-  // Half of it, for the difference of two starts on a busy machine is anything.
-  assert.ok(extra!['on top']! >= slowMs / 2, `${extra!['on top']} ms`);
+  // A quarter of it: on a busy machine starts differ by what others do meanwhile.
+  assert.ok(extra!['on top']! >= slowMs / 4, `${extra!['on top']} ms`);
 });
 
 test('a worker that fails to start fails its contender, and says why', async () => {
