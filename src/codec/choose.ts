@@ -1,22 +1,50 @@
-// Which codec a number or a name stands for.
-import { CodecError, UsageError } from '../errors.ts';
-import { bytes } from './bytes.ts';
-import type { Codec } from './codec.ts';
+// Which codec a name stands for, and which decoder a number.
+import { UsageError } from '../errors.ts';
+import type { Codec, CodecOptions, Decoder, DecoderTable } from './codec.ts';
 import { json } from './json.ts';
 import { packed } from './packed.ts';
-import { text } from './text.ts';
 
-export const CODECS: readonly Codec[] = [packed, bytes, text, json];
-
-/** @throws CodecError ERR_DECODE if no codec has this kind number */
-export function codecOfKind(kind: number): Codec {
-  for (const codec of CODECS) if (codec.kind === kind) return codec;
-  throw new CodecError('ERR_DECODE', `Cannot decode: there is no codec with the number ${kind}`, { kind });
-}
+export const CODECS: readonly Codec[] = [packed, json];
 
 /** @throws UsageError ERR_OPTION if no codec has this name */
 export function codecOfName(name: string): Codec {
   for (const codec of CODECS) if (codec.name === name) return codec;
   const names = CODECS.map((codec) => codec.name).join(', ');
   throw new UsageError('ERR_OPTION', `Cannot use the codec ${JSON.stringify(name)}: there are ${names}`, { name });
+}
+
+/** The decoders of one direction, each made for the first payload of its kind: most directions see one kind, many none. */
+export class Decoders implements DecoderTable {
+  readonly #codecs: readonly Codec[];
+  readonly #options: CodecOptions;
+  #made: Map<number, Decoder> | undefined;
+  /** The kind asked for last and its decoder. No payload has kind 0. */
+  #kind = 0;
+  #decoder: Decoder | undefined;
+
+  constructor(codecs: readonly Codec[], options: CodecOptions) {
+    this.#codecs = codecs;
+    this.#options = options;
+  }
+
+  get(kind: number): Decoder | undefined {
+    return kind === this.#kind ? this.#decoder : this.#find(kind);
+  }
+
+  #find(kind: number): Decoder | undefined {
+    const found = this.#made?.get(kind) ?? this.#make(kind);
+    if (found === undefined) return undefined;
+    this.#kind = kind;
+    this.#decoder = found;
+    return found;
+  }
+
+  #make(kind: number): Decoder | undefined {
+    const decoder = this.#codecs.find((codec) => codec.kind === kind)?.createDecoder(this.#options);
+    if (decoder !== undefined) {
+      this.#made ??= new Map();
+      this.#made.set(kind, decoder);
+    }
+    return decoder;
+  }
 }

@@ -23,8 +23,8 @@ export const MORE = 0x100;
 export const PARTS_PREFIX_BYTES = 8;
 
 /** Kinds 1..63 are codecs (codec/), 64..127 the user's own in `millrace/ring`. */
+/** What a producer in `millrace/ring` writes unless told otherwise; no codec. */
 export const KIND_BYTES = 1;
-export const KIND_TEXT = 2;
 export const KIND_JSON = 3;
 export const KIND_PACKED = 4;
 /** Bytes of payload of a KIND_SIDE record. */

@@ -1,5 +1,5 @@
 // Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
-import type { Decoder } from '../codec/codec.ts';
+import type { DecoderTable } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import {
   ELSEWHERE_BYTES,
@@ -34,7 +34,7 @@ export interface InboundParts {
   readonly source: RecordSource;
   readonly notes: InboundNotes;
   readonly beside: Beside;
-  readonly decoders: ReadonlyMap<number, Decoder>;
+  readonly decoders: DecoderTable;
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
   readonly latest?: LatestLane | undefined;
@@ -44,7 +44,7 @@ export class LaneInbound {
   #source: RecordSource;
   readonly #notes: InboundNotes;
   readonly #beside: Beside;
-  readonly #decoders: ReadonlyMap<number, Decoder>;
+  readonly #decoders: DecoderTable;
   readonly #inbox = new Inbox();
   readonly #join: Join;
   readonly #messageMax: number = 0;

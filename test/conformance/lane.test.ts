@@ -1,6 +1,6 @@
 // The ring lane under the lane suite, once for each codec that carries all of its values.
 
-import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
 import type { Codec, CodecOptions } from '../../src/codec/codec.ts';
 import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
@@ -37,7 +37,7 @@ function ringLane(
     maySpin: false,
     failed: () => {},
   });
-  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder(CODEC_OPTIONS)]));
+  const decoders = new Decoders(CODECS, CODEC_OPTIONS);
   const inbound = new LaneInbound({
     source: new RingSource(lane, region.views),
     notes: new RingInboundNotes(lane, relearn),

@@ -30,7 +30,7 @@ function byHand(): { port: Port; bad(kind: string): void; good(value: unknown): 
 }
 const undecodable = (error: unknown): boolean => error instanceof CodecError && error.code === 'ERR_DECODE';
 
-for (const name of ['packed', 'json', 'text']) {
+for (const name of ['packed', 'json']) {
   test(`${name}: tryReceive() and receive() throw for it once and go on behind it`, () => {
     const { port, bad, good, end } = byHand();
     good('before');

@@ -2,7 +2,7 @@
 // printed; SEED and CASE repeat one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';
 import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../src/lane/outbox.ts';
@@ -46,7 +46,7 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
     maySpin: false,
     failed: () => {},
   });
-  const decoders = new Map(CODECS.map((each) => [each.kind, each.createDecoder({})]));
+  const decoders = new Decoders(CODECS, {});
   const inbound = new LaneInbound({
     source: new RingSource(memory, region.views),
     notes: new RingInboundNotes(memory, SIDE_1 + RELEARN),

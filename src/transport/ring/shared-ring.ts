@@ -8,6 +8,7 @@
 // T3. Whoever is blocked looks for the peer's end too, and every end rings: by itself (close, thread end), or through
 //     the tether, or found in a slice of a blocked wait.
 import { platform } from '#platform';
+import { Decoders } from '../../codec/choose.ts';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
 import type { Inbound, Outbound } from '../../lane/lane.ts';
@@ -150,7 +151,7 @@ export class SharedRingTransport implements Transport {
       source: new RingSource(inLane, views, spaceBell),
       notes: inNotes,
       beside: this.#side,
-      decoders: new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(options.codecOptions)])),
+      decoders: new Decoders(options.codecs, options.codecOptions),
       messageMax: region.messageMax,
       latest: {
         source: () =>
