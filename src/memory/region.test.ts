@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LayoutError, UsageError } from '../errors.ts';
 import * as layout from './layout.ts';
-import { allocateRegion, capacityFor, openRegion, regionBytes } from './region.ts';
+import { allocateRegion, capacityFor, openRegion, regionBytes, viewsOf } from './region.ts';
 
 const layoutError = (error: unknown): boolean => error instanceof LayoutError && error.code === 'ERR_LAYOUT';
 
@@ -75,3 +75,13 @@ for (const [word, values] of DAMAGES) {
     }
   });
 }
+
+test('views are made when they are first asked for, once, over the same bytes', () => {
+  const views = viewsOf(new SharedArrayBuffer(20));
+  assert.deepEqual([views.words.length, views.bytes.length, views.floats.length], [5, 20, 2]);
+  for (const name of ['words', 'bytes', 'floats', 'text', 'blocks'] as const) assert.equal(views[name], views[name]);
+  views.floats[1] = -2;
+  assert.equal(views.bytes[15], 0xc0);
+  views.blocks.copyIn(new Uint8Array([65, 66]), 17);
+  assert.equal(views.text.latin1Slice(17, 19), 'AB');
+});

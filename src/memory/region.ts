@@ -6,7 +6,7 @@ import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import * as layout from './layout.ts';
 
 /**
- * Views over one piece of memory, made once. All cover the same bytes from offset 0, so that byte offset `o` is
+ * Views over one piece of memory, each made once. All cover the same bytes from offset 0, so that byte offset `o` is
  * `words[o >>> 2]`. `floats` covers the whole doubles.
  */
 export interface Views {
@@ -37,14 +37,35 @@ export interface Region {
   readonly messageMax: number;
 }
 
+/** The views that few messages need are made for the first that does: six of them take a kilobyte. */
+class MemoryViews implements Views {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  #floats: Float64Array | undefined;
+  #text: TextMemory | undefined;
+  #blocks: BlockMemory | undefined;
+
+  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+    this.words = new Int32Array(memory, 0, memory.byteLength >>> 2);
+    this.bytes = new Uint8Array(memory);
+  }
+
+  get floats(): Float64Array {
+    this.#floats ??= new Float64Array(this.bytes.buffer, 0, this.bytes.length >>> 3);
+    return this.#floats;
+  }
+  get text(): TextMemory {
+    this.#text ??= platform.textMemory(this.bytes.buffer);
+    return this.#text;
+  }
+  get blocks(): BlockMemory {
+    this.#blocks ??= platform.blockMemory(this.bytes.buffer);
+    return this.#blocks;
+  }
+}
+
 export function viewsOf(memory: SharedArrayBuffer | ArrayBuffer): Views {
-  return {
-    words: new Int32Array(memory, 0, memory.byteLength >>> 2),
-    bytes: new Uint8Array(memory),
-    floats: new Float64Array(memory, 0, Math.floor(memory.byteLength / 8)),
-    text: platform.textMemory(memory),
-    blocks: platform.blockMemory(memory),
-  };
+  return new MemoryViews(memory);
 }
 
 /** The smallest power of two that holds `bytes`. */
@@ -52,7 +73,7 @@ export function capacityFor(bytes: number, name = 'capacity'): number {
   if (!Number.isSafeInteger(bytes) || bytes < 1 || bytes > RING_CAPACITY_MAX) {
     throw new UsageError(
       'ERR_OPTION',
-      `Cannot allocate a ring of ${String(bytes)} bytes: ${name} must be a whole number from 1 to ${RING_CAPACITY_MAX}`,
+      `Cannot allocate a ring of ${bytes} bytes: ${name} must be a whole number from 1 to ${RING_CAPACITY_MAX}`,
       { option: name, value: bytes, limit: RING_CAPACITY_MAX },
     );
   }
@@ -89,7 +110,7 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
   } catch (cause) {
     throw new UsageError('ERR_OPTION', `Cannot allocate ${capacity0 + capacity1} bytes of shared memory`, { cause });
   }
-  const words = new Int32Array(memory, 0, layout.DATA);
+  const words = new Int32Array(memory);
   Atomics.store(words, layout.VERSION, layout.LAYOUT_VERSION);
   Atomics.store(words, layout.CAPACITY_0, capacity0 | 0);
   Atomics.store(words, layout.CAPACITY_1, capacity1 | 0);
@@ -113,41 +134,41 @@ export function openRegion(memory: SharedArrayBuffer): Region {
       limit: layout.DATA * 4,
     });
   }
-  const head = new Int32Array(memory, 0, layout.DATA);
-  const magic = Atomics.load(head, layout.MAGIC);
+  const views = viewsOf(memory);
+  const { words, bytes } = views;
+  const magic = Atomics.load(words, layout.MAGIC);
   if (magic !== layout.LAYOUT_MAGIC) {
     throw new LayoutError(`Cannot open a region: it starts with ${hex(magic)}, not ${hex(layout.LAYOUT_MAGIC)}`, {
       value: magic,
     });
   }
-  const version = Atomics.load(head, layout.VERSION);
+  const version = Atomics.load(words, layout.VERSION);
   if (version !== layout.LAYOUT_VERSION) {
     throw new LayoutError(
       `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release in both threads`,
       { value: version, limit: layout.LAYOUT_VERSION },
     );
   }
-  const capacity0 = Atomics.load(head, layout.CAPACITY_0) >>> 0;
-  const capacity1 = Atomics.load(head, layout.CAPACITY_1) >>> 0;
+  const capacity0 = Atomics.load(words, layout.CAPACITY_0) >>> 0;
+  const capacity1 = Atomics.load(words, layout.CAPACITY_1) >>> 0;
   if (!isCapacity(capacity0) || !(capacity1 === 0 || isCapacity(capacity1))) {
     throw new LayoutError(`Cannot open a region: capacities ${capacity0} and ${capacity1} are not powers of two`);
   }
-  if (memory.byteLength < regionBytes(capacity0, capacity1)) {
-    throw new LayoutError(
-      `Cannot open a region of ${memory.byteLength} bytes: its header claims ${regionBytes(capacity0, capacity1)}`,
-      { length: memory.byteLength, limit: regionBytes(capacity0, capacity1) },
-    );
+  const claimed = regionBytes(capacity0, capacity1);
+  if (memory.byteLength < claimed) {
+    throw new LayoutError(`Cannot open a region of ${memory.byteLength} bytes: its header claims ${claimed}`, {
+      length: memory.byteLength,
+      limit: claimed,
+    });
   }
-  const messageMax = Atomics.load(head, layout.MESSAGE_MAX);
+  const messageMax = Atomics.load(words, layout.MESSAGE_MAX);
   if (messageMax < 1 || messageMax > MESSAGE_BYTES_MAX) {
     throw new LayoutError(`Cannot open a region: its message limit ${messageMax} is not 1 to ${MESSAGE_BYTES_MAX}`, {
       value: messageMax,
       limit: MESSAGE_BYTES_MAX,
     });
   }
-  const views = viewsOf(memory);
   const data = layout.DATA * 4;
-  const { words, bytes } = views;
   return {
     memory,
     views,
