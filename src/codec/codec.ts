@@ -45,6 +45,11 @@ export interface Decoder {
   decode(memory: Memory, offset: number, length: number): unknown;
 }
 
+/** Finds the decoder of a kind of payload. */
+export interface DecoderTable {
+  get(kind: number): Decoder | undefined;
+}
+
 /** What may differ from channel to channel. Both ends of a direction must be given the same. */
 export interface CodecOptions {
   /** Large texts that each side remembers, 0..256, so that a repeated one travels as a number. Default 16; 0: none. */
@@ -56,11 +61,6 @@ export interface CodecOptions {
    * have an `index` or `groups`, as the results of `exec` and `match` and their `indices` do.
    */
   readonly exactArrays?: boolean;
-  /**
-   * Refuse every value that would come out of JSON other than it went in, or not at all (encoder only), so that the
-   * caller can send it as JSON text: what arrives is then exactly what JSON makes of it. Default false.
-   */
-  readonly jsonOnly?: boolean;
 }
 
 /** A named pair of makers; `kind` is the number (1..63) that stands in the frame header. */

@@ -1,5 +1,5 @@
-// Finds the next element of a sparse array. The list of indices is made once, however many gaps there are: made for each
-// gap anew it would take time that grows with the square.
+// Finds the next element of a sparse array. Short gaps are walked, long ones looked up: in a list of indices that is made
+// once, however many gaps there are, for made for each gap anew it would take time that grows with the square.
 
 /** Whether a property name is an array index. `Object.keys` lists all of those before any other name. */
 export function isArrayIndex(key: string): boolean {
@@ -7,18 +7,30 @@ export function isArrayIndex(key: string): boolean {
   return index !== 0xffff_ffff && String(index) === key;
 }
 
+/** Absent elements in a row that are looked at one by one. */
+const WALKED_MAX = 64;
+
 export class IndexWalk {
   readonly #array: unknown[];
-  readonly #keys: readonly string[];
+  #keys: readonly string[] | undefined;
   #cursor = 0;
 
   constructor(array: unknown[]) {
     this.#array = array;
-    this.#keys = Object.keys(array);
   }
 
-  /** The first index after `from` that has an element, or `length`. Asked with growing `from` only. */
-  next(from: number, length: number): number {
+  /** How many elements are absent from `from` on, where one is. Asked with growing `from` only. */
+  gap(from: number, length: number): number {
+    const array = this.#array;
+    const near = Math.min(length, from + WALKED_MAX);
+    let to = from + 1;
+    while (to < near && array[to] === undefined && !Object.hasOwn(array, to)) to++;
+    return (to === near && to < length ? this.#next(from, length) : to) - from;
+  }
+
+  /** The first index after `from` that has an element, or `length`. */
+  #next(from: number, length: number): number {
+    this.#keys ??= Object.keys(this.#array);
     for (; this.#cursor < this.#keys.length; this.#cursor++) {
       const key = this.#keys[this.#cursor]!;
       if (!isArrayIndex(key)) break;

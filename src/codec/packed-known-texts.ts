@@ -144,9 +144,12 @@ export class KnownTexts {
 
 type Taught = Map<number, { readonly text: string; readonly bytes: number }>;
 
+/** What every decoder begins with; nobody adds to it. */
+const NOTHING: Taught = new Map();
+
 /** What the decoder was taught. Holds its bounds by itself, whatever the encoder says. */
 export class TaughtTexts {
-  #texts: Taught = new Map();
+  #texts = NOTHING;
   #bytes = 0;
   readonly #countMax: number;
   readonly #bytesMax: number;
@@ -163,12 +166,16 @@ export class TaughtTexts {
   }
 
   remember(number: number, text: string, bytes: number): void {
-    this.#before ??= { texts: new Map(this.#texts), bytes: this.#bytes };
+    if (this.#before === null) {
+      this.#before = { texts: this.#texts, bytes: this.#bytes };
+      this.#texts = new Map(this.#texts);
+    }
     this.forget(number);
     this.#texts.set(number, { text, bytes });
     this.#bytes += bytes;
   }
 
+  /** Called after `remember`, in the same payload. */
   forget(number: number): void {
     this.#bytes -= this.#texts.get(number)?.bytes ?? 0;
     this.#texts.delete(number);

@@ -46,7 +46,7 @@ export function readDoubles(reader: PackedReader, length: number): number[] {
   const start = (reader.at + 1) >>> 1;
   if ((start + length) * 2 > reader.end) reader.damaged('an array is longer than the payload');
   const array = new Array<number>(length);
-  const { floats } = reader;
+  const { floats } = reader.memory;
   for (let i = 0; i < length; i++) array[i] = floats[start + i]!;
   reader.at = (start + length) * 2;
   reader.keep(reader.number(), array);

@@ -171,7 +171,7 @@ function readBytes(reader: PackedReader): Uint8Array<ArrayBuffer> {
   const length = reader.word();
   const start = skipBytes(reader, length);
   const copy = new Uint8Array(length);
-  if (length > 0) reader.blocks.copyOut(copy, start, length);
+  if (length > 0) reader.memory.blocks.copyOut(copy, start, length);
   return copy;
 }
 
@@ -185,7 +185,7 @@ function readResizable(reader: PackedReader): ArrayBuffer {
   }
   const start = skipBytes(reader, length);
   const buffer = new (ArrayBuffer as unknown as ResizableMaker)(length, { maxByteLength });
-  reader.blocks.copyOut(new Uint8Array(buffer), start, length);
+  reader.memory.blocks.copyOut(new Uint8Array(buffer), start, length);
   return buffer;
 }
 

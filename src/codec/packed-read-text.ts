@@ -37,12 +37,12 @@ export class TextReader {
     if (length <= CACHED_TEXT_MAX) return this.#short(reader.words, at, length);
     const start = at * 4;
     // A slice of memory costs 70 to 140 ns, however short; a slice of a string 15.
-    if (length > TEXT_WINDOW / 4) return reader.text.latin1Slice(start, start + length);
+    if (length > TEXT_WINDOW / 4) return reader.memory.text.latin1Slice(start, start + length);
     let from = start - this.#windowStart;
     if (this.#window === '' || from < 0 || from + length > this.#window.length) {
       const stop = Math.min(end * 4, start + TEXT_WINDOW);
-      if (stop - start < length + 32) return reader.text.latin1Slice(start, start + length);
-      this.#window = reader.text.latin1Slice(start, stop);
+      if (stop - start < length + 32) return reader.memory.text.latin1Slice(start, start + length);
+      this.#window = reader.memory.text.latin1Slice(start, stop);
       this.#windowStart = start;
       from = 0;
     }
@@ -77,7 +77,7 @@ export class TextReader {
     const length = tag === TAG_TEXT_UTF16 ? size * 2 : size;
     if (length > reader.end * 4 - start) reader.damaged('a text is longer than the payload');
     reader.at += (length + 3) >>> 2;
-    if (tag === TAG_TEXT_UTF16) return reader.text.utf16Slice(start, start + length);
-    return reader.text.utf8Slice(start, start + length);
+    if (tag === TAG_TEXT_UTF16) return reader.memory.text.utf16Slice(start, start + length);
+    return reader.memory.text.utf8Slice(start, start + length);
   }
 }

@@ -2,7 +2,6 @@
 // may change while we look. What is rare is in packed-read-extra.ts.
 import { CodecError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import type { Memory } from './codec.ts';
 import * as format from './packed-format.ts';
 import type { TaughtTexts } from './packed-known-texts.ts';
@@ -46,9 +45,8 @@ const doubleWords: Int32Array = new Int32Array(double.buffer);
 
 export class PackedReader {
   words!: Int32Array;
-  floats!: Float64Array;
-  blocks!: BlockMemory;
-  text!: TextMemory;
+  /** Where this payload lies; `words` are those of it. */
+  memory!: Memory;
   /** Index of the next word to read. */
   at: number = 0;
   /** One past the last word of the value. */
@@ -75,10 +73,10 @@ export class PackedReader {
   begin(memory: Memory, keeps: boolean, words: number): void {
     this.elements = words * 4 + ELEMENTS_FREE;
     this.reserved = 0;
-    this.words = memory.words;
-    this.floats = memory.floats;
-    this.blocks = memory.blocks;
-    this.text = memory.text;
+    if (memory !== this.memory) {
+      this.memory = memory;
+      this.words = memory.words;
+    }
     this.#keeps = keeps;
     this.#count = 0;
     this.#depth = 0;

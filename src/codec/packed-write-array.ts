@@ -2,9 +2,9 @@
 import { IndexWalk, isArrayIndex } from './index-walk.ts';
 import * as format from './packed-format.ts';
 import type { ShapeNode } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { NO_ROOM_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
-import { isJsonNumber, type PackedWriter } from './packed-writer.ts';
+import type { PackedWriter } from './packed-writer.ts';
 
 // Copies: see packed-format.ts.
 const {
@@ -19,8 +19,6 @@ const {
 } = format;
 
 export function writeArray(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
-  // JSON does not look at named properties either.
-  if (writer.jsonOnly) return writeElements(writer, value, at, place);
   // Looking at all of its keys costs an array up to 65 ns an element, asking for two of them a nanosecond. What `exec` and
   // `match` return has an `index`, and its `indices` have `groups`. What was sent before must not matter (G7).
   if (writer.exactArrays || 'index' in value || 'groups' in value) {
@@ -36,7 +34,8 @@ export function writeArray(writer: PackedWriter, value: unknown[], at: number, p
   return writeElements(writer, value, at, place);
 }
 
-function writeElements(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
+/** The elements, without named properties. */
+export function writeElements(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
   const length = value.length;
   if (length > 0 && typeof value[0] === 'number') {
     const next = writeNumbers(writer, value, at, length);
@@ -57,16 +56,9 @@ function writeElements(writer: PackedWriter, value: unknown[], at: number, place
     const element = value[i];
     if (typeof element === 'string') {
       next = writeText(writer, element, next);
-    } else if (element === undefined && !writer.jsonOnly && !Object.hasOwn(value, i)) {
-      // Gaps are short or long: short ones are walked, long ones looked up.
-      const near = Math.min(length, i + 64);
-      let to = i + 1;
-      while (to < near && value[to] === undefined && !Object.hasOwn(value, to)) to++;
-      if (to === near && to < length) {
-        walk ??= new IndexWalk(value);
-        to = walk.next(i, length);
-      }
-      const run = Math.min(to - i, ARGUMENT_MAX);
+    } else if (element === undefined && !Object.hasOwn(value, i)) {
+      walk ??= new IndexWalk(value);
+      const run = Math.min(writer.holes(walk, i, length), ARGUMENT_MAX);
       if (next >= writer.end) throw NO_ROOM_SIGNAL;
       words[next++] = (run << TAG_BITS) | TAG_HOLES;
       i += run - 1;
@@ -83,7 +75,7 @@ function writeNumbers(writer: PackedWriter, value: unknown[], at: number, length
   if (length >= ARGUMENT_MAX) return -1;
   if (at + 1 + length > writer.end) return -1;
   const words = writer.words;
-  let next = at + 1;
+  const next = at + 1;
   let i = 0;
   for (; i < length; i++) {
     const element = value[i];
@@ -96,14 +88,19 @@ function writeNumbers(writer: PackedWriter, value: unknown[], at: number, length
     words[at] = (length << TAG_BITS) | TAG_INT32_ARRAY;
     return next + length;
   }
-  const floats = writer.floats;
-  next = (next + 1) >>> 1;
+  return writer.doubles(value, at, length);
+}
+
+/** An array of nothing but numbers, or -1. */
+export function writeDoubles(writer: PackedWriter, value: readonly unknown[], at: number, length: number): number {
+  const { words } = writer;
+  const { floats } = writer.memory;
+  const next = (at + 2) >>> 1;
   if ((next + length) * 2 > writer.end) return -1;
   if (next * 2 > at + 1) words[at + 1] = 0;
-  for (i = 0; i < length; i++) {
+  for (let i = 0; i < length; i++) {
     const element = value[i];
     if (typeof element !== 'number') return -1;
-    if (writer.jsonOnly && !isJsonNumber(element)) throw REFUSED_SIGNAL;
     floats[next + i] = element;
   }
   words[at] = (length << TAG_BITS) | TAG_DOUBLE_ARRAY;

@@ -52,7 +52,6 @@ export function writeExtra(
   at: number,
   place: ShapeNode,
 ): number {
-  if (writer.jsonOnly) throw REFUSED_SIGNAL;
   if (at + 3 > writer.end) throw NO_ROOM_SIGNAL;
   if (ArrayBuffer.isView(object)) return writeView(writer, object, at, place);
   switch (prototype === null ? kindOfRootless(object) : writer.classifier.kindOf(object, prototype)) {
@@ -244,7 +243,7 @@ function writeBytes(writer: PackedWriter, bytes: Uint8Array, length: number, at:
   if (start > at + 1 + gap) words[start - 1] = 0;
   if (length > 0) {
     words[next - 1] = 0;
-    writer.blocks.copyIn(bytes, start * 4);
+    writer.memory.blocks.copyIn(bytes, start * 4);
   }
   return next;
 }

@@ -75,8 +75,9 @@ const WIDE = /[^\0-\xff]/;
 
 function writeLong(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
-  const { known } = writer;
-  if (length < KNOWN_TEXT_MIN || known === null) return writeWhole(writer, text, at);
+  if (length < KNOWN_TEXT_MIN) return writeWhole(writer, text, at);
+  const known = writer.known ?? writer.openKnown();
+  if (known === null) return writeWhole(writer, text, at);
   const number = known.find(text);
   if (number >= 0) {
     if (at >= writer.end) throw NO_ROOM_SIGNAL;
@@ -119,24 +120,25 @@ function writeWhole(writer: PackedWriter, text: string, at: number): number {
   if (length > room) throw NO_ROOM_SIGNAL;
   const next = at + 1 + ((length + 3) >>> 2);
   writer.words[next - 1] = 0; // padding
+  const memory = writer.memory.text;
   // ASCII is UTF-8 of equal length, and nothing else is. The four bytes more let anything else show: a writer that
   // stops at the limit stops at most three bytes before it.
-  if (!writer.text.latin1First && room >= length + 4 && looksAscii(text)) {
-    if (writer.text.utf8Write(text, offset, length + 4) === length) {
+  if (!memory.latin1First && room >= length + 4 && looksAscii(text)) {
+    if (memory.utf8Write(text, offset, length + 4) === length) {
       writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
       return next;
     }
     writer.words[next - 1] = 0;
   }
   if (!WIDE.test(text)) {
-    writer.text.latin1Write(text, offset, length);
+    memory.latin1Write(text, offset, length);
     writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
     return next;
   }
   if (length * 2 > room) throw NO_ROOM_SIGNAL;
   const wideNext = at + 1 + ((length + 1) >>> 1);
   writer.words[wideNext - 1] = 0;
-  writer.text.utf16Write(text, offset, length * 2);
+  memory.utf16Write(text, offset, length * 2);
   writer.words[at] = (length << TAG_BITS) | TAG_TEXT_UTF16;
   return wideNext;
 }

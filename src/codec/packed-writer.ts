@@ -5,15 +5,15 @@
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.
 import { DataCloneError } from '../errors.ts';
 import * as limits from '../limits.ts';
-import type { BlockMemory, TextMemory } from '../platform/contract.ts';
 import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
 import type { Memory } from './codec.ts';
+import type { IndexWalk } from './index-walk.ts';
 import { MetObjects } from './met-objects.ts';
 import * as format from './packed-format.ts';
-import type { KnownTexts } from './packed-known-texts.ts';
+import { KnownTexts } from './packed-known-texts.ts';
 import { type ShapeNode, ShapeTree } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeArray } from './packed-write-array.ts';
+import { writeArray, writeDoubles } from './packed-write-array.ts';
 import { writeBigint, writeExtra } from './packed-write-extra.ts';
 import { writeText } from './packed-write-text.ts';
 import { pathOf, type Step } from './value-path.ts';
@@ -44,9 +44,8 @@ const doubleWords: Int32Array = new Int32Array(double.buffer);
 
 export class PackedWriter {
   words!: Int32Array;
-  floats!: Float64Array;
-  blocks!: BlockMemory;
-  text!: TextMemory;
+  /** Where this payload goes; `words` are those of it. */
+  memory!: Memory;
   /** Characters up to which a text is written one by one. */
   loopMax: number = 0;
   /** One past the last word that may be written. */
@@ -56,11 +55,11 @@ export class PackedWriter {
   hasReferences: boolean = false;
   /** Look for named properties of every array, not of match results alone. */
   readonly exactArrays: boolean;
-  /** Refuse what JSON would change: see CodecOptions. */
-  readonly jsonOnly: boolean;
-  /** The large texts that both sides remember, if any. */
-  readonly known: KnownTexts | null;
-  readonly classifier: Classifier = new Classifier();
+  /** The large texts that both sides remember: none before the first one is met, or at all. */
+  known: KnownTexts | null = null;
+  readonly #knownTexts: number;
+  readonly #knownTextBytes: number;
+  #classifier: Classifier | undefined;
 
   /** `Object.prototype`, or null while someone gave it enumerable properties, which `for in` would meet. */
   plainPrototype: object | null = OBJECT_PROTOTYPE;
@@ -73,18 +72,14 @@ export class PackedWriter {
 
   readonly met: MetObjects = new MetObjects();
 
-  constructor(exactArrays: boolean, jsonOnly: boolean, known: KnownTexts | null) {
+  constructor(exactArrays: boolean, knownTexts: number, knownTextBytes: number) {
     this.exactArrays = exactArrays;
-    this.jsonOnly = jsonOnly;
-    this.known = known;
+    this.#knownTexts = knownTexts;
+    this.#knownTextBytes = knownTextBytes;
   }
 
   begin(memory: Memory, end: number, teach: boolean): void {
-    this.words = memory.words;
-    this.floats = memory.floats;
-    this.blocks = memory.blocks;
-    this.text = memory.text;
-    this.loopMax = memory.text.loopMax;
+    if (memory !== this.memory) this.#move(memory);
     this.end = end;
     this.teach = teach;
     this.hasReferences = false;
@@ -92,6 +87,24 @@ export class PackedWriter {
     this.reserved = 0;
     this.plainPrototype = OBJECT_PROTOTYPE;
     for (const _ in OBJECT_PROTOTYPE) this.plainPrototype = null;
+  }
+
+  /** Payloads go to the same memory, a ring's, nearly always. */
+  #move(memory: Memory): void {
+    this.memory = memory;
+    this.words = memory.words;
+    this.loopMax = memory.text.loopMax;
+  }
+
+  get classifier(): Classifier {
+    this.#classifier ??= new Classifier();
+    return this.#classifier;
+  }
+
+  /** What there is to remember large texts with; null if none are to be remembered. */
+  openKnown(): KnownTexts | null {
+    if (this.#knownTexts > 0) this.known ??= new KnownTexts(this.#knownTexts, this.#knownTextBytes);
+    return this.known;
   }
 
   value(value: unknown, at: number, place: ShapeNode): number {
@@ -110,11 +123,9 @@ export class PackedWriter {
         words[at] = value ? WORD_TRUE : WORD_FALSE;
         return at + 1;
       case 'undefined':
-        if (this.jsonOnly) throw REFUSED_SIGNAL;
         words[at] = WORD_UNDEFINED;
         return at + 1;
       case 'bigint':
-        if (this.jsonOnly) throw REFUSED_SIGNAL;
         return writeBigint(this, value, at);
       case 'function':
         return this.fail(
@@ -139,9 +150,14 @@ export class PackedWriter {
       words[at + 1] = integer;
       return at + 2;
     }
+    return this.double(value, at);
+  }
+
+  /** A number that no 32-bit integer stands for. */
+  double(value: number, at: number): number {
     if (at + 3 > this.end) throw NO_ROOM_SIGNAL;
-    if (this.jsonOnly && !isJsonNumber(value)) throw REFUSED_SIGNAL;
-    if (integer === value) {
+    const words = this.words;
+    if (value === 0) {
       words[at] = WORD_MINUS_ZERO;
       return at + 1;
     }
@@ -154,27 +170,50 @@ export class PackedWriter {
 
   object(value: object, at: number, place: ShapeNode): number {
     const number = this.met.number(value);
-    if (this.jsonOnly && (value as { toJSON?: unknown }).toJSON !== undefined) throw REFUSED_SIGNAL;
-    if (number >= 0) {
-      if (at >= this.end) throw NO_ROOM_SIGNAL;
-      if (number > ARGUMENT_MAX || this.jsonOnly) throw REFUSED_SIGNAL;
-      this.hasReferences = true;
-      this.words[at] = (number << TAG_BITS) | TAG_REFERENCE;
-      return at + 1;
-    }
+    if (number >= 0) return this.reference(number, at);
     if (++this.depth > VALUE_DEPTH_MAX) throw REFUSED_SIGNAL;
     let next: number;
     if (isArray(value)) {
-      next = writeArray(this, value, at, place);
+      next = this.array(value, at, place);
     } else {
       const prototype = getPrototypeOf(value);
       next =
         prototype === this.plainPrototype || (prototype === null && kindOfRootless(value) === PLAIN)
           ? this.#plain(value as Record<string, unknown>, at, place)
-          : writeExtra(this, value, prototype, at, place);
+          : this.extra(value, prototype, at, place);
     }
     this.depth--;
     return next;
+  }
+
+  // Steps that a writer which takes less than structured clone does may refuse: compat/sab-message-port/json-writer.ts.
+
+  /** An object that was met before. */
+  reference(number: number, at: number): number {
+    if (at >= this.end) throw NO_ROOM_SIGNAL;
+    if (number > ARGUMENT_MAX) throw REFUSED_SIGNAL;
+    this.hasReferences = true;
+    this.words[at] = (number << TAG_BITS) | TAG_REFERENCE;
+    return at + 1;
+  }
+
+  array(value: unknown[], at: number, place: ShapeNode): number {
+    return writeArray(this, value, at, place);
+  }
+
+  /** An array of numbers that are not all integers, or -1 if it turns out to hold something else. */
+  doubles(value: readonly unknown[], at: number, length: number): number {
+    return writeDoubles(this, value, at, length);
+  }
+
+  /** How many elements are absent from `index` on, where one is. */
+  holes(walk: IndexWalk, index: number, length: number): number {
+    return walk.gap(index, length);
+  }
+
+  /** An object that is neither plain nor an array. */
+  extra(value: object, prototype: object | null, at: number, place: ShapeNode): number {
+    return writeExtra(this, value, prototype, at, place);
   }
 
   /** Prototype Object.prototype or none, so that `for in` meets own keys only. */
@@ -263,7 +302,6 @@ export class PackedWriter {
 
   /** @throws DataCloneError with the path of the member being written */
   fail(what: string): never {
-    if (this.jsonOnly) throw REFUSED_SIGNAL;
     const path = pathOf(this.path, this.depth);
     throw new DataCloneError(`Cannot clone ${path}: it is ${what}`, path);
   }
@@ -273,9 +311,4 @@ export class PackedWriter {
     this.depth--;
     this.fail(what);
   }
-}
-
-/** Whether JSON gives this number back: it knows neither -0 nor anything that is not finite. */
-export function isJsonNumber(value: number): boolean {
-  return value - value === 0 && (value !== 0 || 1 / value > 0);
 }

@@ -5,7 +5,7 @@ import { KIND_PACKED } from '../frame/header.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import * as format from './packed-format.ts';
-import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
+import { TaughtTexts } from './packed-known-texts.ts';
 import { PackedReader } from './packed-reader.ts';
 import type { ShapeTree } from './packed-shapes.ts';
 import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
@@ -25,27 +25,36 @@ const {
 } = format;
 
 export class PackedEncoder implements Encoder {
-  readonly #writer: PackedWriter;
+  readonly #options: CodecOptions;
+  readonly #Writer: typeof PackedWriter;
+  /** Made for the first value: a channel may wait long for it, or for ever. */
+  #writer: PackedWriter | null = null;
   #encoding = false;
   /** What the last payload taught may still be taken back. */
   #unsettled = false;
   /** The shapes before the last payload, if there was no more room among them. */
   #shapesBefore: ShapeTree | null = null;
 
-  constructor(options: CodecOptions = {}) {
-    const { count, bytes } = knownTextBounds(options);
-    const known = count > 0 ? new KnownTexts(count, bytes) : null;
-    this.#writer = new PackedWriter(options.exactArrays ?? false, options.jsonOnly ?? false, known);
+  /** @param Writer one that takes less, if this one takes too much */
+  constructor(options: CodecOptions = {}, Writer: typeof PackedWriter = PackedWriter) {
+    this.#options = options;
+    this.#Writer = Writer;
+  }
+
+  #open(): PackedWriter {
+    const { count, bytes } = knownTextBounds(this.#options);
+    this.#writer = new this.#Writer(this.#options.exactArrays ?? false, count, bytes);
+    return this.#writer;
   }
 
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number {
     // Values run code: a getter inside one may send with this very encoder.
     if (this.#encoding) throw new UsageError('ERR_BUSY', 'Cannot encode: a getter is being read for another value');
     this.#encoding = true;
-    if (this.#unsettled) this.#settle(true);
+    const writer = this.#writer ?? this.#open();
+    if (this.#unsettled) this.#settle(writer, true);
     const start = offset >>> 2;
     const end = Math.min(start + (limit >>> 2), memory.words.length);
-    const writer = this.#writer;
     // The tree is full of what was: begin a new one, and have the peer forget, if this payload gets through.
     if (learn && writer.shapes.full) {
       this.#shapesBefore = writer.shapes;
@@ -75,24 +84,24 @@ export class PackedEncoder implements Encoder {
       this.#encoding = false;
       writer.met.clear();
       if (succeeded && learn) this.#unsettled = true;
-      else this.#settle(succeeded, false);
+      else this.#settle(writer, succeeded, false);
     }
   }
 
   discard(): void {
-    if (this.#unsettled) this.#settle(false);
+    if (this.#unsettled) this.#settle(this.#writer!, false);
   }
 
   forget(): void {
-    if (this.#unsettled) this.#settle(true);
     const writer = this.#writer;
+    if (writer === null) return;
+    if (this.#unsettled) this.#settle(writer, true);
     writer.shapes = writer.shapes.successor();
     writer.known?.forget();
   }
 
   /** @param learn what was written as new is known to the decoder from now on */
-  #settle(succeeded: boolean, learn: boolean = succeeded): void {
-    const writer = this.#writer;
+  #settle(writer: PackedWriter, succeeded: boolean, learn: boolean = succeeded): void {
     this.#unsettled = false;
     writer.known?.finish(succeeded);
     if (learn) writer.shapes.commit();

@@ -1,9 +1,10 @@
-// An encoder with `jsonOnly` takes a value only if JSON gives it back as it was. So whatever it takes arrives exactly as
-// JSON would have brought it, and whatever it refuses its caller sends as JSON text.
+// The encoder of the sab-message-port door takes a value only if JSON gives it back as it was. So whatever it takes arrives
+// exactly as JSON would have brought it, and whatever it refuses its caller sends as JSON text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { REFUSED } from '../../src/codec/codec.ts';
-import { PackedDecoder, PackedEncoder } from '../../src/codec/packed.ts';
+import { PackedDecoder } from '../../src/codec/packed.ts';
+import { createJsonEncoder } from '../../src/compat/sab-message-port/json-writer.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 import { cases, eachCase, type Random } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
@@ -13,7 +14,7 @@ import { KEYS, NUMBERS, STRINGS } from '../kit/vocabulary.ts';
 const memory = viewsOf(new SharedArrayBuffer(1 << 22));
 
 class Pair {
-  readonly encoder = new PackedEncoder({ jsonOnly: true });
+  readonly encoder = createJsonEncoder({});
   readonly decoder = new PackedDecoder();
 
   /** What arrives, or REFUSED. */

@@ -7,7 +7,6 @@
 // JSON decides what arrives. A value that comes out of JSON as it went in travels packed, which takes about half the
 // time; every other value travels as its JSON text.
 import { NO_ROOM, REFUSED } from '../../codec/codec.ts';
-import { PackedEncoder } from '../../codec/packed.ts';
 import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed-format.ts';
 import { KIND_JSON, KIND_PACKED, KIND_SIDE, MARKER_BYTES } from '../../frame/header.ts';
 import { writeParts } from '../../lane/parts.ts';
@@ -17,6 +16,7 @@ import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
 import { type Bell, FULL, Producer } from '../../ring/producer.ts';
 import { type Backlog, forgetBacklog, noteBacklog } from './backlogs.ts';
+import { createJsonEncoder } from './json-writer.ts';
 import type { PipeMemory } from './layout.ts';
 import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
 import { REST } from './long-message.ts';
@@ -48,7 +48,7 @@ export class Sender {
   readonly #tailWord: number = 0;
   readonly #bell: Bell;
   #producer: Producer;
-  readonly #encoder = new PackedEncoder({ jsonOnly: true, knownTexts: 0 });
+  readonly #encoder = createJsonEncoder({ knownTexts: 0 });
   readonly #log: ShapeLog;
   readonly #scratch = new Scratch();
   /** A message is being packed, whose getters may post another. */
