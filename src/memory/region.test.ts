@@ -85,3 +85,10 @@ test('views are made when they are first asked for, once, over the same bytes', 
   views.blocks.copyIn(new Uint8Array([65, 66]), 17);
   assert.equal(views.text.latin1Slice(17, 19), 'AB');
 });
+
+test('views keep their length when the memory grows under them', () => {
+  const memory = new SharedArrayBuffer(64, { maxByteLength: 128 });
+  const { words, bytes, floats } = viewsOf(memory);
+  memory.grow(128);
+  assert.deepEqual([words.length, bytes.length, floats.length], [16, 64, 8]);
+});

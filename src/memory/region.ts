@@ -37,7 +37,10 @@ export interface Region {
   readonly messageMax: number;
 }
 
-/** The views that few messages need are made for the first that does: six of them take a kilobyte. */
+/**
+ * The views that few messages need are made for the first that does: six of them take a kilobyte. All of them, also those
+ * that platforms make, are told their length: without, a view follows memory that may grow, at several times the cost.
+ */
 class MemoryViews implements Views {
   readonly words: Int32Array;
   readonly bytes: Uint8Array;
@@ -47,7 +50,7 @@ class MemoryViews implements Views {
 
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     this.words = new Int32Array(memory, 0, memory.byteLength >>> 2);
-    this.bytes = new Uint8Array(memory);
+    this.bytes = new Uint8Array(memory, 0, memory.byteLength);
   }
 
   get floats(): Float64Array {
@@ -106,11 +109,13 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
   checkSharedMemory('make a channel');
   let memory: SharedArrayBuffer;
   try {
-    memory = new SharedArrayBuffer(regionBytes(capacity0, capacity1));
+    const bytes = regionBytes(capacity0, capacity1);
+    // Over a one-way ring lie views that users have, and hand to whom they like: not everybody takes memory that may grow.
+    memory = capacity1 === 0 ? new SharedArrayBuffer(bytes) : platform.sharedMemory(bytes);
   } catch (cause) {
     throw new UsageError('ERR_OPTION', `Cannot allocate ${capacity0 + capacity1} bytes of shared memory`, { cause });
   }
-  const words = new Int32Array(memory);
+  const words = new Int32Array(memory, 0, layout.DATA);
   Atomics.store(words, layout.VERSION, layout.LAYOUT_VERSION);
   Atomics.store(words, layout.CAPACITY_0, capacity0 | 0);
   Atomics.store(words, layout.CAPACITY_1, capacity1 | 0);

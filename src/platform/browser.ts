@@ -26,7 +26,7 @@ class PlainTextMemory implements TextMemory {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
-    this.#bytes = new Uint8Array(memory);
+    this.#bytes = new Uint8Array(memory, 0, memory.byteLength);
   }
 
   latin1Write(text: string, offset: number, maxLength: number): number {
@@ -107,6 +107,11 @@ export const platform: Platform = {
   // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
   spawnData: undefined,
 
+  // Memory that may grow comes sooner in Chromium (node.ts), and is slower to use in WebKit (bun.ts).
+  sharedMemory(bytes: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(bytes);
+  },
+
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
     return new PlainTextMemory(memory);
   },
@@ -116,7 +121,7 @@ export const platform: Platform = {
   },
 
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
-    return new Uint8Array(memory);
+    return new Uint8Array(memory, 0, memory.byteLength);
   },
 
   isPooled: (): boolean => false,

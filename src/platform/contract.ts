@@ -68,6 +68,11 @@ export interface Platform {
   readonly canBlock: boolean;
   /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
   readonly asyncPark: 'wait-async' | 'doorbell';
+  /**
+   * New shared memory, all zero. Where the runtime can be brought to it, no page of it exists before it is touched.
+   * @throws RangeError
+   */
+  sharedMemory(bytes: number): SharedArrayBuffer;
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory;
   blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory;
   /** The runtime's richest view over all bytes of `memory`: a Buffer where there are Buffers. */

@@ -15,7 +15,7 @@ class DenoTextMemory extends BufferTextMemory {
 
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
     super(memory);
-    this.#bytes = new Uint8Array(memory);
+    this.#bytes = new Uint8Array(memory, 0, memory.byteLength);
     this.#units = new Uint16Array(memory, 0, memory.byteLength >>> 1);
   }
 

@@ -32,7 +32,7 @@ export class BufferTextMemory implements TextMemory {
   readonly loopMax: number = 24;
   readonly #buffer: BufferText;
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
-    this.#buffer = Buffer.from(memory as ArrayBuffer) as unknown as BufferText;
+    this.#buffer = Buffer.from(memory as ArrayBuffer, 0, memory.byteLength) as unknown as BufferText;
   }
   latin1Write(text: string, offset: number, maxLength: number): number {
     return this.#buffer.latin1Write(text, offset, maxLength);
@@ -90,9 +90,9 @@ export class BufferBlockMemory implements BlockMemory {
   readonly #copyMin: number = 0;
   constructor(memory: SharedArrayBuffer | ArrayBuffer, copyMin: number) {
     this.#copyMin = copyMin;
-    this.#buffer = Buffer.from(memory as ArrayBuffer);
-    this.#bytes = new Uint8Array(memory);
-    this.#signed = new Int8Array(memory);
+    this.#buffer = Buffer.from(memory as ArrayBuffer, 0, memory.byteLength);
+    this.#bytes = new Uint8Array(memory, 0, memory.byteLength);
+    this.#signed = new Int8Array(memory, 0, memory.byteLength);
   }
   copyIn(source: Uint8Array, offset: number): void {
     const length = lengthOf.call(source);
@@ -199,6 +199,12 @@ export const nodePlatform: Platform = {
   nativeTextMin: Number.POSITIVE_INFINITY,
   spawnData: (process as { [START_KEY]?: unknown })[START_KEY],
 
+  // V8 asks the system for memory that may grow, and gets it page by page, zeroed when it is touched; other memory comes
+  // from calloc, which writes zeroes over what was used before. 513 KiB on Node 24: 7 us instead of 50 to 500.
+  sharedMemory(bytes: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(bytes, { maxByteLength: bytes });
+  },
+
   textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
     return new BufferTextMemory(memory);
   },
@@ -208,7 +214,7 @@ export const nodePlatform: Platform = {
   },
 
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
-    return Buffer.from(memory as ArrayBuffer);
+    return Buffer.from(memory as ArrayBuffer, 0, memory.byteLength);
   },
 
   isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean {

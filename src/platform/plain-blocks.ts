@@ -4,7 +4,7 @@ import type { BlockMemory } from './contract.ts';
 export class PlainBlockMemory implements BlockMemory {
   readonly #bytes: Uint8Array;
   constructor(memory: SharedArrayBuffer | ArrayBuffer) {
-    this.#bytes = new Uint8Array(memory);
+    this.#bytes = new Uint8Array(memory, 0, memory.byteLength);
   }
   copyIn(source: Uint8Array, offset: number): void {
     this.#bytes.set(source, offset);

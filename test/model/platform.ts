@@ -21,6 +21,7 @@ const members: Record<string, unknown> = {
   asyncPark: 'wait-async',
   canTake: true,
   canProbe: () => true,
+  sharedMemory: (bytes: number) => new SharedArrayBuffer(bytes),
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
   byteView: (memory: ArrayBuffer) => new Uint8Array(memory),
   isNativePort: () => false,
