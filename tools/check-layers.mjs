@@ -13,6 +13,7 @@ const LAYERS = [
   ['memory'],
   ['frame'],
   ['ring', 'wait', 'codec'], // strangers to each other
+  ['link'],
   ['lane'],
   ['transport'],
   ['port'],

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const ROOMS = ['ring', 'wait', 'lane', 'transport'];
+const ROOMS = ['ring', 'wait', 'link', 'lane', 'transport'];
 const ORDERING = /\bAtomics\.(?:store|exchange|compareExchange|add|sub|or|and|xor)\(/;
 const LINES_ABOVE_MAX = 6;
 

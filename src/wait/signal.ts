@@ -26,6 +26,11 @@ export const BLOCKED = 1;
 export const ASYNC = 2;
 /** For a message on the native port: the event loop runs on. */
 export const DOORBELL = 4;
+/**
+ * On a word further up, together with others: whoever wakes it says there which of them it was (link/). A channel's word
+ * stands below that of its link, a link's below that of its agent.
+ */
+export const ABOVE = 8;
 // What it waits for, any of:
 /** A record in its inbound lane. */
 export const DATA = 16;
@@ -39,6 +44,7 @@ export const ANYTHING: number = DATA | SPACE;
 export const PASSED = 128;
 
 const UNCOUNTED = -1;
+const nobody = (): void => {};
 
 /** Wakes the other side of a channel if it announced that it sleeps for `interest`. */
 export class Waker {
@@ -49,15 +55,25 @@ export class Waker {
   readonly #place: ParkPlace;
   readonly #doorbell: () => void;
   readonly #awaited: number = 0;
+  readonly #above: () => void;
 
   /**
    * @param place where the other side sleeps
    * @param doorbell wakes an event loop that sleeps in DOORBELL
    * @param wakes word index of this side's counter of wake-ups, if it keeps one
    * @param awaited word index of the other side's AWAITED, for positions
+   * @param above wakes a side that sleeps ABOVE
    */
-  constructor(place: ParkPlace, interest: number, doorbell: () => void, wakes: number = UNCOUNTED, awaited = 0) {
+  constructor(
+    place: ParkPlace,
+    interest: number,
+    doorbell: () => void,
+    wakes: number = UNCOUNTED,
+    awaited = 0,
+    above: () => void = nobody,
+  ) {
     this.#awaited = awaited;
+    this.#above = above;
     this.#place = place;
     this.#words = place.words;
     this.#park = place.index;
@@ -97,6 +113,7 @@ export class Waker {
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
     if (this.#wakes !== UNCOUNTED) this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
     if ((state & DOORBELL) !== 0) this.#doorbell();
+    else if ((state & ABOVE) !== 0) this.#above();
     else this.#place.wake();
   }
 }

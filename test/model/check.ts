@@ -1,6 +1,7 @@
 // Runs models and mutants and says what came of it.
 import { type Exploration, explore } from '../kit/explore.ts';
 import { latestModels } from './latest.model.ts';
+import { linkModels } from './link.model.ts';
 import type { Mutant } from './mutants.ts';
 import { relearnModels } from './relearn.model.ts';
 import { ringModels } from './ring.model.ts';
@@ -16,6 +17,7 @@ export const models: readonly NamedModel[] = [
   ...ringModels,
   ...latestModels,
   ...signalModels,
+  ...linkModels,
   ...threadModels,
   ...relearnModels,
 ];

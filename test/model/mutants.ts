@@ -3,6 +3,7 @@
 // A text that is no longer found exactly once fails the run: whoever changes the source decides anew what its bugs are.
 import type { FailureKind } from '../kit/explore.ts';
 import { latestMutants } from './latest.mutants.ts';
+import { linkMutants } from './link.mutants.ts';
 import type { Edit } from './shipped.ts';
 
 export interface Mutant extends Edit {
@@ -569,4 +570,5 @@ export const mutants: readonly Mutant[] = [
     as: 'threw',
   },
   ...latestMutants,
+  ...linkMutants,
 ];

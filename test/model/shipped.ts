@@ -18,6 +18,10 @@ type Block = typeof import('../../src/wait/block.ts');
 type Async = typeof import('../../src/wait/async.ts');
 type Spin = typeof import('../../src/wait/spin.ts');
 type Park = typeof import('../../src/wait/park-place.ts');
+type ReadySet = typeof import('../../src/link/ready-set.ts');
+type LinkBell = typeof import('../../src/link/link-bell.ts');
+type LinkEnd = typeof import('../../src/link/link-end.ts');
+type Selector = typeof import('../../src/link/selector.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
 type SharedRing = typeof import('../../src/transport/ring/shared-ring.ts');
@@ -33,6 +37,10 @@ export type Shipped = Producer &
   Block &
   Async &
   Spin &
+  ReadySet &
+  LinkBell &
+  LinkEnd &
+  Selector &
   Inbound &
   Outcome &
   SharedRing &
@@ -49,6 +57,10 @@ const MODULES = [
   'wait/spin.js',
   'wait/park-place.js',
   'lane/inbound.js',
+  'link/ready-set.js',
+  'link/link-bell.js',
+  'link/link-end.js',
+  'link/selector.js',
   'outcome.js',
   'transport/ring/shared-ring.js',
   'port/port.js',

@@ -1,0 +1,37 @@
+// What stands where in the memory that agents share, beside that of their channels. An agent is a thread, whatever else
+// it may be later.
+//
+// The AGENT PAGE is one for each agent, known to every agent that it has a link with: whoever blocks on several channels
+// sleeps on its word.
+//
+//   word  byte   name            written by  line  meaning
+//   0     0      SLEEP           everybody   0     0 awake, else how this agent sleeps (wait/signal.ts)
+//   1     4      SLEEPS          its agent   0     times it went to sleep
+//
+// The LINK PAGE is one for each pair of agents: a side block for each. What one agent writes here reaches nobody but the
+// other one of the pair.
+//
+//   word  byte   name            written by  line  meaning
+//   0     0      SIDE_0          -           0     side block of the agent that made the page
+//   288   1152   SIDE_1          -           18    side block of the other one
+//
+// Side block: how the other agent wakes this one. Words are counted from the start of the block.
+//
+//   word  byte   name            written by  line  meaning
+//   0     0      REST            both        0     0 awake, else how this agent rests as far as this link goes
+//   16    64     READY           both        1     ready set: which channels the other agent has something to say about
+import { READY_SUMMARY_WORDS, readyWords } from './ready-set.ts';
+
+export const SLEEP = 0;
+export const SLEEPS = 1;
+/** Bytes of an agent page: a line of its own. */
+export const AGENT_PAGE_BYTES = 64;
+
+export const REST = 0;
+export const READY = 16;
+/** Words of a side block: whole pairs of lines, which processors fetch together. */
+const SIDE_WORDS: number = (READY + readyWords(READY_SUMMARY_WORDS) + 31) & -32;
+export const SIDE_0 = 0;
+export const SIDE_1: number = SIDE_WORDS;
+/** Bytes of a link page. */
+export const LINK_PAGE_BYTES: number = SIDE_WORDS * 2 * 4;

@@ -1,0 +1,73 @@
+// One agent's end of a link, as far as sleeping goes: which channels have a slot in its ready set, and how the agent
+// rests. Between the two stands REST, a word with the manners of a park word: announced before the last look at the
+// ready set (W1 of wait/signal.ts), so that one ring wakes an agent however many channels have something to say.
+import type { EventLoopWait } from '../wait/async.ts';
+import type { ParkPlace } from '../wait/park-place.ts';
+import { ABOVE, AWAKE, announce, DATA, withdraw } from '../wait/signal.ts';
+import type { ReadySet } from './ready-set.ts';
+
+/** One of this agent's ends of channels, as it stands in the ready set. */
+export interface Marked {
+  /** The other agent has taken its announcement back: look. Called from the taker, must not throw. */
+  marked(): void;
+}
+
+export class LinkEnd {
+  readonly #rest: ParkPlace;
+  readonly #ready: ReadySet;
+  readonly #slots: (Marked | undefined)[] = [];
+  /** Slots below it are taken. */
+  #lowestFree = 0;
+  readonly #tell = (bit: number): void => {
+    for (let slot = bit; slot < this.#slots.length; slot += this.#ready.slots) this.#slots[slot]?.marked();
+  };
+
+  /**
+   * @param ready this agent's ready set in the page of this link
+   * @param rest where this agent rests as far as this link goes
+   */
+  constructor(ready: ReadySet, rest: ParkPlace) {
+    this.#ready = ready;
+    this.#rest = rest;
+  }
+
+  /** Gives a channel its slot. */
+  add(channel: Marked): number {
+    const { length } = this.#slots;
+    while (this.#lowestFree < length && this.#slots[this.#lowestFree] !== undefined) this.#lowestFree++;
+    this.#slots[this.#lowestFree] = channel;
+    return this.#lowestFree++;
+  }
+
+  /** Takes the slot back. A mark that is still on its way finds nobody, or wakes the next owner for nothing (R2). */
+  remove(slot: number): void {
+    this.#slots[slot] = undefined;
+    if (slot < this.#lowestFree) this.#lowestFree = slot;
+  }
+
+  /** Tells every channel that has been marked; whether there was any. */
+  take(): boolean {
+    return this.#ready.take(this.#tell);
+  }
+
+  /** This agent is about to block for all its links: marks made from here on wake it. `take` after it. */
+  restAbove(): void {
+    // Announced already, as long as nobody has rung: storing again would only take the line from the other core.
+    if (this.#announced !== (ABOVE | DATA)) announce(this.#rest, ABOVE, DATA);
+  }
+
+  /** Rests with the event loop; tells who was marked before. */
+  restOnLoop(loop: EventLoopWait): void {
+    while (!loop.park(DATA, () => this.take()));
+  }
+
+  /** This agent runs: it looks before it rests again. */
+  wake(): void {
+    if (this.#announced !== AWAKE) withdraw(this.#rest);
+  }
+
+  /** What stands announced, unless the other agent has taken it back. */
+  get #announced(): number {
+    return Atomics.load(this.#rest.words, this.#rest.index);
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BlockingWait } from '../wait/block.ts';
+import { SharedPlace } from '../wait/park-place.ts';
+import { Spin } from '../wait/spin.ts';
+import { LINK_PAGE_BYTES, READY, REST, SIDE_0, SLEEP, SLEEPS } from './layout.ts';
+import { LinkBell } from './link-bell.ts';
+import { LinkEnd } from './link-end.ts';
+import { ReadySet } from './ready-set.ts';
+import { type Selectable, Selector, type Watch } from './selector.ts';
+
+/** A channel of which the messages are counted, and how often it was looked at. */
+class Fake implements Selectable {
+  linked = true;
+  messages = 0;
+  announced = false;
+  looks = 0;
+  readonly slot: number;
+  readonly #bell: LinkBell;
+  constructor(slot: number, bell: LinkBell) {
+    this.slot = slot;
+    this.#bell = bell;
+  }
+  get ready(): boolean {
+    this.looks++;
+    return this.messages > 0;
+  }
+  arm(): boolean {
+    this.announced = this.messages === 0;
+    return this.announced;
+  }
+  /** As the other side does it. */
+  say(): void {
+    this.messages++;
+    if (!this.announced) return;
+    this.announced = false;
+    this.#bell.ring(this.slot);
+  }
+}
+
+function stage(count: number) {
+  const page = new Int32Array(new SharedArrayBuffer(64));
+  const words = new Int32Array(new SharedArrayBuffer(LINK_PAGE_BYTES));
+  const ready = new ReadySet(words, SIDE_0 + READY);
+  const rest = new SharedPlace(words, SIDE_0 + REST);
+  const end = new LinkEnd(ready, rest);
+  const bell = new LinkBell(
+    ready,
+    rest,
+    () => {},
+    () => {},
+  );
+  const selector = new Selector(
+    [end],
+    (slice) => new BlockingWait(new SharedPlace(page, SLEEP), SLEEPS, new Spin(0), Number.POSITIVE_INFINITY, slice),
+  );
+  const watches: Watch<Fake>[] = [];
+  for (let slot = 0; slot < count; slot++) {
+    const watch = selector.watch(new Fake(slot, bell));
+    assert.equal(end.add(watch), slot);
+    watches.push(watch);
+  }
+  return { bell, end, selector, watches };
+}
+
+test('select() hands out who has something, and nobody when nobody has', () => {
+  const { selector, watches } = stage(3);
+  assert.equal(selector.select(watches, 0), undefined);
+  watches[1]!.end.say();
+  assert.equal(selector.select(watches, 0), watches[1]);
+  watches[1]!.end.messages = 0;
+  assert.equal(selector.select(watches, 0), undefined);
+  assert.equal(selector.select(watches, 5), undefined);
+});
+
+test('select() is fair: one that always has something keeps no other one waiting for more than a round', () => {
+  const { selector, watches } = stage(4);
+  const [hot, ...others] = watches as [Watch<Fake>, ...Watch<Fake>[]];
+  hot.end.messages = 1;
+  for (let round = 0; round < 20; round++) {
+    for (const other of others) {
+      selector.select(watches, 0);
+      other.end.say();
+      const turns = [selector.select(watches, 0), selector.select(watches, 0)];
+      assert.ok(turns.includes(other), `round ${round}`);
+      other.end.messages = 0;
+    }
+  }
+});
+
+test('select() looks into the memory of those that have something, however many it is asked about', () => {
+  const { selector, watches } = stage(1000);
+  selector.select(watches, 0);
+  for (const { end } of watches) end.looks = 0;
+  for (const index of [500, 3, 999, 3]) {
+    const watch = watches[index]!;
+    watch.end.say();
+    assert.equal(selector.select(watches, 0), watch);
+    watch.end.messages = 0;
+  }
+  const looks = watches.reduce((sum, { end }) => sum + end.looks, 0);
+  assert.ok(looks <= 12, `${looks} looks`);
+});
+
+test('a channel that nobody asks for now is not lost to who asks for it later', () => {
+  const { selector, watches } = stage(2);
+  const [one, other] = watches as [Watch<Fake>, Watch<Fake>];
+  assert.equal(selector.select(watches, 0), undefined);
+  other.end.say();
+  assert.equal(selector.select([one], 0), undefined);
+  assert.equal(selector.select([other], 0), other);
+});
+
+test('slots are given again, and a late mark for the former owner is a look for nothing', () => {
+  const { bell, end, selector, watches } = stage(3);
+  selector.select(watches, 0);
+  watches[1]!.end.say();
+  end.remove(1);
+  const next = selector.watch(new Fake(1, bell));
+  assert.equal(end.add(next), 1);
+  assert.equal(selector.select([watches[0]!, next, watches[2]!], 0), undefined);
+  assert.equal(end.add(selector.watch(new Fake(3, bell))), 3);
+});

@@ -1,0 +1,132 @@
+// Bugs that the models of links must catch: see mutants.ts.
+import type { Mutant } from './mutants.ts';
+
+const READY = 'link/ready-set.js';
+const BELL = 'link/link-bell.js';
+const END = 'link/link-end.js';
+const SELECTOR = 'link/selector.js';
+const SIGNAL = 'wait/signal.js';
+
+export const linkMutants: readonly Mutant[] = [
+  {
+    name: 'the summary is marked before the bit',
+    file: READY,
+    find: /(Atomics\.or\(this\.#words, this\.#bits \+ word[^;]+;)([\s\S]+?)(Atomics\.or\(this\.#words, this\.#summary[^;]+;)/,
+    replace: '$3 $2 $1',
+    caughtBy: 'link: select over one link',
+    as: 'stuck',
+  },
+  {
+    name: 'the summary is not marked',
+    file: READY,
+    find: /Atomics\.or\(this\.#words, this\.#summary[^;]+;/,
+    replace: '',
+    caughtBy: 'link: select over one link',
+    as: 'stuck',
+  },
+  {
+    name: 'the summary is cleared after the bits',
+    file: READY,
+    find: /let left = Atomics\.exchange\(this\.#words, at, 0\)([\s\S]+?)(\n {8}\}\n {8}return any;)/,
+    replace: 'let left = Atomics.load(this.#words, at)$1 Atomics.store(this.#words, at, 0);$2',
+    caughtBy: 'link: select over one link',
+    as: 'stuck',
+  },
+  {
+    name: 'a bit is read and not taken with one access',
+    file: READY,
+    find: 'Atomics.exchange(this.#words, this.#bits + word, 0)',
+    replace:
+      '((found) => (Atomics.store(this.#words, this.#bits + word, 0), found))(Atomics.load(this.#words, this.#bits + word))',
+    caughtBy: 'link: select over one link',
+    as: 'stuck',
+  },
+  {
+    name: 'the link is rung before the mark',
+    file: BELL,
+    find: /(this\.#ready\.mark\(slot\);)\s+(this\.#rest\.ring\(\);)/,
+    replace: '$2 $1',
+    caughtBy: 'link: select over one link',
+    as: 'stuck',
+  },
+  {
+    name: 'a mark does not ring the link',
+    file: BELL,
+    find: 'this.#rest.ring();',
+    replace: '',
+    caughtBy: 'link: an event loop',
+    as: 'stuck',
+  },
+  {
+    name: 'a link that rests above does not ring the agent',
+    file: SIGNAL,
+    find: 'this.#above();',
+    replace: ';',
+    caughtBy: 'link: select over two links',
+    as: 'stuck',
+  },
+  {
+    name: 'a link that was rung is not announced again before the next sleep',
+    file: SELECTOR,
+    find: /for \(const link of this\.#links\)\s+link\.restAbove\(\);/,
+    replace: 'if (this.$announced !== call) for (const link of this.#links) link.restAbove(); this.$announced = call;',
+    caughtBy: 'link: a scribbled ready set',
+    as: 'stuck',
+  },
+  {
+    name: 'marks are taken before the links are announced',
+    file: SELECTOR,
+    find: /(for \(const link of this\.#links\)\s+link\.restAbove\(\);)\s+(this\.#takeMarks\(\);)/,
+    replace: '$2 $1',
+    caughtBy: 'link: a scribbled ready set',
+    as: 'stuck',
+  },
+  {
+    name: 'a channel is armed without a second look',
+    file: SELECTOR,
+    find: 'this.end.ready || !this.end.arm()',
+    replace: 'this.end.ready || (this.end.arm(), false)',
+    caughtBy: 'link: select over two links',
+    as: 'stuck',
+  },
+  {
+    name: 'a channel whose other side knows no link is armed once',
+    file: SELECTOR,
+    find: 'watch.armed && !watch.end.arm()',
+    replace: 'watch.armed && watch.end.ready',
+    caughtBy: 'link: the attacher is not known yet',
+    as: 'stuck',
+  },
+  {
+    name: 'what the sleep has found is looked for a second time',
+    file: SELECTOR,
+    find: /if \(found !== undefined\)\s+return true;/,
+    replace: '',
+    caughtBy: 'link: the maker reads who attached',
+    as: 'stuck',
+  },
+  {
+    name: 'a slice looks at nothing',
+    file: SELECTOR,
+    find: 'this.#sleep = sleep(() => this.#lookAtAll());',
+    replace: 'this.#sleep = sleep(() => {});',
+    caughtBy: 'link: one agent of two is killed',
+    as: 'stuck',
+  },
+  {
+    name: 'an event loop takes the marks before it announces its rest',
+    file: END,
+    find: /while \(!loop\.park\(DATA, \(\) => this\.take\(\)\)\)\s+;/,
+    replace: 'this.take(); loop.park(DATA, () => false);',
+    caughtBy: 'link: an event loop',
+    as: 'stuck',
+  },
+  {
+    name: 'an event loop that has found marks does not rest again',
+    file: END,
+    find: /while \(!loop\.park\(DATA, \(\) => this\.take\(\)\)\)\s+;/,
+    replace: 'loop.park(DATA, () => this.take());',
+    caughtBy: 'link: select and event loop in turn',
+    as: 'stuck',
+  },
+];
