@@ -18,6 +18,7 @@ interface Counts {
 async function tool<T>(file: string): Promise<T> {
   return (await import(new URL(`../../tools/${file}`, import.meta.url).href)) as T;
 }
+const { putRight } = await tool<{ putRight(text: string): string }>('top-level.mjs');
 const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
 const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
 const { blocksOf, withDoors } = await tool<{
@@ -130,6 +131,27 @@ test('an example imports what the doors of the package say', () => {
     "import { a } from '../src/index.js';\nconst b = await import(\"../src/ring/index.js\");\nimport c from 'node:fs';";
   assert.equal(withDoors(code, doors), led);
   assert.throws(() => withDoors("import 'millrace/cellar';", doors), /no door/);
+});
+
+test('a bundle declares what never changes as constant, and classes by their names, on the lines where they were', () => {
+  const bundled = `var a = 1,
+  b = class _b { static { _b.made = new _b(); } },
+  c,
+  { d, e } = a;
+var f = () => { a += 1; for (c of [d]) f(); };
+export { b as B };
+`;
+  assert.equal(
+    putRight(bundled).replace(/ +/g, ' '),
+    ` let a = 1;
+ class b { static { b.made = new b(); } };
+ let c;
+ const { d, e } = a;
+ const f = () => { a += 1; for (c of [d]) f(); };
+export { b as B };
+`,
+  );
+  assert.equal(putRight('var a = { b: 1 };\na.b = 2;\n').trim(), 'const a = { b: 1 };\na.b = 2;');
 });
 
 test('a mutant changes one thing: an operator, a condition, a constant, or leaves a statement out', () => {

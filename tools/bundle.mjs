@@ -3,10 +3,11 @@
 //   dist/browser/   the same with the browser's platform inside, for the `browser` condition of package.json's `exports`
 //   dist/iife/      sab-message-port.global.js, which defines `SABMessagePortLib` for classic workers and script tags
 // docs/decisions/0023 tells why they look as they do.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
+import { putRight } from './top-level.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -34,7 +35,7 @@ const browser = {
     },
   ],
 };
-const node = { ...shared, platform: 'node' };
+export const node = { ...shared, platform: 'node' };
 
 /** Each door of the package that is a module: its name in `exports`, its files and the module behind it. */
 export function doors() {
@@ -51,40 +52,51 @@ export function doors() {
     }));
 }
 
-async function bundleDoors(outdir, options) {
+/** Bundles all doors into a folder, with esbuild's options for where they run. */
+export async function bundleDoors(outdir, options = node) {
   const entry = ({ file, source }) => ({ in: source, out: basename(file, '.js') });
-  const common = { ...options, outdir, format: 'esm', sourcemap: 'linked', sourcesContent: false };
+  const common = {
+    ...options,
+    outdir: resolve(root, outdir),
+    format: 'esm',
+    // Constants of other modules stand where they are used.
+    minifySyntax: true,
+    sourcemap: 'inline',
+    sourcesContent: false,
+    write: false,
+  };
   // A name without a hash for what they share: should splitting ever want a second chunk, this fails.
   const together = doors().filter(({ name }) => !ALONE.includes(name));
-  await build({ ...common, entryPoints: together.map(entry), splitting: true, chunkNames: 'core' });
-  for (const door of doors().filter(({ name }) => ALONE.includes(name))) {
-    await build({ ...common, entryPoints: [entry(door)] });
+  const runs = [
+    { ...common, entryPoints: together.map(entry), splitting: true, chunkNames: 'core' },
+    ...doors()
+      .filter(({ name }) => ALONE.includes(name))
+      .map((door) => ({ ...common, entryPoints: [entry(door)] })),
+  ];
+  mkdirSync(resolve(root, outdir), { recursive: true });
+  for (const run of runs) {
+    for (const { path, text } of (await build(run)).outputFiles) await finish(path, putRight(text));
   }
 }
 
-/**
- * A class that names itself in its own body comes out as `var Port = class _Port`, and would be called so in stacks and by
- * `util.inspect`. A blank in place of the underscore keeps the columns that the map knows.
- */
-function nameClasses(outdir) {
-  for (const name of readdirSync(join(root, outdir)).filter((it) => it.endsWith('.js'))) {
-    const file = join(root, outdir, name);
-    let text = readFileSync(file, 'utf8');
-    for (const [, known] of text.matchAll(/\bvar (\w+) = class _\1\b/g)) {
-      text = text.replace(new RegExp(`(?<![\\w$#.])_${known}\\b`, 'g'), ` ${known}`);
-    }
-    writeFileSync(file, text);
-  }
+/** Without blanks and comments, which a worker would read each time it starts; lines that a stack can tell apart, and all names. */
+async function finish(path, text) {
+  const { code, map } = await transform(text, {
+    sourcefile: basename(path),
+    minifyWhitespace: true,
+    lineLimit: 120,
+    legalComments: 'none',
+    target: shared.target,
+    sourcemap: 'external',
+    sourcesContent: false,
+  });
+  writeFileSync(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+  writeFileSync(`${path}.map`, map);
 }
 
 export async function bundle() {
-  for (const [outdir, options] of [
-    ['dist/lib', node],
-    ['dist/browser', browser],
-  ]) {
-    await bundleDoors(outdir, options);
-    nameClasses(outdir);
-  }
+  await bundleDoors('dist/lib', node);
+  await bundleDoors('dist/browser', browser);
   await build({
     ...browser,
     entryPoints: ['src/compat/sab-message-port.ts'],

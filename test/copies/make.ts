@@ -1,8 +1,9 @@
 // Copies of this library as a program with several installations has them: the same files in folders of their own.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { BuildOptions, Plugin } from 'esbuild';
 
 export interface Copy {
   readonly name: string;
@@ -27,29 +28,40 @@ interface Made {
 }
 
 const built = fileURLToPath(new URL('../../lib/', import.meta.url));
+const LAYOUT = fileURLToPath(new URL('../../../src/memory/layout.ts', import.meta.url));
 const names = ['first', 'second', 'other'];
-const VERSION = /\bLAYOUT_VERSION = (\d+)/;
+
+/** The bundler of the doors, with what the layout's module is changed to. */
+async function bundleChanged(outdir: string, change: (source: string) => string): Promise<void> {
+  const tool = new URL('../../../tools/bundle.mjs', import.meta.url).href;
+  const { bundleDoors, node } = (await import(tool)) as {
+    bundleDoors(outdir: string, options: BuildOptions): Promise<void>;
+    node: BuildOptions;
+  };
+  const changed: Plugin = {
+    name: 'changed-layout',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]memory[\\/]layout\.ts$/ }, () => ({
+        contents: change(readFileSync(LAYOUT, 'utf8')),
+        loader: 'ts',
+      }));
+    },
+  };
+  await bundleDoors(outdir, { ...node, plugins: [changed] });
+}
 
 export async function makeCopies(): Promise<Made> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-copies-'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
-  for (const name of names) {
-    cpSync(built, join(folder, name), { recursive: true });
-  }
-  let changed = 0;
-  for (const path of readdirSync(join(folder, 'other'), { recursive: true }) as string[]) {
-    if (!path.endsWith('.js')) continue;
-    const file = join(folder, 'other', path);
-    const text = readFileSync(file, 'utf8');
-    if (!VERSION.test(text)) continue;
-    writeFileSync(
-      file,
-      text.replace(VERSION, (_, version) => `LAYOUT_VERSION = ${Number(version) + 1}`),
+  for (const name of ['first', 'second']) cpSync(built, join(folder, name), { recursive: true });
+  await bundleChanged(join(folder, 'other'), (source) => {
+    const next = source.replace(
+      /\bLAYOUT_VERSION = (\d+);/,
+      (_, version) => `LAYOUT_VERSION = ${Number(version) + 1};`,
     );
-    changed++;
-  }
-  // What two doors share, and the two that share nothing.
-  if (changed !== 3) throw new Error(`LAYOUT_VERSION is defined in ${changed} files, not in three`);
+    if (next === source) throw new Error('LAYOUT_VERSION is not where it was');
+    return next;
+  });
   const urlOf = (name: string, file: string): string => pathToFileURL(join(folder, name, file)).href;
   const open = async (name: string): Promise<Copy> => ({
     name,
