@@ -161,8 +161,10 @@ test('a blocked end hears of a spawned one that was terminated, on every runtime
   );
   const goer = spawnThread(spawn, (stage) => {
     const { remote } = stage.millrace.parentPort().receive() as { remote: unknown };
-    stage.millrace.attach(remote).postMessage('here');
-    setInterval(() => {}, 1_000_000);
+    const port = stage.millrace.attach(remote);
+    port.postMessage('here');
+    // Holds it: the collector would end it as dropped.
+    setInterval(() => port.closed, 1_000_000);
   });
   goer.port.postMessage({ remote: other }, other.transfer);
   await survivor.gates.passAsync(0);
