@@ -149,3 +149,18 @@ export const KNOWN_TEXT_BYTES_MAX: number = 2 ** 30;
 export const KNOWN_TEXT_CANDIDATES: number = 64;
 /** Texts with the same fingerprint among the remembered ones. */
 export const KNOWN_TEXTS_ALIKE_MAX: number = 4;
+
+// ---- byte streams -----------------------------------------------------------------------------------------------
+
+/** Bytes of records that a side takes on each channel of a connection before it acknowledges any: its credit at the start. */
+export const STREAM_WINDOW_DEFAULT: number = 256 * 1024;
+/** Below it the parts of a large message would be shorter than their headers are worth. */
+export const STREAM_WINDOW_MIN: number = 1024;
+/** Bytes of credit that a peer may give: who believed more would keep as much memory for one frame. */
+export const STREAM_WINDOW_MAX: number = 16 * 1024 * 1024;
+/** Bytes of records in one frame: no more than the largest credit. */
+export const STREAM_FRAME_BYTES_MAX: number = STREAM_WINDOW_MAX;
+/** Channels that a peer may have open on one connection: each costs some objects before anything goes over it. */
+export const STREAM_CHANNELS_MAX: number = 65_536;
+/** Bytes of the first memory for what has arrived; doubled as the credit is used. */
+export const STREAM_MEMORY_FIRST: number = 1024;

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import * as errors from '../src/errors.ts';
 import * as header from '../src/frame/header.ts';
 import * as layout from '../src/memory/layout.ts';
+import * as frames from '../src/transport/stream/frames.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -92,6 +93,23 @@ if (documents.includes('docs/protocol/memory-layout.md')) {
     assert.match(text, new RegExp(`version[^.\\n]{0,20}\\b${layout.LAYOUT_VERSION}\\b`, 'i'));
   });
 }
+
+test('docs/protocol/stream.md lists every frame with its body, every code of RESET, and the numbers of the greeting', () => {
+  const text = read('docs/protocol/stream.md');
+  const rows = [...text.matchAll(/^\| (\d+) \| ([A-Z]+) \| [^|]+ \| (?:(\d+)|whole records)/gm)];
+  const types = Object.fromEntries(rows.map(([, type, name]) => [name, Number(type)]));
+  const bodies = Object.fromEntries(
+    rows.filter(([, , , words]) => words).map(([, type, , words]) => [type, 4 * Number(words)]),
+  );
+  const { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG } = frames;
+  assert.deepEqual(types, { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG });
+  assert.deepEqual(bodies, frames.BODY_BYTES);
+  const codes = [...text.slice(text.indexOf('| CODE')).matchAll(/^\| (\d) \|/gm)].map(([, code]) => Number(code));
+  assert.deepEqual(codes, [frames.CODE_DAMAGE, frames.CODE_VERSION, frames.CODE_REFUSED]);
+  assert.ok(
+    text.includes(`0x${frames.STREAM_MAGIC.toString(16)}`) && text.includes(`VERSION ${frames.STREAM_VERSION} `),
+  );
+});
 
 if (documents.includes('docs/protocol/memory-layout.md')) {
   test('docs/protocol/memory-layout.md lists every kind of record, and no other', () => {

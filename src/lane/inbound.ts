@@ -241,9 +241,10 @@ export class LaneInbound {
   #leave(): void {
     const source = this.#source;
     source.advance();
+    // Before the other side is told of it.
+    this.#taken(source.length);
     if (source.caughtUp || source.held * 4 >= source.capacity) source.release();
     else source.tell();
-    this.#taken(source.length);
   }
 
   readonly #decodeJoined = (kind: number, whole: Views, length: number): unknown => {

@@ -308,7 +308,7 @@ export class LaneOutbound {
 
   #starve(bytes: number): false {
     // The next message is expected to be a little longer than the last one, which may be more than a record takes.
-    this.#starvedFor = Math.min(bytes, this.#sink.maxPayload);
+    this.#starvedFor = Math.max(1, Math.min(bytes, this.#sink.maxPayload));
     this.#notes.stalled();
     // Inside cork too: a reader that sees nothing makes no room.
     this.#sink.publish();

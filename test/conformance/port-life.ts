@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { CLOSED, type CloseReason, EMPTY, UsageError } from '../../src/index.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
-import type { PortWorld } from './port.ts';
+import { only, type PortWorld } from './port.ts';
 
 /** What this runtime's own way of showing a value makes of it. */
 function logged(value: unknown): string {
@@ -15,14 +15,15 @@ function logged(value: unknown): string {
   return inspect(value);
 }
 
-export function portLife({ name, pair, far }: PortWorld): void {
+export function portLife({ name, pair, far, threads, blocks, moves }: PortWorld): void {
+  const inThreads = only(threads);
   test(`${name}: what was posted before close() still arrives, also what was in the outbox, large and small`, async () => {
     const { a, b } = pair({ capacityBytes: 1024 });
     const long = 'l'.repeat(20_000);
     const buffer = new ArrayBuffer(32);
     for (let i = 0; i < 100; i++) a.postMessage(i);
     a.postMessage(long);
-    a.postMessage({ buffer }, [buffer]);
+    a.postMessage({ buffer }, moves ? [buffer] : []);
     a.postMessage('last');
     a.close();
     for (let i = 0; i < 100; i++) assert.equal(await within('a number', b.receiveAsync()), i);
@@ -82,7 +83,7 @@ export function portLife({ name, pair, far }: PortWorld): void {
     },
   ];
   for (const { how, reason, role } of ends) {
-    test(`${name}: a peer that ${how} leaves everything it posted, and the reason "${reason}"`, async () => {
+    inThreads(`${name}: a peer that ${how} leaves everything it posted, and the reason "${reason}"`, async () => {
       // The ring holds a part only: the rest waits in the peer's outbox when it ends.
       const { port } = far(role, { capacityBytes: 2048 });
       for (let i = 0; i < 500; i++) assert.equal(await within('a message', port.receiveAsync()), i);
@@ -92,23 +93,26 @@ export function portLife({ name, pair, far }: PortWorld): void {
     });
   }
 
-  test(`${name}: a peer that is terminated leaves what it had published, and the reason "terminated"`, async () => {
-    const { port, thread } = far((stage) => {
-      const port = stage.port();
-      for (let i = 0; i < 10; i++) port.postMessage(i);
-      // On its event loop: on Deno a terminated thread that computes goes on computing, and so is alive.
-      setInterval(() => stage.gates.open(0), 1);
-      return new Promise(() => {});
-    });
-    await thread.gates.passAsync(0);
-    await thread.kill();
-    for (let i = 0; i < 10; i++) assert.equal(await within('a message', port.receiveAsync()), i);
-    assert.equal(await within('the end', port.receiveAsync()), CLOSED);
-    assert.equal(await within('the reason', port.closed), 'terminated');
-    port.close();
-  });
+  inThreads(
+    `${name}: a peer that is terminated leaves what it had published, and the reason "terminated"`,
+    async () => {
+      const { port, thread } = far((stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 10; i++) port.postMessage(i);
+        // On its event loop: on Deno a terminated thread that computes goes on computing, and so is alive.
+        setInterval(() => stage.gates.open(0), 1);
+        return new Promise(() => {});
+      });
+      await thread.gates.passAsync(0);
+      await thread.kill();
+      for (let i = 0; i < 10; i++) assert.equal(await within('a message', port.receiveAsync()), i);
+      assert.equal(await within('the end', port.receiveAsync()), CLOSED);
+      assert.equal(await within('the reason', port.closed), 'terminated');
+      port.close();
+    },
+  );
 
-  test(`${name}: reason is known to synchronous code as soon as the end is, and undefined before`, async () => {
+  inThreads(`${name}: reason is known to synchronous code as soon as the end is, and undefined before`, async () => {
     for (const { reason, role } of ends) {
       const { port } = far(role, { capacityBytes: 65536 });
       assert.equal(port.receive(), 0);
@@ -125,7 +129,7 @@ export function portLife({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: a thread that answers a peer who has left does not die of it`, async () => {
+  inThreads(`${name}: a thread that answers a peer who has left does not die of it`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       const job = port.receive();
@@ -140,7 +144,7 @@ export function portLife({ name, pair, far }: PortWorld): void {
     assert.equal(await thread.done(), 1);
   });
 
-  test(`${name}: a peer that is alive but busy is not called dead`, async () => {
+  inThreads(`${name}: a peer that is alive but busy is not called dead`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       stage.gates.open(0);
@@ -156,7 +160,7 @@ export function portLife({ name, pair, far }: PortWorld): void {
     await thread.done();
   });
 
-  test(`${name}: interrupt() sets a word that a busy peer reads without touching the queue`, async () => {
+  inThreads(`${name}: interrupt() sets a word that a busy peer reads without touching the queue`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       let turns = 0;
@@ -170,92 +174,101 @@ export function portLife({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
-  test(`${name}: an interrupt names its job: a late one leaves the next job alone, one that comes early keeps`, async () => {
-    const { port, thread } = far((stage) => {
-      const port = stage.port();
-      const told: string[] = [];
-      for (const id of port.blocking() as Iterable<number>) {
-        stage.gates.open(id);
-        stage.gates.pass(id + 10);
-        told.push(`${id} ${port.interrupted === id ? 'aborted' : 'done'}`);
-        port.clearInterrupt(id);
-      }
-      return told;
-    });
-    const job = (id: number, during: () => void): void => {
-      port.postMessage(id);
-      thread.gates.pass(id);
-      during();
-      thread.gates.open(id + 10);
-    };
-    job(1, () => port.interrupt(1));
-    job(2, () => {});
-    // Late: job 2 has ended when it is called off, and job 3 does not end of it.
-    job(3, () => port.interrupt(2));
-    // Early: job 4 is called off before the thread takes it; that job 3 was ended before changes nothing.
-    job(4, () => port.interrupt(5));
-    job(5, () => {});
-    port.close();
-    assert.deepEqual(await thread.done(), ['1 aborted', '2 done', '3 done', '4 done', '5 aborted']);
-  });
+  inThreads(
+    `${name}: an interrupt names its job: a late one leaves the next job alone, one that comes early keeps`,
+    async () => {
+      const { port, thread } = far((stage) => {
+        const port = stage.port();
+        const told: string[] = [];
+        for (const id of port.blocking() as Iterable<number>) {
+          stage.gates.open(id);
+          stage.gates.pass(id + 10);
+          told.push(`${id} ${port.interrupted === id ? 'aborted' : 'done'}`);
+          port.clearInterrupt(id);
+        }
+        return told;
+      });
+      const job = (id: number, during: () => void): void => {
+        port.postMessage(id);
+        thread.gates.pass(id);
+        during();
+        thread.gates.open(id + 10);
+      };
+      job(1, () => port.interrupt(1));
+      job(2, () => {});
+      // Late: job 2 has ended when it is called off, and job 3 does not end of it.
+      job(3, () => port.interrupt(2));
+      // Early: job 4 is called off before the thread takes it; that job 3 was ended before changes nothing.
+      job(4, () => port.interrupt(5));
+      job(5, () => {});
+      port.close();
+      assert.deepEqual(await thread.done(), ['1 aborted', '2 done', '3 done', '4 done', '5 aborted']);
+    },
+  );
 
-  test(`${name}: receive({ interruptible: true }) comes back for an interrupt, blocked or not, and prefers messages`, async () => {
-    const { a, b } = pair();
-    a.interrupt(3);
-    assert.equal(b.receive({ interruptible: true }), EMPTY);
-    assert.deepEqual(b.receiveMany(5, { interruptible: true, timeoutMs: 10_000 }), []);
-    assert.equal(b.receive({ interruptible: true, timeoutMs: 10_000 }), EMPTY, 'as long as it stands');
-    a.postMessage('a message');
-    assert.equal(b.receive({ interruptible: true }), 'a message');
-    assert.equal(b.receive({ timeoutMs: 1 }), EMPTY);
-    assert.equal(b.clearInterrupt(4), 3, 'it is another one, and stays');
-    assert.equal(b.clearInterrupt(3), 3);
-    assert.equal(b.interrupted, 0);
-    assert.equal(b.receive({ interruptible: true, timeoutMs: 1 }), EMPTY);
-    await assert.rejects(b.receiveAsync({ interruptible: true } as never), { code: 'ERR_OPTION' });
-    for (const wrong of [0, 1.5, '1' as never]) assert.throws(() => b.clearInterrupt(wrong), { code: 'ERR_OPTION' });
-    a.interrupt();
-    a.close();
-    assert.equal(b.receive({ interruptible: true }), CLOSED, 'the end, too, comes first');
-    b.close();
-  });
+  only(blocks)(
+    `${name}: receive({ interruptible: true }) comes back for an interrupt, blocked or not, and prefers messages`,
+    async () => {
+      const { a, b } = pair();
+      a.interrupt(3);
+      assert.equal(b.receive({ interruptible: true }), EMPTY);
+      assert.deepEqual(b.receiveMany(5, { interruptible: true, timeoutMs: 10_000 }), []);
+      assert.equal(b.receive({ interruptible: true, timeoutMs: 10_000 }), EMPTY, 'as long as it stands');
+      a.postMessage('a message');
+      assert.equal(b.receive({ interruptible: true }), 'a message');
+      assert.equal(b.receive({ timeoutMs: 1 }), EMPTY);
+      assert.equal(b.clearInterrupt(4), 3, 'it is another one, and stays');
+      assert.equal(b.clearInterrupt(3), 3);
+      assert.equal(b.interrupted, 0);
+      assert.equal(b.receive({ interruptible: true, timeoutMs: 1 }), EMPTY);
+      await assert.rejects(b.receiveAsync({ interruptible: true } as never), { code: 'ERR_OPTION' });
+      for (const wrong of [0, 1.5, '1' as never]) assert.throws(() => b.clearInterrupt(wrong), { code: 'ERR_OPTION' });
+      a.interrupt();
+      a.close();
+      assert.equal(b.receive({ interruptible: true }), CLOSED, 'the end, too, comes first');
+      b.close();
+    },
+  );
 
   for (const outbox of [false, true]) {
     const more = outbox ? ', also with something in its outbox' : '';
-    test(`${name}: an interrupt wakes a thread that sleeps in receive({ interruptible: true })${more}, and no other`, async () => {
-      const { port, thread } = far(
-        (stage) => {
-          const port = stage.port();
-          // More than the ring holds.
-          if (stage.data) for (let i = 0; i < 200; i++) port.postMessage(i);
-          let value: unknown;
-          while ((value = port.receive({ interruptible: true })) !== 'enough') {
-            if (value !== stage.millrace.EMPTY) throw new Error(`it came back with ${String(value)}`);
-            if (port.clearInterrupt() !== 7) throw new Error('it came back for nothing');
-          }
-          stage.gates.open(0);
-          return [port.receive(), port.clearInterrupt()];
-        },
-        { ...(outbox ? { capacityBytes: 1024 } : {}), spinMicroseconds: 0 },
-        outbox,
-      );
-      // Only a reader that sleeps is rung, so a count of rings says that it slept.
-      await until('five interrupts have met a sleeper', () => {
-        port.interrupt(7);
-        return port.stats().wakes >= 5;
-      });
-      port.postMessage('enough');
-      await thread.gates.passAsync(0);
-      const { wakes } = port.stats();
-      for (let turns = 0; turns < 20; turns++) {
-        port.interrupt(9);
-        await turn();
-      }
-      assert.equal(port.stats().wakes, wakes, 'who did not ask for it sleeps on');
-      port.postMessage('a message');
-      assert.deepEqual(await thread.done(), ['a message', 9]);
-      port.close();
-    });
+    inThreads(
+      `${name}: an interrupt wakes a thread that sleeps in receive({ interruptible: true })${more}, and no other`,
+      async () => {
+        const { port, thread } = far(
+          (stage) => {
+            const port = stage.port();
+            // More than the ring holds.
+            if (stage.data) for (let i = 0; i < 200; i++) port.postMessage(i);
+            let value: unknown;
+            while ((value = port.receive({ interruptible: true })) !== 'enough') {
+              if (value !== stage.millrace.EMPTY) throw new Error(`it came back with ${String(value)}`);
+              if (port.clearInterrupt() !== 7) throw new Error('it came back for nothing');
+            }
+            stage.gates.open(0);
+            return [port.receive(), port.clearInterrupt()];
+          },
+          { ...(outbox ? { capacityBytes: 1024 } : {}), spinMicroseconds: 0 },
+          outbox,
+        );
+        // Only a reader that sleeps is rung, so a count of rings says that it slept.
+        await until('five interrupts have met a sleeper', () => {
+          port.interrupt(7);
+          return port.stats().wakes >= 5;
+        });
+        port.postMessage('enough');
+        await thread.gates.passAsync(0);
+        const { wakes } = port.stats();
+        for (let turns = 0; turns < 20; turns++) {
+          port.interrupt(9);
+          await turn();
+        }
+        assert.equal(port.stats().wakes, wakes, 'who did not ask for it sleeps on');
+        port.postMessage('a message');
+        assert.deepEqual(await thread.done(), ['a message', 9]);
+        port.close();
+      },
+    );
   }
 
   test(`${name}: interrupt() takes 1 to 2^31 - 1 and refuses the rest`, () => {

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
-import type { PortWorld } from './port.ts';
+import { only, type PortWorld } from './port.ts';
 
 /** Messages that must not be taken for "nothing there". */
 const NOTHINGS: readonly unknown[] = [null, undefined, 0, -0, false, Number.NaN, '', 0n];
 
-export function portReceiving({ name, pair, far }: PortWorld): void {
+export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): void {
+  const inThreads = only(threads);
   test(`${name}: tryReceive() answers EMPTY, then messages in order, then EMPTY again`, () => {
     const { a, b } = pair();
     assert.equal(b.tryReceive(), EMPTY);
@@ -33,7 +34,7 @@ export function portReceiving({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: receive() returns what is there without waiting, and EMPTY at its time limit`, () => {
+  only(blocks)(`${name}: receive() returns what is there without waiting, and EMPTY at its time limit`, () => {
     const { a, b } = pair();
     a.postMessage('x');
     assert.equal(b.receive(), 'x');
@@ -45,7 +46,7 @@ export function portReceiving({ name, pair, far }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: receive() blocks until a message comes from another thread, on both sides`, async () => {
+  inThreads(`${name}: receive() blocks until a message comes from another thread, on both sides`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       for (let value = port.receive(); value !== 'stop'; value = port.receive()) port.send(value);
@@ -59,7 +60,7 @@ export function portReceiving({ name, pair, far }: PortWorld): void {
     port.close();
   });
 
-  test(`${name}: a blocked receive() that has gone to sleep is woken by each message`, async () => {
+  inThreads(`${name}: a blocked receive() that has gone to sleep is woken by each message`, async () => {
     const { port, thread } = far(
       (stage) => {
         const port = stage.port();

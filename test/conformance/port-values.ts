@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { CodecError, DataCloneError, EMPTY, UsageError } from '../../src/index.ts';
 import { difference } from '../kit/same-clone.ts';
 import { within } from '../kit/watchdog.ts';
-import type { PortWorld } from './port.ts';
+import { only, type PortWorld } from './port.ts';
 
 /** One of each kind that structured clone carries. */
 function everything(): unknown[] {
@@ -38,7 +38,8 @@ function everything(): unknown[] {
   ];
 }
 
-export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
+export function portValues({ name, pair, far, sharesMemory, threads, moves }: PortWorld): void {
+  const inThreads = only(threads);
   test(`${name}: everything that structured clone carries arrives equal`, () => {
     const { a, b } = pair();
     for (const value of everything()) {
@@ -53,7 +54,7 @@ export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
     assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
   });
 
-  test(`${name}: it also arrives equal through another thread and back, all under way at once`, async () => {
+  inThreads(`${name}: it also arrives equal through another thread and back, all under way at once`, async () => {
     const { port, thread } = far((stage) => {
       const port = stage.port();
       for (const value of port.blocking()) port.send(value);
@@ -67,7 +68,7 @@ export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
     await thread.done();
   });
 
-  test(`${name}: transferables move, in order with the messages around them`, async () => {
+  only(moves)(`${name}: transferables move, in order with the messages around them`, async () => {
     const { a, b } = pair();
     const buffer = new ArrayBuffer(16);
     new Uint8Array(buffer)[3] = 7;
@@ -91,7 +92,7 @@ export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: an event lists the MessagePorts that came in its message`, async () => {
+  only(moves)(`${name}: an event lists the MessagePorts that came in its message`, async () => {
     const { a, b } = pair();
     const { port1, port2 } = new MessageChannel();
     const event = new Promise<{ data: unknown; ports: readonly unknown[] }>((resolve) => {
@@ -106,7 +107,7 @@ export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: transferables and plain messages keep their order through a full ring`, async () => {
+  inThreads(`${name}: transferables and plain messages keep their order through a full ring`, async () => {
     const { port, thread } = far(
       (stage) => {
         const seen: string[] = [];
@@ -134,7 +135,7 @@ export function portValues({ name, pair, far, sharesMemory }: PortWorld): void {
   });
 
   if (sharesMemory) {
-    test(`${name}: a SharedArrayBuffer arrives shared`, async () => {
+    inThreads(`${name}: a SharedArrayBuffer arrives shared`, async () => {
       const { port, thread } = far((stage) => {
         const words = new Int32Array(stage.port().receive() as SharedArrayBuffer);
         Atomics.store(words, 0, 42);

@@ -8,6 +8,10 @@ function world(name: string, defaults: ChannelOptions): PortWorld {
   return {
     name,
     sharesMemory: true,
+    blocks: true,
+    moves: true,
+    threads: true,
+    latest: true,
     pair(options) {
       const all = { ...defaults, ...options };
       const { port, remote } = channel(all);

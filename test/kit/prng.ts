@@ -96,3 +96,22 @@ export function eachCase(from: number, to: number, body: (random: Random, index:
     }
   }
 }
+
+/** The same for a `body` that takes its time; one case after the other. */
+export async function eachCaseAsync(
+  from: number,
+  to: number,
+  body: (random: Random, index: number) => Promise<void>,
+): Promise<void> {
+  const only = numberFrom('CASE');
+  for (let index = from; index < to; index++) {
+    if (only !== undefined && only !== index) continue;
+    try {
+      await body(new Random(seed, index), index);
+    } catch (error) {
+      throw new Error(`${String((error as Error)?.message ?? error)}\n  repeat with SEED=${seed} CASE=${index}`, {
+        cause: error,
+      });
+    }
+  }
+}

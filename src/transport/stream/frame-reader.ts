@@ -1,0 +1,95 @@
+// Cuts a byte stream into frames, however its chunks fall. Keeps a header and a control frame at the most: the bytes of DATA go
+// on as they come.
+import { LayoutError } from '../../errors.ts';
+import { STREAM_FRAME_BYTES_MAX } from '../../limits.ts';
+import { BODY_BYTES, CONTROL_BYTES_MAX, DATA, FRAME_HEADER_BYTES, OPTIONAL_TYPES } from './frames.ts';
+
+export interface FrameHandler {
+  /** A frame that is not DATA, whole. `words` is the reader's own and holds until it returns. */
+  control(type: number, channel: number, words: Int32Array): void;
+  /** A DATA frame of `length` bytes begins. */
+  dataBegins(channel: number, length: number): void;
+  /** Its next bytes: `bytes` from `start` to `end`, the medium's own until it returns. */
+  data(bytes: Uint8Array, start: number, end: number): void;
+  dataEnds(): void;
+}
+
+export class FrameReader {
+  readonly #handler: FrameHandler;
+  /** Of the frame at hand, as far as it is kept: header, then body. */
+  readonly #kept = new Int32Array((FRAME_HEADER_BYTES + CONTROL_BYTES_MAX) >>> 2);
+  readonly #keptBytes = new Uint8Array(this.#kept.buffer);
+  #filled = 0;
+  /** Bytes to keep before anything can be done. */
+  #wanted: number = FRAME_HEADER_BYTES;
+  /** Bytes of a DATA frame that are still to come. */
+  #data = 0;
+
+  constructor(handler: FrameHandler) {
+    this.#handler = handler;
+  }
+
+  /** Whether the stream stands between two frames. */
+  get between(): boolean {
+    return this.#filled === 0 && this.#data === 0;
+  }
+
+  /**
+   * Takes what has come.
+   * @throws LayoutError if it can be no frame; what follows means nothing then
+   */
+  feed(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#data > 0) {
+        const end = Math.min(bytes.length, at + this.#data);
+        this.#data -= end - at;
+        this.#handler.data(bytes, at, end);
+        if (this.#data === 0) this.#handler.dataEnds();
+        at = end;
+        continue;
+      }
+      const end = Math.min(bytes.length, at + this.#wanted - this.#filled);
+      this.#keptBytes.set(bytes.subarray(at, end), this.#filled);
+      this.#filled += end - at;
+      at = end;
+      if (this.#filled === this.#wanted) this.#whole();
+    }
+  }
+
+  #whole(): void {
+    const length = this.#kept[0] as number;
+    const type = (this.#kept[1] as number) & 0xff;
+    const channel = (this.#kept[1] as number) >>> 8;
+    if (this.#filled === FRAME_HEADER_BYTES) {
+      check(type, length);
+      if (type === DATA) {
+        this.#filled = 0;
+        this.#data = length;
+        this.#handler.dataBegins(channel, length);
+        if (length === 0) this.#handler.dataEnds();
+        return;
+      }
+      this.#wanted = FRAME_HEADER_BYTES + length;
+      if (length > 0) return;
+    }
+    this.#filled = 0;
+    this.#wanted = FRAME_HEADER_BYTES;
+    this.#handler.control(
+      type,
+      channel,
+      this.#kept.subarray(FRAME_HEADER_BYTES >>> 2, (FRAME_HEADER_BYTES + length) >>> 2),
+    );
+  }
+}
+
+function check(type: number, length: number): void {
+  if (type === DATA) {
+    if (length >= 0 && length <= STREAM_FRAME_BYTES_MAX && (length & 7) === 0) return;
+  } else if (type >= OPTIONAL_TYPES) {
+    if (length >= 0 && length <= CONTROL_BYTES_MAX && (length & 7) === 0) return;
+  } else if (BODY_BYTES[type] === length) return;
+  throw new LayoutError(`Cannot read the stream: a frame claims type ${type} and ${length} bytes`, {
+    length,
+    kind: type,
+  });
+}

@@ -1,0 +1,149 @@
+// Records that go over a byte stream: written one behind the other into a frame, which is handed over when they are published.
+// How far it may write, the reader says (LIMIT, a credit in bytes); what was taken over, too (TAKEN).
+//
+// Invariants (with source.ts):
+// B1. taken <= position <= limit, and limit never exceeds taken by more than the reader keeps memory for.
+// B2. limit and taken never fall: an ACK that would have them fall is damage.
+import { HEADER_BYTES, RECORD_ALIGN, recordBytes } from '../../frame/header.ts';
+import type { RecordSink } from '../../lane/records.ts';
+import { type Views, viewsOf } from '../../memory/region.ts';
+import { FULL } from '../../ring/producer.ts';
+import { FRAME_HEADER_BYTES } from './frames.ts';
+
+/** Bytes of payload below which a claim is not worth an attempt. */
+const LEAST = 8;
+
+export class StreamSink implements RecordSink {
+  /** What the reader keeps memory for; unknown, and 0, until it has greeted. */
+  capacity = 0;
+  maxPayload = 0;
+  /** Behind the last record that was committed. */
+  position = 0;
+  claimed = -1;
+  readonly #tag: number;
+  readonly #write: (frame: Uint8Array) => void;
+  /** A frame's header, and behind it the records that it will have. */
+  #views: Views | undefined;
+  /** Bytes of records committed and not handed over yet. */
+  #gathered = 0;
+  /** Gathered bytes from which on a commit hands over by itself. */
+  #gatherBytes = 0;
+  #limit = 0;
+  #limitSeen = 0;
+  #taken = 0;
+
+  /**
+   * @param tag second header word of this channel's frames of records
+   * @param write hands a frame over; it is the sink's again when it returns
+   */
+  constructor(tag: number, write: (frame: Uint8Array) => void) {
+    this.#tag = tag;
+    this.#write = write;
+  }
+
+  /** The reader keeps memory for so many bytes: the credit to begin with. */
+  begin(window: number): void {
+    this.capacity = window;
+    this.maxPayload = Math.floor(window / 2) - HEADER_BYTES;
+    this.#limit = window;
+    this.#views = undefined;
+  }
+
+  /** Made at first use: a channel over which nothing goes costs none. */
+  get views(): Views {
+    this.#views ??= viewsOf(new ArrayBuffer(FRAME_HEADER_BYTES + this.capacity));
+    return this.#views;
+  }
+
+  claimUpTo(wanted: number, limit: number): number {
+    const room = Math.min(this.claimable(wanted), limit);
+    return room < LEAST ? FULL : this.tryClaim(room);
+  }
+
+  tryClaim(length: number): number {
+    const need = recordBytes(length);
+    if (need > this.#room && this.#lackOf(need)) return FULL;
+    this.claimed = length;
+    return FRAME_HEADER_BYTES + this.#gathered + HEADER_BYTES;
+  }
+
+  claimable(wanted: number): number {
+    const need = recordBytes(wanted);
+    if (need > this.#room) this.#lackOf(need);
+    return Math.min(this.#room - HEADER_BYTES, this.maxPayload);
+  }
+
+  commit(length: number, kind: number): void {
+    const { words, bytes } = this.views;
+    const at = FRAME_HEADER_BYTES + this.#gathered;
+    words[at >>> 2] = length;
+    words[(at >>> 2) + 1] = kind | 0;
+    const end = at + recordBytes(length);
+    // What stood there before is nobody's business.
+    for (let i = at + HEADER_BYTES + length; i < end; i++) bytes[i] = 0;
+    this.position += end - at;
+    this.#gathered += end - at;
+    this.claimed = -1;
+    if (this.#gathered >= this.#gatherBytes) this.publish();
+  }
+
+  abort(): void {
+    this.claimed = -1;
+  }
+
+  publish(): void {
+    const bytes = this.#gathered;
+    if (bytes === 0) return;
+    const { words, bytes: memory } = this.views;
+    words[0] = bytes;
+    words[1] = this.#tag;
+    this.#gathered = 0;
+    this.#write(memory.subarray(0, FRAME_HEADER_BYTES + bytes));
+  }
+
+  cork<R>(body: () => R): R {
+    const before = this.#gatherBytes;
+    this.#gatherBytes = Math.max(before, this.capacity / 4);
+    try {
+      return body();
+    } finally {
+      this.#gatherBytes = before;
+      if (this.claimed < 0 && this.#gathered >= before) this.publish();
+    }
+  }
+
+  releasedUpTo(position: number): boolean {
+    return this.#taken >= position;
+  }
+  lookAtHead(): void {
+    this.#limitSeen = this.#limit;
+  }
+  get headMoved(): boolean {
+    return this.#limit > this.#limitSeen;
+  }
+  get untaken(): number {
+    return this.#taken + 1;
+  }
+
+  /** The reader has taken everything before `taken`, and takes as much as to `limit`. False: it cannot be. */
+  acknowledge(taken: number, limit: number): boolean {
+    const fits =
+      taken >= this.#taken && taken <= this.position && limit >= this.#limit && limit <= taken + this.capacity;
+    if (!fits || limit % RECORD_ALIGN !== 0) return false;
+    this.#taken = taken;
+    this.#limit = limit;
+    return true;
+  }
+
+  get #room(): number {
+    return Math.min(this.#limit - this.position, this.capacity - this.#gathered);
+  }
+
+  /** Whether there is too little room, also once what has gathered is handed over: a reader that sees nothing makes none. */
+  #lackOf(need: number): boolean {
+    if (this.claimed < 0) this.publish();
+    if (need <= this.#room) return false;
+    this.#limitSeen = this.#limit;
+    return true;
+  }
+}

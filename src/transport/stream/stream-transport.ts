@@ -1,0 +1,276 @@
+// A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
+// only a native clone carries is refused, and so is overflow `latest`, which needs memory that its reader can look at.
+import type { Codec, CodecOptions } from '../../codec/codec.ts';
+import { LayoutError, UnsupportedError } from '../../errors.ts';
+import { NOTHING_BESIDE } from '../../lane/beside.ts';
+import { LaneInbound } from '../../lane/inbound.ts';
+import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
+import { LaneOutbound } from '../../lane/outbound.ts';
+import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
+import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
+import { Spin } from '../../wait/spin.ts';
+import type { Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
+import type { ChannelOwner, StreamChannel } from './channel.ts';
+import type { StreamConnection } from './connection.ts';
+
+export interface StreamOptions {
+  readonly codec: Codec;
+  /** Every codec whose payloads this end can read. */
+  readonly codecs: readonly Codec[];
+  /** Beside what the channel was opened with. */
+  readonly codecOptions: Pick<CodecOptions, 'exactArrays'>;
+  readonly overflow: OverflowPolicy;
+  readonly highWaterMark: number;
+  readonly outboxLimit: number;
+}
+
+const NEVER_SPINS = new Spin(0);
+
+export class StreamTransport implements Transport, ChannelOwner, LoopWait {
+  readonly out: Outbound;
+  readonly in: Inbound;
+  readonly loop: LoopWait = this;
+  readonly interrupts: Interrupts;
+  readonly spin: Spin = NEVER_SPINS;
+  readonly #connection: StreamConnection;
+  readonly #channel: StreamChannel;
+  readonly #lane: LaneOutbound;
+  readonly #outbox: Outbox;
+  readonly #events: TransportEvents;
+  #held = false;
+  #parks = 0;
+  #parked: { readonly data: boolean; readonly space: boolean; readonly taken: Mark | undefined } | undefined;
+  #wakes = false;
+  /** This end is closed, and what it had accepted still goes out. */
+  #lingers = false;
+  #inDrain = false;
+
+  /** @throws UnsupportedError for overflow `latest` */
+  constructor(connection: StreamConnection, channel: StreamChannel, options: StreamOptions, events: TransportEvents) {
+    if (options.overflow === 'latest') {
+      throw new UnsupportedError(
+        "Cannot keep the newest only: overflow 'latest' needs memory that both sides see; over this connection use 'drop-oldest'",
+        { feature: 'latest' },
+      );
+    }
+    this.#connection = connection;
+    this.#channel = channel;
+    this.#events = events;
+    this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
+    const { messageMax, texts, textBytes } = channel.terms;
+    const codecOptions: CodecOptions = { ...options.codecOptions, knownTexts: texts, knownTextBytes: textBytes };
+    this.#lane = new LaneOutbound({
+      sink: channel.sink,
+      notes: channel.outNotes,
+      beside: NOTHING_BESIDE,
+      encoder: options.codec.createEncoder(codecOptions),
+      kind: options.codec.kind,
+      messageMax,
+      outbox: this.#outbox,
+      maySpin: false,
+      failed: (error) => events.failed(error),
+    });
+    this.out = new Writing(this.#lane);
+    const lane = new LaneInbound({
+      source: channel.source,
+      notes: channel.inNotes,
+      beside: NOTHING_BESIDE,
+      decoders: new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(codecOptions)])),
+      messageMax,
+    });
+    this.in = new Reading(lane, channel);
+    this.interrupts = {
+      get word() {
+        return channel.interrupted;
+      },
+      raise: (word) => {
+        if (channel.ended === undefined) connection.sendInterrupt(channel.number, word);
+      },
+      clear(word) {
+        const was = channel.interrupted;
+        if (word === undefined || word === was) channel.interrupted = 0;
+        return was;
+      },
+    };
+    channel.owner = this;
+  }
+
+  get ended(): CloseReason | undefined {
+    return this.#channel.ended;
+  }
+
+  // ---- the event loop ---------------------------------------------------------------------------------------------
+
+  stirs(data: boolean, space: boolean, taken: Mark | undefined): boolean {
+    if (data && this.in.ready) return true;
+    return (space && this.#lane.progressed) || (taken !== undefined && this.#lane.isTaken(taken));
+  }
+  park(data: boolean, space: boolean, taken: Mark | undefined): boolean {
+    if (this.stirs(data, space, taken) || this.ended !== undefined) return false;
+    if (taken?.position !== undefined) this.#channel.ask(taken.position);
+    this.#parked = { data, space: space || (taken !== undefined && taken.position === undefined), taken };
+    this.#parks++;
+    return true;
+  }
+  unpark(): void {
+    this.#parked = undefined;
+  }
+
+  /** Frames come in the middle of any call, also of one of the other end's: whoever is woken is woken behind it. */
+  changed(): void {
+    const parked = this.#parked;
+    if (parked !== undefined && this.stirs(parked.data, parked.space, parked.taken)) this.turned();
+  }
+  turned(): void {
+    if (this.#wakes) return;
+    this.#wakes = true;
+    queueMicrotask(() => {
+      this.#wakes = false;
+      this.#parked = undefined;
+      this.#events.woken();
+    });
+  }
+
+  // ---- life -------------------------------------------------------------------------------------------------------
+
+  hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    this.#connection.hold(held);
+  }
+  /** The connection knows its channels, and keeps this one until both sides have ended it. */
+  keep(): void {}
+
+  inspect(): Snapshot {
+    const { attached, endedHere, ended } = this.#channel;
+    const error = ended === 'lost' && !endedHere ? this.#channel.found : undefined;
+    return { attached, endedHere, error, stats: this.#stats() };
+  }
+  #stats(): Stats {
+    const { sink, source, outNotes, inNotes, peerReceived, ended } = this.#channel;
+    const { unsent, failures } = this.#lane;
+    const over = ended !== undefined;
+    return {
+      sent: outNotes.sentCount,
+      received: inNotes.receivedCount,
+      sentBytes: sink.position,
+      receivedBytes: source.taken,
+      dropped: this.#outbox.drops,
+      undelivered: failures + (over ? Math.max(0, outNotes.sentCount + unsent - peerReceived) : 0),
+      undecodable: inNotes.bad,
+      stalls: outNotes.stalls,
+      outboxBytes: this.#outbox.bytes,
+      outboxBytesPeak: this.#outbox.peak,
+      parks: this.#parks,
+      wakes: 0,
+      capacityBytes: source.capacity,
+    };
+  }
+
+  /** What waits in the outbox goes out as credit comes, and then CLOSE (C1 in channel.ts). */
+  close(reason: CloseReason): void {
+    const channel = this.#channel;
+    if (channel.ended === undefined) {
+      channel.ended = reason;
+      channel.endedHere = true;
+    }
+    this.#lane.shut();
+    this.drain();
+  }
+  drain(): void {
+    const channel = this.#channel;
+    if (this.#inDrain || channel.closeSent) return;
+    this.#inDrain = true;
+    try {
+      if (channel.endedHere && this.#lane.backlog > 0) this.#lane.pump();
+    } finally {
+      this.#inDrain = false;
+    }
+    // Over when the peer will take no more of it, too.
+    const over = !channel.endedHere || this.#lane.backlog === 0;
+    if (over) channel.finish(channel.endedHere ? (channel.ended as CloseReason) : 'closed');
+    else channel.askForAll();
+    if (over === this.#lingers) {
+      this.#lingers = !over;
+      this.#connection.hold(!over);
+    }
+  }
+}
+
+class Writing implements Outbound {
+  readonly #lane: LaneOutbound;
+
+  constructor(lane: LaneOutbound) {
+    this.#lane = lane;
+  }
+
+  get backlog(): number {
+    return this.#lane.backlog;
+  }
+  get writable(): boolean {
+    return this.#lane.writable;
+  }
+  trySend(value: unknown, transfer?: readonly unknown[]): boolean {
+    return this.#lane.trySend(value, transfer);
+  }
+  post(value: unknown, transfer?: readonly unknown[]): boolean {
+    return this.#lane.post(value, transfer);
+  }
+  pump(): boolean {
+    return this.#lane.pump();
+  }
+  cork<R>(body: () => R): R {
+    return this.#lane.sink.cork(body);
+  }
+  mark(): Mark {
+    return this.#lane.mark();
+  }
+  taken(mark: Mark): boolean {
+    if (mark.position === undefined) this.#lane.pump();
+    return this.#lane.isTaken(mark);
+  }
+}
+
+class Reading implements Inbound {
+  readonly #lane: LaneInbound;
+  readonly #channel: StreamChannel;
+
+  constructor(lane: LaneInbound, channel: StreamChannel) {
+    this.#lane = lane;
+    this.#channel = channel;
+  }
+
+  get ports(): readonly unknown[] {
+    return this.#lane.ports;
+  }
+  get ready(): boolean {
+    return this.#lane.ready || this.#channel.ended !== undefined;
+  }
+  tryReceive(): unknown {
+    const channel = this.#channel;
+    if (channel.found !== undefined) {
+      const error = channel.found;
+      channel.found = undefined;
+      throw error;
+    }
+    if (channel.ended === 'lost' && channel.endedHere) return CLOSED;
+    try {
+      const value = this.#lane.tryReceive();
+      if (value !== EMPTY || channel.ended === undefined) return value;
+      // What came before the end may have come since the look above.
+      const last = this.#lane.tryReceive();
+      return last === EMPTY ? CLOSED : last;
+    } catch (error) {
+      throw judged(channel, error);
+    }
+  }
+}
+
+/** What can be no message ends the channel, and no other. */
+function judged(channel: StreamChannel, error: unknown): unknown {
+  if (error instanceof LayoutError) {
+    channel.reset(error);
+    channel.found = undefined;
+  }
+  return error;
+}

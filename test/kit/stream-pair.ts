@@ -1,0 +1,67 @@
+// Ports over a byte stream, both ends here.
+import { CODECS, codecOfName } from '../../src/codec/choose.ts';
+import type { ChannelOptions, Port as PublicPort } from '../../src/index.ts';
+import { resolveOptions } from '../../src/port/options.ts';
+import { Port } from '../../src/port/port.ts';
+import type { StreamChannel } from '../../src/transport/stream/channel.ts';
+import { StreamConnection } from '../../src/transport/stream/connection.ts';
+import { type StreamOptions, StreamTransport } from '../../src/transport/stream/stream-transport.ts';
+import { Random, seed } from './prng.ts';
+import { Wire, type WireScript } from './wire.ts';
+
+export interface StreamPair {
+  readonly wire: Wire;
+  readonly connections: readonly [StreamConnection, StreamConnection];
+  /** Opens a channel from side 0: both its ends. `wire` must not be delayed then. */
+  channels(options?: ChannelOptions): readonly [StreamChannel, StreamChannel];
+  /** The same with ports. */
+  ports(options?: ChannelOptions): { readonly a: PublicPort; readonly b: PublicPort };
+}
+
+export function endOptions(options: ChannelOptions): StreamOptions {
+  const resolved = resolveOptions(options);
+  return {
+    codec: codecOfName(resolved.codec),
+    codecs: CODECS,
+    codecOptions: { exactArrays: resolved.arrayProperties === 'always' },
+    overflow: resolved.overflow,
+    highWaterMark: resolved.highWaterMarkBytes,
+    outboxLimit: resolved.outboxBytes,
+  };
+}
+
+/** Two connections over one wire, greeted. */
+export function streamPair(options: ChannelOptions = {}, script: Partial<WireScript> = {}): StreamPair {
+  const wire = new Wire({ random: new Random(seed), chunkMax: 100, ...script });
+  const { capacityBytes, maxMessageBytes } = resolveOptions(options);
+  const opened: StreamChannel[] = [];
+  const connect = (side: 0 | 1): StreamConnection =>
+    new StreamConnection(
+      wire.ends[side],
+      { initiator: side === 0, windowBytes: capacityBytes, maxMessageBytes },
+      { opened: (channel) => void opened.push(channel), ended: () => {} },
+    );
+  const connections = [connect(0), connect(1)] as const;
+  wire.connect(0, connections[0]);
+  wire.connect(1, connections[1]);
+  const channels = (own: ChannelOptions = {}): readonly [StreamChannel, StreamChannel] => {
+    const { rememberedTexts: texts, rememberedTextBytes: textBytes } = resolveOptions({ ...options, ...own });
+    const near = connections[0].open({ messageMax: maxMessageBytes, texts, textBytes });
+    const far = opened.pop() as StreamChannel;
+    connections[1].accept(far);
+    return [near, far];
+  };
+  return {
+    wire,
+    connections,
+    channels,
+    ports(own = {}) {
+      const end = endOptions({ ...options, ...own });
+      const [near, far] = channels(own);
+      return {
+        a: new Port((events) => new StreamTransport(connections[0], near, end, events)),
+        b: new Port((events) => new StreamTransport(connections[1], far, end, events)),
+      };
+    },
+  };
+}

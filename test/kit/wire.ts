@@ -1,0 +1,117 @@
+// A byte stream in memory, for tests: cuts what is written into chunks as a script says, delivers at once or later, and breaks
+// where it is told to. Nothing of what it carries is known to it.
+import type { ByteStream } from '../../src/transport/stream/connection.ts';
+import type { Random } from './prng.ts';
+
+/** Who is given what arrives: a connection. */
+export interface Receiver {
+  received(bytes: Uint8Array): void;
+  closed(): void;
+}
+
+export interface WireScript {
+  readonly random: Random;
+  /** Bytes of a chunk at the most; each is cut where the generator says. */
+  readonly chunkMax: number;
+  /** Bytes, both directions counted, after which the wire is cut; none by default. */
+  readonly cutAfter?: number;
+}
+
+export class Wire {
+  readonly ends: readonly [ByteStream, ByteStream];
+  /** Whether what is written waits for `step`. */
+  delayed = false;
+  /** May change bytes on their way to side `to`; they are a copy. */
+  spoil: ((bytes: Uint8Array, to: 0 | 1) => void) | undefined;
+  /** How many ends want the process to live. */
+  held = 0;
+  /** Bytes delivered. */
+  carried = 0;
+  readonly #script: WireScript;
+  readonly #receivers: [Receiver | undefined, Receiver | undefined] = [undefined, undefined];
+  /** What is on its way to each side. */
+  readonly #under: [Uint8Array[], Uint8Array[]] = [[], []];
+  /** A chunk is with its receiver: what comes meanwhile comes behind it. */
+  readonly #delivering = [false, false];
+  #cut = false;
+  #ended = [false, false];
+
+  constructor(script: WireScript) {
+    this.#script = script;
+    this.ends = [this.#end(0), this.#end(1)];
+  }
+
+  /** What arrives at `side` goes to `receiver`; also what has arrived already. */
+  connect(side: 0 | 1, receiver: Receiver): void {
+    this.#receivers[side] = receiver;
+    if (!this.delayed) this.#deliverAll(side);
+  }
+
+  get idle(): boolean {
+    return this.#under[0].length === 0 && this.#under[1].length === 0;
+  }
+
+  /** Delivers one chunk, to a side that the generator picks; false when there is none. */
+  step(): boolean {
+    const to = this.#script.random.int(0, 1) as 0 | 1;
+    return this.#deliver(to) || this.#deliver(to === 0 ? 1 : 0);
+  }
+
+  /** Breaks it: what is under way is lost, and both sides learn that it has ended. */
+  cut(): void {
+    if (this.#cut) return;
+    this.#cut = true;
+    for (const side of [0, 1] as const) {
+      this.#under[side].length = 0;
+      this.#receivers[side]?.closed();
+    }
+  }
+
+  #end(side: 0 | 1): ByteStream {
+    const to = side === 0 ? 1 : 0;
+    return {
+      write: (bytes) => {
+        if (this.#cut || this.#ended[side]) return;
+        const { random, chunkMax } = this.#script;
+        for (let at = 0; at < bytes.length; ) {
+          const end = Math.min(bytes.length, at + random.int(1, chunkMax));
+          this.#under[to].push(bytes.slice(at, end));
+          at = end;
+        }
+        if (!this.delayed) this.#deliverAll(to);
+      },
+      end: () => {
+        this.#ended[side] = true;
+        if (!this.delayed) this.#deliverAll(to);
+      },
+      hold: (held) => {
+        this.held += held ? 1 : -1;
+      },
+    };
+  }
+
+  #deliverAll(to: 0 | 1): void {
+    while (!this.#delivering[to] && this.#receivers[to] !== undefined && this.#deliver(to));
+  }
+
+  #deliver(to: 0 | 1): boolean {
+    const receiver = this.#receivers[to];
+    if (receiver === undefined) return false;
+    const chunk = this.#under[to].shift();
+    if (chunk === undefined) {
+      if (!this.#ended[to === 0 ? 1 : 0]) return false;
+      this.#ended[to === 0 ? 1 : 0] = false;
+      receiver.closed();
+      return true;
+    }
+    const { cutAfter = Number.POSITIVE_INFINITY } = this.#script;
+    const left = cutAfter - this.carried;
+    this.spoil?.(chunk, to);
+    this.carried += chunk.length;
+    this.#delivering[to] = true;
+    receiver.received(left < chunk.length ? chunk.subarray(0, left) : chunk);
+    this.#delivering[to] = false;
+    if (left <= chunk.length) this.cut();
+    return true;
+  }
+}
