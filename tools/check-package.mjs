@@ -16,10 +16,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it. */
 const SIZE_MAX = {
   '.': 45_000,
-  './ring': 8_000,
+  './ring': 4_600,
   './compat/sab-message-port': 50_000,
   './compat/sab-message-port.global.js': 48_000,
-  './compat/nxtedition-shared': 10_500,
+  './compat/nxtedition-shared': 8_300,
 };
 
 await build();

@@ -1,5 +1,5 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
-import { platform } from '#platform';
+import { platformMemory } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../limits.ts';
 import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
 import {
@@ -269,7 +269,7 @@ function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, plac
     const whole = byteOffset === 0 && byteLength === bufferLength && !writer.met.has(buffer);
     // A small Buffer shares memory with others by accident: sending all of it would send what belongs to somebody else,
     // and 64 KiB for a few bytes. Its copy gets memory of its own, which hence is no object met before.
-    const pooled = !whole && platform.isPooled(view, byteLength, bufferLength);
+    const pooled = !whole && platformMemory.isPooled(view, byteLength, bufferLength);
     if (whole || pooled) {
       writer.met.number(pooled ? {} : buffer);
       head(writer, at, EXTRA_VIEW_WHOLE, number);

@@ -1,5 +1,5 @@
 // Allocates and checks regions, and makes every view over them: once, here. Rings and signals are handed views.
-import { platform } from '#platform';
+import { platformMemory } from '#platform';
 import { LayoutError, UnsupportedError, UsageError } from '../errors.ts';
 import { MESSAGE_BYTES_MAX, RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
@@ -58,11 +58,11 @@ class MemoryViews implements Views {
     return this.#floats;
   }
   get text(): TextMemory {
-    this.#text ??= platform.textMemory(this.bytes.buffer);
+    this.#text ??= platformMemory.textMemory(this.bytes.buffer);
     return this.#text;
   }
   get blocks(): BlockMemory {
-    this.#blocks ??= platform.blockMemory(this.bytes.buffer);
+    this.#blocks ??= platformMemory.blockMemory(this.bytes.buffer);
     return this.#blocks;
   }
 }
@@ -111,7 +111,7 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
   try {
     const bytes = regionBytes(capacity0, capacity1);
     // Over a one-way ring lie views that users have, and hand to whom they like: not everybody takes memory that may grow.
-    memory = capacity1 === 0 ? new SharedArrayBuffer(bytes) : platform.sharedMemory(bytes);
+    memory = capacity1 === 0 ? new SharedArrayBuffer(bytes) : platformMemory.sharedMemory(bytes);
   } catch (cause) {
     throw new UsageError('ERR_OPTION', `Cannot allocate ${capacity0 + capacity1} bytes of shared memory`, { cause });
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { platform } from '#platform';
+import { platformMemory } from '#platform';
 
 // The lengths stand on both sides of the one from which on the copy goes another way.
 const LENGTHS = [0, 1, 7, 64, 1023, 1024, 1025, 70_000];
@@ -11,7 +11,7 @@ for (const Memory of [SharedArrayBuffer, ArrayBuffer]) {
     for (const length of LENGTHS) {
       for (const offset of [8, 13]) {
         const memory = new Memory(offset + length + 5);
-        const blocks = platform.blockMemory(memory);
+        const blocks = platformMemory.blockMemory(memory);
         const block = source.subarray(3, 3 + length);
         blocks.copyIn(block, offset);
         const wanted = new Uint8Array(memory.byteLength);

@@ -1,8 +1,8 @@
 // The browser's platform, as far as the web's globals that every runtime has can show it. Real browsers come later.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { platform as web } from './browser.ts';
-import { nodePlatform } from './node.ts';
+import { platformMemory, platformStart, platform as web } from './browser.ts';
+import { nodeMemory } from './node-memory.ts';
 
 const TEXTS = [
   '',
@@ -16,11 +16,15 @@ const TEXTS = [
 ];
 
 /** Both text memories, over memory of their own, with the same bytes in it. */
-function pair(): { ours: ReturnType<typeof web.textMemory>; theirs: ReturnType<typeof web.textMemory>; same(): void } {
+function pair(): {
+  ours: ReturnType<typeof platformMemory.textMemory>;
+  theirs: ReturnType<typeof platformMemory.textMemory>;
+  same(): void;
+} {
   const memories = [new SharedArrayBuffer(40_000), new SharedArrayBuffer(40_000)] as const;
   return {
-    ours: web.textMemory(memories[0]),
-    theirs: nodePlatform.textMemory(memories[1]),
+    ours: platformMemory.textMemory(memories[0]),
+    theirs: nodeMemory.textMemory(memories[1]),
     same: () => assert.deepEqual(new Uint8Array(memories[0]), new Uint8Array(memories[1])),
   };
 }
@@ -75,7 +79,7 @@ test('the thread that runs the tests may block', () => {
 });
 
 test('spawn names the remedy', () => {
-  const spawn = (): unknown => web.spawn(new URL('file:///x.js'), {} as never, {}, () => {});
+  const spawn = (): unknown => platformStart.spawn(new URL('file:///x.js'), {} as never, {}, () => {});
   assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /spawn\(\(\) => new Worker\(/ });
 });
 

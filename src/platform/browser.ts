@@ -3,8 +3,10 @@
 import { UnsupportedError } from '../errors.ts';
 import type {
   BlockMemory,
+  MemoryPlatform,
   NativePort,
   Platform,
+  StartPlatform,
   TetherHandlers,
   TextMemory,
   ThreadEnd,
@@ -96,17 +98,7 @@ function nextTask(): void {
   if (tasks.length === 0 && turns !== undefined) turns.port1.onmessage = null;
 }
 
-export const platform: Platform = {
-  name: 'browser',
-  canBlock: mayBlock(),
-  canTake: false,
-  closeDropsPosted: false,
-  walksMessages: false,
-  asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
-  nativeTextMin: Number.POSITIVE_INFINITY,
-  // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
-  spawnData: undefined,
-
+export const platformMemory: MemoryPlatform = {
   // Memory that may grow comes sooner in Chromium (node.ts), and is slower to use in WebKit (bun.ts).
   sharedMemory(bytes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(bytes);
@@ -125,6 +117,16 @@ export const platform: Platform = {
   },
 
   isPooled: (): boolean => false,
+};
+
+export const platform: Platform = {
+  name: 'browser',
+  canBlock: /* @__PURE__ */ mayBlock(),
+  canTake: false,
+  closeDropsPosted: false,
+  walksMessages: false,
+  asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
+  nativeTextMin: Number.POSITIVE_INFINITY,
 
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new MessageChannel();
@@ -191,6 +193,11 @@ export const platform: Platform = {
 
   // An uncaught error ends no thread here.
   onCrash(): void {},
+};
+
+export const platformStart: StartPlatform = {
+  // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
+  data: undefined,
 
   spawn(): never {
     throw new UnsupportedError(
@@ -208,7 +215,7 @@ export const platform: Platform = {
     adoptWebWorker(worker, data, transfer, ended, { errorEnds: false, tellsClose: false });
   },
 
-  openStartInbox(): StartInbox | undefined {
+  openInbox(): StartInbox | undefined {
     return 'DedicatedWorkerGlobalScope' in globalThis ? new ListeningInbox(globalThis) : undefined;
   },
 };

@@ -2,9 +2,21 @@ import { errorMonitor } from 'node:events';
 import process from 'node:process';
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { BUN_BOOTSTRAP } from './bootstrap.ts';
-import type { BlockMemory, Platform, Start, TextMemory, ThreadEnd, ThreadEnded } from './contract.ts';
-import { adoptWorker, BufferBlockMemory, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
+import type {
+  BlockMemory,
+  MemoryPlatform,
+  Platform,
+  Start,
+  StartPlatform,
+  TextMemory,
+  ThreadEnd,
+  ThreadEnded,
+} from './contract.ts';
+import { nodePlatform } from './node.ts';
+import { BufferBlockMemory, BufferTextMemory, nodeMemory } from './node-memory.ts';
+import { adoptWorker, nodeStart, startWorker, watchWorker } from './node-starting.ts';
 import { ListeningInbox, type StartInbox, TakingInbox } from './start-inbox.ts';
+import { varied } from './varied.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 class BunTextMemory extends BufferTextMemory {
@@ -24,14 +36,16 @@ function dotsEncoded(url: URL): URL {
   return url.protocol === 'data:' ? new URL(url.href.replaceAll('.', '%2E')) : url;
 }
 
-export const platform: Platform = {
-  ...nodePlatform,
-  name: 'bun',
+export const bunMemory: MemoryPlatform = /* @__PURE__ */ varied(nodeMemory, {
   // Views over memory that may grow are slower to use here, by a tenth for a number and by a third for an array of doubles.
   sharedMemory: (bytes: number): SharedArrayBuffer => new SharedArrayBuffer(bytes),
   textMemory: (memory: SharedArrayBuffer | ArrayBuffer): TextMemory => new BunTextMemory(memory),
   // Buffer.copy is quicker at any length: 64 B and the rest of a record in 20.0 ns, with TypedArray.set in 22.3.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new BufferBlockMemory(memory, 0),
+});
+
+export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
+  name: 'bun',
   asyncPark: 'wait-async',
   // Bun's ports share the characters: 3.67 million of them arrive after 0.5 ms, through shared memory after 1.3 to 5.
   nativeTextMin: 8192,
@@ -48,7 +62,9 @@ export const platform: Platform = {
     process.on('exit', () => task(how));
   },
   onCrash,
+});
 
+export const bunStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(BUN_BOOTSTRAP, dotsEncoded(url), start, options);
     watchWorker(worker, errorMonitor, ended);
@@ -56,7 +72,7 @@ export const platform: Platform = {
   },
 
   tellsEnd(worker: unknown): boolean | undefined {
-    return isWebWorker(worker) || nodePlatform.tellsEnd(worker);
+    return isWebWorker(worker) || nodeStart.tellsEnd(worker);
   },
 
   adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
@@ -64,7 +80,7 @@ export const platform: Platform = {
     else adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: true });
   },
 
-  openStartInbox(): StartInbox | undefined {
+  openInbox(): StartInbox | undefined {
     if (parentPort === null) return undefined;
     // That of a web Worker's thread looks like a port, with members of its own; it can't be taken from, and keeps nothing.
     if (Object.hasOwn(parentPort, 'postMessage')) return new ListeningInbox(globalThis);
@@ -73,4 +89,4 @@ export const platform: Platform = {
     };
     return new TakingInbox({ port: parentPort, take: receiveMessageOnPort, redeliver });
   },
-};
+});

@@ -62,12 +62,8 @@ export interface Start {
  */
 export type ThreadEnded = (how: ThreadEnd | undefined, error: unknown) => void;
 
-export interface Platform {
-  readonly name: 'node' | 'bun' | 'deno' | 'browser';
-  /** Whether this thread may block in Atomics.wait. */
-  readonly canBlock: boolean;
-  /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
-  readonly asyncPark: 'wait-async' | 'doorbell';
+/** What a runtime makes of memory. Apart from the rest, because a ring needs nothing else. */
+export interface MemoryPlatform {
   /**
    * New shared memory, all zero. Where the runtime can be brought to it, no page of it exists before it is touched.
    * @throws RangeError
@@ -77,13 +73,37 @@ export interface Platform {
   blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory;
   /** The runtime's richest view over all bytes of `memory`: a Buffer where there are Buffers. */
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array;
+  /** Whether a view of `bytes` lies in memory (`bufferBytes`) that the runtime shares out among small buffers of many owners. */
+  isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean;
+}
+
+/** How threads start. Apart from the rest, because only a front door starts them. */
+export interface StartPlatform {
+  /**
+   * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
+   */
+  spawn(url: Href, start: Start, options: object, ended: ThreadEnded): unknown;
+  /** Whether a Worker that the user made tells of the end of its thread, however it comes; `undefined` if this is no Worker. */
+  tellsEnd(worker: unknown): boolean | undefined;
+  /** Hands start data to a Worker that the user made, and tells what it tells. */
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void;
+  /** In a thread that somebody's `new Worker` started: where start data arrives. Once in a thread, as early as can be. */
+  openInbox(): StartInbox | undefined;
+  /** In a thread started by `spawn` from a URL: the data. `undefined` in any other thread. */
+  readonly data: unknown;
+}
+
+export interface Platform {
+  readonly name: 'node' | 'bun' | 'deno' | 'browser';
+  /** Whether this thread may block in Atomics.wait. */
+  readonly canBlock: boolean;
+  /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
+  readonly asyncPark: 'wait-async' | 'doorbell';
   /**
    * Characters from which on a string that is sent for the first time goes quicker over a native port than through
    * shared memory. Infinity where that is never so.
    */
   readonly nativeTextMin: number;
-  /** Whether a view of `bytes` lies in memory (`bufferBytes`) that the runtime shares out among small buffers of many owners. */
-  isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean;
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;
@@ -124,16 +144,4 @@ export interface Platform {
   onThreadEnd(task: (how: ThreadEnd) => void): void;
   /** Calls `task` with the error that ends this thread, before the tasks of `onThreadEnd`. */
   onCrash(task: (error: unknown) => void): void;
-  /**
-   * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
-   */
-  spawn(url: Href, start: Start, options: object, ended: ThreadEnded): unknown;
-  /** Whether a Worker that the user made tells of the end of its thread, however it comes; `undefined` if this is no Worker. */
-  tellsEnd(worker: unknown): boolean | undefined;
-  /** Hands start data to a Worker that the user made, and tells what it tells. */
-  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void;
-  /** In a thread that somebody's `new Worker` started: where start data arrives. Once in a thread, as early as can be. */
-  openStartInbox(): StartInbox | undefined;
-  /** In a thread started by `spawn` from a URL: the data. `undefined` in any other thread. */
-  readonly spawnData: unknown;
 }

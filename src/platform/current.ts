@@ -1,12 +1,21 @@
 // `#platform` leads here: the platform of the runtime that loads this module. Noticed at load, not by conditions of
 // package.json, because not everybody who loads these files asks package.json: a bundle made for Node runs on Bun and
 // Deno too, and Deno imports files by their address. The build for browsers has browser.ts in this one's place.
+//
+// Three objects and not one, and each made by a pure call: a door that needs no threads is bundled without what starts them.
 import process from 'node:process';
-import { platform as bun } from './bun.ts';
-import type { Platform } from './contract.ts';
-import { platform as deno } from './deno.ts';
+import { bunMemory, bunPlatform, bunStart } from './bun.ts';
+import type { MemoryPlatform, Platform, StartPlatform } from './contract.ts';
+import { denoMemory, denoPlatform, denoStart } from './deno.ts';
 import { nodePlatform } from './node.ts';
+import { nodeMemory } from './node-memory.ts';
+import { nodeStart } from './node-starting.ts';
 
-const { versions } = process;
-export const platform: Platform =
-  versions['bun'] !== undefined ? bun : versions['deno'] !== undefined ? deno : nodePlatform;
+function pick<T>(node: T, bun: T, deno: T): T {
+  const { versions } = process;
+  return versions['bun'] !== undefined ? bun : versions['deno'] !== undefined ? deno : node;
+}
+
+export const platform: Platform = /* @__PURE__ */ pick(nodePlatform, bunPlatform, denoPlatform);
+export const platformMemory: MemoryPlatform = /* @__PURE__ */ pick(nodeMemory, bunMemory, denoMemory);
+export const platformStart: StartPlatform = /* @__PURE__ */ pick(nodeStart, bunStart, denoStart);

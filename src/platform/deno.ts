@@ -1,9 +1,21 @@
 import { parentPort } from 'node:worker_threads';
 import { DENO_BOOTSTRAP } from './bootstrap.ts';
-import type { BlockMemory, Platform, Start, TextMemory, ThreadEnd, ThreadEnded } from './contract.ts';
-import { adoptWorker, BufferTextMemory, nodePlatform, startWorker, watchWorker } from './node.ts';
+import type {
+  BlockMemory,
+  MemoryPlatform,
+  Platform,
+  Start,
+  StartPlatform,
+  TextMemory,
+  ThreadEnd,
+  ThreadEnded,
+} from './contract.ts';
+import { nodePlatform } from './node.ts';
+import { BufferTextMemory, nodeMemory } from './node-memory.ts';
+import { adoptWorker, nodeStart, startWorker, watchWorker } from './node-starting.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
+import { varied } from './varied.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 /** Deno 2.9 writes latin1 and UTF-16 at 2 to 20 ns a character (loops here: 1), and UTF-8 fast, but 150 ns a call. */
@@ -37,15 +49,17 @@ class DenoTextMemory extends BufferTextMemory {
 }
 
 /** Whether this is the thread of a web Worker, and not one of node:worker_threads. */
-const isWebThread: boolean = parentPort === null && 'WorkerGlobalScope' in globalThis;
+const isWebThread = (): boolean => parentPort === null && 'WorkerGlobalScope' in globalThis;
 
-export const platform: Platform = {
-  ...nodePlatform,
-  name: 'deno',
+export const denoMemory: MemoryPlatform = /* @__PURE__ */ varied(nodeMemory, {
   textMemory: (memory: SharedArrayBuffer | ArrayBuffer): TextMemory => new DenoTextMemory(memory),
-  asyncPark: 'wait-async',
   // Deno's Buffer.copy is JavaScript around the same copy: 100 ns more for a short one.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new PlainBlockMemory(memory),
+});
+
+export const denoPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
+  name: 'deno',
+  asyncPark: 'wait-async',
   closeDropsPosted: true,
   walksMessages: true,
   canProbe: () => false,
@@ -54,9 +68,11 @@ export const platform: Platform = {
   onThreadEnd(task: (how: ThreadEnd) => void): void {
     nodePlatform.onThreadEnd(task);
     // The thread of a web Worker has no exit event; that somebody made nothing of the error is the last that it says.
-    if (isWebThread) nodePlatform.onCrash(() => task('crash'));
+    if (isWebThread()) nodePlatform.onCrash(() => task('crash'));
   },
+});
 
+export const denoStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(
       new URL(`data:text/javascript,${encodeURIComponent(DENO_BOOTSTRAP)}`),
@@ -70,7 +86,7 @@ export const platform: Platform = {
   },
 
   tellsEnd(worker: unknown): boolean | undefined {
-    return isWebWorker(worker) ? false : nodePlatform.tellsEnd(worker);
+    return isWebWorker(worker) ? false : nodeStart.tellsEnd(worker);
   },
 
   adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
@@ -79,7 +95,7 @@ export const platform: Platform = {
   },
 
   // The parentPort of a node:worker_threads thread is no port that could be taken from; its messages come to the global.
-  openStartInbox(): StartInbox | undefined {
-    return parentPort !== null || isWebThread ? new ListeningInbox(globalThis) : undefined;
+  openInbox(): StartInbox | undefined {
+    return parentPort !== null || isWebThread() ? new ListeningInbox(globalThis) : undefined;
   },
-};
+});

@@ -1,5 +1,5 @@
 // The worker's half of `spawn`.
-import { platform } from '#platform';
+import { platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
 import { UsageError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
@@ -12,7 +12,7 @@ import { ownStart, type SpawnData, startData, started } from './start-data.ts';
 
 /** Opened when the library is loaded: some runtimes lose messages that come before anybody listens. */
 const { inbox } = ofAgent('inbox/1', () => ({
-  inbox: platform.spawnData === undefined ? platform.openStartInbox() : undefined,
+  inbox: platformStart.data === undefined ? platformStart.openInbox() : undefined,
 }));
 
 /**

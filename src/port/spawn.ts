@@ -1,5 +1,5 @@
 // Starts a worker with a channel to it.
-import { platform } from '#platform';
+import { platformStart } from '#platform';
 import { UsageError } from '../errors.ts';
 import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { createHandle, takeSide } from '../memory/handshake.ts';
@@ -64,7 +64,7 @@ export function spawn(
   const module = typeof start === 'function' ? undefined : moduleUrl(start);
   // Made before the channel: a function that throws leaves nothing behind.
   const made = typeof start === 'function' ? start() : undefined;
-  const tellsEnd = module !== undefined || platform.tellsEnd(made);
+  const tellsEnd = module !== undefined || platformStart.tellsEnd(made);
   if (tellsEnd === undefined) {
     throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}`);
   }
@@ -90,12 +90,12 @@ export function spawn(
   };
   try {
     if (module === undefined) {
-      platform.adopt(made, data, remote.transfer, ended);
+      platformStart.adopt(made, data, remote.transfer, ended);
       tellTerminate(made, life);
       return { port, worker: made };
     }
     const boot: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
-    const worker = platform.spawn(module, boot, workerOptions ?? {}, ended);
+    const worker = platformStart.spawn(module, boot, workerOptions ?? {}, ended);
     tellTerminate(worker, life);
     return { port, worker };
   } catch (error) {

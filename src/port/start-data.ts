@@ -1,5 +1,5 @@
 // What this thread was started with. Belongs to the thread, as its life does: there is one of it, whoever asks.
-import { platform } from '#platform';
+import { platform, platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
 import type { RemoteHandle } from '../memory/handshake.ts';
 import { LAYOUT_VERSION } from '../memory/layout.ts';
@@ -26,7 +26,7 @@ let own: Started | undefined;
 
 export function ownStart(): Started {
   own ??= ofAgent(`start/${LAYOUT_VERSION}`, () => ({
-    data: platform.spawnData as SpawnData | undefined,
+    data: platformStart.data as SpawnData | undefined,
     parent: undefined,
     chosen: {},
   }));

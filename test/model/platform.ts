@@ -41,3 +41,5 @@ const members: Record<string, unknown> = {
 export const platform: object = new Proxy(members, {
   get: (_, name: string) => (name in members ? members[name] : () => ({})),
 });
+export const platformMemory: object = platform;
+export const platformStart: object = platform;

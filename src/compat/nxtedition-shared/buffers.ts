@@ -10,7 +10,7 @@
 //   16    64     READER_PARK     both        1     how the reader sleeps
 //   17    68     READER_LIFE     both        1     whether a reader is there, or has closed
 //   18    72     READER_SLEEPS   reader      1     times the reader went to sleep
-import { platform } from '#platform';
+import { platformMemory } from '#platform';
 import { UsageError } from '../../errors.ts';
 import type { HostBuffer } from '../../platform/host-types.ts';
 import { allocate, type LaneMemory, open } from '../../ring/index.ts';
@@ -67,6 +67,6 @@ export function openBuffers({ sharedState, sharedBuffer }: SharedBuffers): { lan
 
 /** The object that one reader or writer shows to every callback. */
 export function createRegion(memory: SharedArrayBuffer): BufferRegion {
-  const buffer = platform.byteView(memory) as HostBuffer;
+  const buffer = platformMemory.byteView(memory) as HostBuffer;
   return { buffer, view: new DataView(memory), offset: 0, length: 0, byteOffset: 0, byteLength: 0 };
 }
