@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as errors from '../src/errors.ts';
 import * as header from '../src/frame/header.ts';
+import * as linkLayout from '../src/link/layout.ts';
 import * as layout from '../src/memory/layout.ts';
 import * as frames from '../src/transport/stream/frames.ts';
 
@@ -71,16 +72,21 @@ function layoutRows(text: string): Row[] {
     line: Number(line),
   }));
 }
-const numbers = Object.entries(layout).filter(([, value]) => typeof value === 'number') as [string, number][];
-
-test('the tables in src/memory/layout.ts give the constants below them, each word its byte and line', () => {
-  const rows = layoutRows(read('src/memory/layout.ts'));
-  for (const { word, byte, name, line } of rows) {
-    assert.deepEqual({ name, byte, line }, { name, byte: word * 4, line: Math.floor(byte / 64) });
-  }
-  const constants = numbers.filter(([name]) => !/^(LAYOUT_|.*_(BYTES|WORDS)$)/.test(name));
-  assert.deepEqual(Object.fromEntries(rows.map(({ name, word }) => [name, word])), Object.fromEntries(constants));
-});
+for (const [file, constants] of [
+  ['src/memory/layout.ts', layout],
+  ['src/link/layout.ts', linkLayout],
+] as const) {
+  test(`the tables in ${file} give the constants below them, each word its byte and line`, () => {
+    const rows = layoutRows(read(file));
+    for (const { word, byte, name, line } of rows) {
+      assert.deepEqual({ name, byte, line }, { name, byte: word * 4, line: Math.floor(byte / 64) });
+    }
+    const words = Object.entries(constants).filter(
+      ([name, value]) => typeof value === 'number' && !/^(LAYOUT_|.*_(BYTES|WORDS)$)/.test(name),
+    );
+    assert.deepEqual(Object.fromEntries(rows.map(({ name, word }) => [name, word])), Object.fromEntries(words));
+  });
+}
 
 if (documents.includes('docs/protocol/memory-layout.md')) {
   test('the tables in docs/protocol/memory-layout.md are those of src/memory/layout.ts', () => {
