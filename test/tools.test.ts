@@ -18,6 +18,7 @@ interface Counts {
 async function tool<T>(file: string): Promise<T> {
   return (await import(new URL(`../../tools/${file}`, import.meta.url).href)) as T;
 }
+const { withoutNamespaces } = await tool<{ withoutNamespaces(source: string): string }>('bundle.mjs');
 const { putRight } = await tool<{ putRight(text: string): string }>('top-level.mjs');
 const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
 const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
@@ -152,6 +153,15 @@ export { b as B };
 `,
   );
   assert.equal(putRight('var a = { b: 1 };\na.b = 2;\n').trim(), 'const a = { b: 1 };\na.b = 2;');
+});
+
+test('what a bundled module takes out of a namespace it imports by name', () => {
+  const source =
+    "import * as limits from '../limits.ts';\nimport { x } from './x.ts';\nconst {\n  A,\n  B: C,\n} = limits;\nconst { y } = x;\n";
+  assert.equal(
+    withoutNamespaces(source),
+    "import * as limits from '../limits.ts';\nimport { x } from './x.ts';\nimport {\n  A,\n  B as C,\n} from '../limits.ts';\nconst { y } = x;\n",
+  );
 });
 
 test('a mutant changes one thing: an operator, a condition, a constant, or leaves a statement out', () => {

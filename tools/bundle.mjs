@@ -21,12 +21,35 @@ const shared = {
   target: 'es2022',
   logLevel: 'warning',
 };
+/**
+ * A module that takes constants out of `import * as limits` by `const { A, B } = limits` would bring an object with a getter for
+ * each name in `limits` into the bundle; imported by name, the numbers stand where they are used.
+ */
+export function withoutNamespaces(source) {
+  const namespaces = new Map(
+    [...source.matchAll(/^import \* as (\w+) from ('\.[^']+');$/gm)].map(([, name, from]) => [name, from]),
+  );
+  return source.replace(/^const (\{[^{}]*\}) = (\w+);$/gm, (all, names, name) =>
+    namespaces.has(name) ? `import ${names.replaceAll(':', ' as')} from ${namespaces.get(name)};` : all,
+  );
+}
+const namesOnly = {
+  name: 'names-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]src[\\/]codec[\\/][\w-]+\.ts$/ }, ({ path }) => ({
+      contents: withoutNamespaces(readFileSync(path, 'utf8')),
+      loader: 'ts',
+    }));
+  },
+};
+
 /** `#platform` leads to current.ts, which notices the runtime (tsconfig.json); in a browser's build to what that would be there. */
 const browser = {
   ...shared,
   platform: 'browser',
   conditions: ['browser'],
   plugins: [
+    namesOnly,
     {
       name: 'browser-platform',
       setup({ onResolve }) {
@@ -35,7 +58,7 @@ const browser = {
     },
   ],
 };
-export const node = { ...shared, platform: 'node' };
+export const node = { ...shared, platform: 'node', plugins: [namesOnly] };
 
 /** Each door of the package that is a module: its name in `exports`, its files and the module behind it. */
 export function doors() {

@@ -15,10 +15,10 @@ import { runtimes } from './runtimes.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it. */
 const SIZE_MAX = {
-  '.': 45_000,
+  '.': 43_500,
   './ring': 4_600,
-  './compat/sab-message-port': 50_000,
-  './compat/sab-message-port.global.js': 48_000,
+  './compat/sab-message-port': 49_000,
+  './compat/sab-message-port.global.js': 46_500,
   './compat/nxtedition-shared': 8_300,
 };
 

@@ -47,7 +47,7 @@ async function bundleChanged(outdir: string, change: (source: string) => string)
       }));
     },
   };
-  await bundleDoors(outdir, { ...node, plugins: [changed] });
+  await bundleDoors(outdir, { ...node, plugins: [...(node.plugins ?? []), changed] });
 }
 
 export async function makeCopies(): Promise<Made> {
