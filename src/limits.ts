@@ -21,7 +21,7 @@ export const MESSAGE_BYTES_DEFAULT: number = 256 * 1024 * 1024;
 /** Bytes, encoded. Above it a length no longer fits the signed 32 bits of a frame header. */
 export const MESSAGE_BYTES_MAX: number = 2 ** 31 - 64;
 /**
- * Bytes of memory that each direction of a channel may keep for the next large message, on either side. A message of 3 MB
+ * Bytes of memory that each direction of a channel may keep for the next large messages, on either side. A message of 3 MB
  * costs 750 page faults otherwise, which take longer than the copy.
  */
 export const SCRATCH_BYTES_KEPT: number = 8 * 1024 * 1024;

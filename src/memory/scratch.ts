@@ -1,22 +1,31 @@
-// Memory of our own for one large message at a time, kept for the next one. Above a megabyte the page faults of fresh
-// memory cost more than the copy into it. What is kept is bounded, and given up when messages have become small.
+// Memory of our own for large messages, kept for the next ones. Fresh memory costs more than the copy into it: it is
+// zeroed, its pages are faulted in, and the collector is told of it. What is kept is bounded, and given up when messages
+// have become small.
 import { SCRATCH_BYTES_KEPT } from '../limits.ts';
 import { type Views, viewsOf } from './region.ts';
 
 const BYTES_MIN = 64 * 1024;
-/** Messages in a row that would have fitted an eighth, after which the memory is let go. */
+/** Messages in a row that would have fitted an eighth, after which memory is let go as it comes back. */
 const SMALL_IN_A_ROW_MAX = 64;
 
 export class Scratch {
-  #kept: Views | undefined;
+  /** Several: a burst that finds no room waits in a memory for each message. The one that came back last is still warm. */
+  #kept: Views[] | undefined;
+  #keptBytes = 0;
   #smallInARow = 0;
 
-  /** Memory of at least `bytes`, the kept one if it is large enough. It is the caller's until `give`, if ever. */
+  /** Memory of at least `bytes`, a kept one if there is one so large. It is the caller's until `give`, if ever. */
   take(bytes: number): Views {
     const kept = this.#kept;
-    if (kept !== undefined && kept.bytes.length >= bytes) {
-      this.#kept = undefined;
-      return kept;
+    if (kept !== undefined) {
+      for (let i = kept.length - 1; i >= 0; i--) {
+        const views = kept[i] as Views;
+        if (views.bytes.length < bytes) continue;
+        const last = kept.pop() as Views;
+        if (i < kept.length) kept[i] = last;
+        this.#keptBytes -= views.bytes.length;
+        return views;
+      }
     }
     let size = BYTES_MIN;
     while (size < bytes) size *= 2;
@@ -28,6 +37,14 @@ export class Scratch {
     const size = views.bytes.length;
     this.#smallInARow = used * 8 < size ? this.#smallInARow + 1 : 0;
     if (size > SCRATCH_BYTES_KEPT || this.#smallInARow > SMALL_IN_A_ROW_MAX) return;
-    if (this.#kept === undefined || this.#kept.bytes.length < size) this.#kept = views;
+    this.#kept ??= [];
+    // Larger memory does for any message: smaller makes room for it.
+    while (this.#keptBytes + size > SCRATCH_BYTES_KEPT) {
+      const small = this.#kept.findIndex((other) => other.bytes.length < size);
+      if (small < 0) return;
+      this.#keptBytes -= (this.#kept.splice(small, 1)[0] as Views).bytes.length;
+    }
+    this.#kept.push(views);
+    this.#keptBytes += size;
   }
 }
