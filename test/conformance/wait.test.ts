@@ -7,23 +7,29 @@ import { SharedPlace } from '../../src/wait/park-place.ts';
 import { AWAKE, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { Spin } from '../../src/wait/spin.ts';
 import { FakeClock } from '../kit/fake-clock.ts';
+import { MappedPlace } from '../kit/mapped-place.ts';
 import { STEP_MS } from '../kit/watchdog.ts';
 import { eventLoopWaitConformance, PARK_WORD, SLEEPS_WORD } from './wait.ts';
 
 const newWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(64));
 
-eventLoopWaitConformance('waitAsync', () => {
-  const words = newWords();
-  let woken = 0;
-  const wait = new AsyncWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD, () => void woken++);
-  return { words, wait, doorbell: () => assert.fail('no message is expected'), woken: () => woken };
-});
-eventLoopWaitConformance('doorbell', () => {
-  const words = newWords();
-  let woken = 0;
-  const wait = new DoorbellWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD);
-  return { words, wait, doorbell: () => void woken++, woken: () => woken };
-});
+for (const [where, place] of [
+  ['shared memory', () => new SharedPlace(newWords(), PARK_WORD)],
+  ['mapped memory', () => new MappedPlace(PARK_WORD)],
+] as const) {
+  eventLoopWaitConformance(`waitAsync, ${where}`, () => {
+    const parks = place();
+    let woken = 0;
+    const wait = new AsyncWait(parks, SLEEPS_WORD, () => void woken++);
+    return { place: parks, wait, doorbell: () => assert.fail('no message is expected'), woken: () => woken };
+  });
+  eventLoopWaitConformance(`doorbell, ${where}`, () => {
+    const parks = place();
+    let woken = 0;
+    const wait = new DoorbellWait(parks, SLEEPS_WORD);
+    return { place: parks, wait, doorbell: () => void woken++, woken: () => woken };
+  });
+}
 
 function blocking(
   sliceMs = Number.POSITIVE_INFINITY,
@@ -65,6 +71,22 @@ test('blocking: the slice is called between sleeps and may end the wait', () => 
     true,
   );
   assert.equal(slices, 3);
+});
+
+test('blocking: a place whose sleeper nobody can wake is looked at in slices of its own', () => {
+  const place = new MappedPlace(PARK_WORD);
+  assert.throws(() => Atomics.wait(place.words, PARK_WORD, 0, 0), TypeError);
+  let slices = 0;
+  const wait = new BlockingWait(place, SLEEPS_WORD, new Spin(0), Number.POSITIVE_INFINITY, () => void slices++);
+  assert.equal(
+    wait.wait(DATA, () => slices === 3, STEP_MS),
+    true,
+  );
+  assert.equal(
+    wait.wait(DATA, () => false, 5),
+    false,
+  );
+  assert.equal(Atomics.load(place.words, PARK_WORD), AWAKE);
 });
 
 test('blocking: a wake-up between announcement and sleep is not lost (W2)', () => {

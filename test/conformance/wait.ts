@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventLoopWait } from '../../src/wait/async.ts';
-import { SharedPlace } from '../../src/wait/park-place.ts';
+import type { ParkPlace } from '../../src/wait/park-place.ts';
 import { ANYTHING, AWAKE, DATA, SPACE, Waker } from '../../src/wait/signal.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
@@ -11,7 +11,7 @@ export const PARK_WORD = 0;
 export const SLEEPS_WORD = 1;
 
 export interface WaitBench {
-  readonly words: Int32Array;
+  readonly place: ParkPlace;
   readonly wait: EventLoopWait;
   /** What a waker is to call for a sleeper that waits for a message. */
   readonly doorbell: () => void;
@@ -20,11 +20,12 @@ export interface WaitBench {
 }
 
 export function eventLoopWaitConformance(name: string, make: () => WaitBench): void {
-  const setUp = (): WaitBench & { waker: (interest: number) => Waker } => {
+  const setUp = (): WaitBench & { words: Int32Array; waker: (interest: number) => Waker } => {
     const bench = make();
     return {
       ...bench,
-      waker: (interest) => new Waker(new SharedPlace(bench.words, PARK_WORD), interest, bench.doorbell),
+      words: bench.place.words,
+      waker: (interest) => new Waker(bench.place, interest, bench.doorbell),
     };
   };
 
