@@ -65,7 +65,7 @@ function transportOf(inner: Port, woken: () => void): Transport {
     loop: { spin: { worthwhile: false }, stirs: () => false, park: () => true, unpark: () => {} },
     interrupts: { word: 0, raise: (word: number) => inner.interrupt(word), clear: () => 0 },
     hold: () => {},
-    inspect: () => ({ attached: true, endedHere: false, error: undefined, stats: inner.stats() }),
+    inspect: () => ({ attached: true, endedHere: false, error: undefined, stats: () => inner.stats() }),
     close: () => inner.close(),
   };
   return rest as unknown as Transport;

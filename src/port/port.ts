@@ -282,7 +282,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Counters of this end. */
   stats(): Stats {
-    const { stats } = this.#transport.inspect();
+    const stats = this.#transport.inspect().stats();
     return { ...stats, undelivered: stats.undelivered + this.#sending.late };
   }
 

@@ -43,7 +43,7 @@ export interface TransportEvents {
   failed(error: unknown): void;
 }
 
-/** What is asked of a transport now and then; the counters cost a few loads. */
+/** What is asked of a transport now and then. */
 export interface Snapshot {
   /** Whether a thread has the other end yet. */
   readonly attached: boolean;
@@ -51,7 +51,8 @@ export interface Snapshot {
   readonly endedHere: boolean;
   /** What the peer's thread died of, where that is known. */
   readonly error: unknown;
-  readonly stats: Stats;
+  /** Reads the counters, those of the peer's half as they happen to be. */
+  stats(): Stats;
 }
 
 /** How an event loop rests between messages. At most one sleep at a time. */

@@ -28,7 +28,7 @@ import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { EndTeller } from '../thread/remains.ts';
-import type { Blocking, Interrupts, LoopWait, Snapshot, Transport, TransportEvents } from '../transport.ts';
+import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import { RingBlocking } from './blocking.ts';
 import { Damage } from './damage.ts';
 import { Awaited, RingLoop } from './interests.ts';
@@ -77,7 +77,7 @@ export class SharedRingTransport implements Transport {
   readonly #there: number;
   readonly #side: SideChannel;
   readonly #lane: SendingLane;
-  readonly #snapshot: () => Snapshot;
+  readonly #stats: () => Stats;
   #error: unknown;
 
   constructor(
@@ -196,12 +196,7 @@ export class SharedRingTransport implements Transport {
           roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
           inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
         });
-    this.#snapshot = () => ({
-      attached: this.#taken === 1,
-      endedHere: this.life.endedHere,
-      error: this.#errorOfPeer(),
-      stats: statsOf(region, side, outbox, this.#lane, this.life.over),
-    });
+    this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over);
     this.life.begin(this);
   }
 
@@ -210,7 +205,12 @@ export class SharedRingTransport implements Transport {
   }
 
   inspect(): Snapshot {
-    return this.#snapshot();
+    return {
+      attached: this.#taken === 1,
+      endedHere: this.life.endedHere,
+      error: this.#errorOfPeer(),
+      stats: this.#stats,
+    };
   }
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;

@@ -144,7 +144,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   inspect(): Snapshot {
     const { attached, endedHere, ended } = this.#channel;
     const error = ended === 'lost' && !endedHere ? this.#channel.found : undefined;
-    return { attached, endedHere, error, stats: this.#stats() };
+    return { attached, endedHere, error, stats: () => this.#stats() };
   }
   #stats(): Stats {
     const { sink, source, outNotes, inNotes, peerReceived, ended } = this.#channel;

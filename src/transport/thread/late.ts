@@ -222,7 +222,7 @@ export class LateTransport implements Transport {
       attached: false,
       endedHere: this.#closedAs !== undefined,
       error: this.#failure,
-      stats: this.ended === undefined ? NO_STATS : { ...NO_STATS, undelivered: this.#early.length },
+      stats: () => (this.ended === undefined ? NO_STATS : { ...NO_STATS, undelivered: this.#early.length }),
     };
   }
 
