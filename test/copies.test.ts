@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { type Copies, makeCopies } from './copies/make.ts';
-import { within } from './kit/watchdog.ts';
+import { STEP_MS, within } from './kit/watchdog.ts';
 
 const { first, second, other, urls, sabUrls, remove } = await makeCopies();
 after(remove);
@@ -135,6 +135,30 @@ test('all copies and doors share one exit hook, by which all peers hear how thei
   const hooks = await Promise.all(channels.map(({ port }) => within('the count of hooks', port.receiveAsync())));
   assert.deepEqual(hooks, [1, 1, 1]);
   for (const { port } of channels) assert.equal(await within('the end', port.closed), 'exit');
+  await worker.terminate();
+});
+
+test('a thread that blocks in one copy rings the bells that it put off in another', async () => {
+  const asked = new first.sab.SABMessagePort('a', 16);
+  const answered = new second.sab.SABMessagePort('a', 16);
+  const [one] = asked.postInit(null);
+  const [two] = answered.postInit(null);
+  const worker = thread(
+    `const [ask, answer] = [compat[0], compat[1]].map(({ SABMessagePort }, i) => SABMessagePort.from(workerData[i]));
+     for (let i = 0; i < 3; i++) answer.postMessage(ask.read() * 2);
+     native.postMessage(ask.read());`,
+    [one, two],
+  );
+  for (const value of [1, 2, 3]) {
+    // The reader is asleep by then, in all likelihood, and this thread has to wake it before it sleeps itself.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    asked.postMessage(value);
+    assert.equal(answered.read(STEP_MS), value * 2);
+  }
+  asked.postMessage('end');
+  assert.equal(await within('the end', new Promise((resolve) => worker.once('message', resolve))), 'end');
+  asked.close();
+  answered.close();
   await worker.terminate();
 });
 
