@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LayoutError, UsageError } from '../errors.ts';
-import { createHandle, createNatives, type OpenedHandle, openHandle, type Remote, transferOf } from './handshake.ts';
+import {
+  createHandle,
+  createNatives,
+  lacksTransfer,
+  type OpenedHandle,
+  openHandle,
+  type Remote,
+  transferOf,
+} from './handshake.ts';
 import { allocateRegion, type Region } from './region.ts';
 
 const TEXTS = { count: 16, bytes: 1024 };
@@ -92,6 +100,19 @@ test('transferOf() refuses what is no handle, or has lost its native ports, with
       () => transferOf(value),
       (error) => handleError(error) && /^Cannot pass on/.test((error as Error).message),
     );
+  }
+  close();
+});
+
+test('lacksTransfer() finds a handle, or one in an object, whose native ports are not in the list, and takes any value', () => {
+  const { remote, close } = handle();
+  for (const value of [undefined, null, 5, 'text', Symbol('s'), () => {}, {}, [], [null, undefined]]) {
+    assert.equal(lacksTransfer(value, []), false, String(value));
+  }
+  for (const value of [remote, { remote }, [remote]]) {
+    assert.equal(lacksTransfer(value, []), true);
+    assert.equal(lacksTransfer(value, [remote.tether]), true);
+    assert.equal(lacksTransfer(value, remote.transfer), false);
   }
   close();
 });

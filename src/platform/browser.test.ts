@@ -109,3 +109,11 @@ test('a native message that cannot be made here is told', async () => {
   await told;
   near.close();
 });
+
+test('the end of the other thread is told where a native port tells it', () => {
+  const port = Object.assign(new EventTarget(), { start() {} });
+  let told = 0;
+  web.listen(port as never, { message: () => {}, closed: () => told++ });
+  port.dispatchEvent(new Event('close'));
+  assert.equal(told, 1);
+});

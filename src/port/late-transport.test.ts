@@ -5,7 +5,7 @@ import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
 import { LateTransport } from '../transport/thread/late.ts';
-import type { Transport } from '../transport/transport.ts';
+import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
 import { Port } from './port.ts';
 
@@ -157,3 +157,61 @@ test('start data of another kind is told, not swallowed', async () => {
   assert.equal(await port.closed, 'lost');
   far.close();
 });
+
+interface Bare {
+  readonly late: LateTransport;
+  readonly real: { readonly posted: unknown[]; taken: number; moved: boolean };
+  connect(): void;
+}
+/** A late transport by itself, and a real one in which everything that matters is a count. */
+function withBare(body: (bare: Bare) => void): void {
+  const inbox = new Inbox(false);
+  const real: Bare['real'] = { posted: [], taken: 0, moved: true };
+  const events: TransportEvents = { woken() {}, failed: (error) => assert.fail(String(error)) };
+  const out = {
+    backlog: 0,
+    post: (value: unknown) => real.posted.push(value) < 0,
+    mark: () => ({ accepted: real.posted.length, position: real.posted.length }),
+    taken: ({ position }: { position: number }) => position <= real.taken,
+    pump: () => real.moved,
+  };
+  const late = new LateTransport(inbox, () => ({ out }) as unknown as Transport, 60_000, events);
+  const connect = (): void => inbox.arrive('start data');
+  try {
+    body({ late, real, connect });
+  } finally {
+    // It waits no longer.
+    connect();
+  }
+}
+
+test('marks set before the channel is connected lie between the same messages after it', () =>
+  withBare(({ late, real, connect }) => {
+    const marks = [late.out.mark()];
+    for (const value of ['first', 'second', 'third']) {
+      late.out.post(value);
+      marks.push(late.out.mark());
+    }
+    const taken = (): boolean[] => marks.map((mark) => late.out.taken(mark));
+    assert.deepEqual(taken(), [false, false, false, false], 'there is nobody to take anything');
+    connect();
+    assert.deepEqual(real.posted, ['first', 'second', 'third']);
+    for (; real.taken <= 3; real.taken++) {
+      assert.deepEqual(
+        taken(),
+        marks.map((_, i) => i <= real.taken),
+        `${real.taken} taken`,
+      );
+    }
+  }));
+
+test('pump() says whether nothing waits: here before the channel is connected, then of the real transport', () =>
+  withBare(({ late, real, connect }) => {
+    assert.equal(late.out.pump(), true);
+    late.out.post('first');
+    assert.equal(late.out.pump(), false);
+    connect();
+    assert.equal(late.out.pump(), true);
+    real.moved = false;
+    assert.equal(late.out.pump(), false);
+  }));

@@ -41,3 +41,52 @@ test('a flood is handed out by so many messages a turn, when the clock says noth
     performance.now = now;
   }
 });
+
+test('while it polls, what comes is handed out in a later turn and nobody sleeps, also after a long idle time', async () => {
+  const now = performance.now.bind(performance);
+  let clock = 1_000_000;
+  performance.now = () => clock;
+  try {
+    const handed: string[] = [];
+    let wanted = false;
+    let next: string | undefined;
+    let parks = 0;
+    const medium = {
+      ended: undefined,
+      loop: { spin: new Spin(50_000), stirs: () => next !== undefined, park: () => ++parks > 0, unpark() {} },
+    };
+    const host = {
+      wantsData: () => wanted,
+      wantsSpace: () => false,
+      deliver() {
+        if (next === undefined) return false;
+        handed.push(next);
+        next = undefined;
+        return true;
+      },
+      settle() {},
+    };
+    const pump = new Pump(medium, host);
+    const turns = async (): Promise<void> => {
+      for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => platform.turn(resolve));
+    };
+    // Nobody wants anything: idle.
+    pump.kick();
+    await turns();
+    clock += 1_000_000;
+    wanted = true;
+    pump.kick();
+    await turns();
+    for (const text of ['one', 'two']) {
+      next = text;
+      await turns();
+      assert.equal(handed.at(-1), text);
+    }
+    assert.equal(parks, 0);
+    clock += 51;
+    await turns();
+    assert.equal(parks, 1, 'the window has passed');
+  } finally {
+    performance.now = now;
+  }
+});

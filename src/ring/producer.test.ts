@@ -281,3 +281,15 @@ test('a consumer position that makes no sense is a LayoutError', () => {
 test('recordBytes() is the payload, its header, and what aligns the next', () => {
   assert.deepEqual([0, 1, 8, 9, 16].map(recordBytes), [8, 16, 16, 24, 24]);
 });
+
+test('claimUpTo() grants what lies before the end of the ring to the last byte, and no pad is needed for it', () => {
+  const { producer, lane, consumer } = pair(1024);
+  assert.equal(producer.maxPayload, 504);
+  for (let left = 1024; left > 64; left -= 32)
+    assert.ok(producer.tryClaim(24) !== FULL && producer.commit() === undefined);
+  while (consumer.tryNext() !== NONE) consumer.release();
+  const offset = producer.claimUpTo(8, 500);
+  assert.equal(offset, lane.data + 1024 - 64 + HEADER_BYTES);
+  assert.equal(producer.claimed, 64 - HEADER_BYTES);
+  producer.commit();
+});

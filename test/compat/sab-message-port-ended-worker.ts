@@ -14,6 +14,8 @@ export interface Part {
   /** Messages to write: `first`, `first + 1`, ... */
   readonly first: number;
   readonly count: number;
+  /** The SABMessagePort is made by this thread, not by its parent. */
+  readonly makes?: boolean;
   /** Of a SABPipe. */
   readonly buffer?: SharedArrayBuffer;
   /** Characters of a text that is posted behind the messages. */
@@ -47,6 +49,10 @@ if (part.door === 'SABPipe') {
   const channel = new MWChannel('m', 4);
   const [init, transfer] = channel.postInit(null);
   act((message) => channel.postMessage(message), init, transfer);
+} else if (part.makes === true) {
+  const port = new SABMessagePort('a', 8);
+  port.postInit(parent);
+  act((message) => port.postMessage(message));
 } else {
   parent.once('message', (message) => {
     const port = SABMessagePort.from(message);

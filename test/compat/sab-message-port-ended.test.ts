@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { platform } from '#platform';
 import { MWChannel, SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
 import { settleable } from '../../src/port/waiters.ts';
 import { Gates } from '../kit/gate.ts';
@@ -154,6 +155,32 @@ for (const door of doors) {
       unlimited.reader.close();
     });
   }
+}
+
+// Of a killed thread only the lifeline tells that `postInit` sends along, where there is one.
+if (platform.canProbe()) {
+  test('the thread that made the SABMessagePort is killed: what would wait for ever rejects', async () => {
+    const gates = new Gates();
+    const part: Part = {
+      door: 'SABMessagePort',
+      ending: 'killed',
+      makes: true,
+      gates: gates.memory,
+      first: 0,
+      count: MESSAGES,
+    };
+    const worker = new Worker(url, { workerData: part });
+    const [init] = await within('the init message', once(worker, 'message'));
+    const port = SABMessagePort.from(init);
+    for (let n = 0; n < MESSAGES; n++) assert.deepEqual(await port.asyncRead(), { n });
+    const waiting = port.asyncRead();
+    const rejected = assert.rejects(within('the pending read', waiting), disposed);
+    await worker.terminate();
+    await rejected;
+    await assert.rejects(() => port.asyncRead(), disposed);
+    assert.equal(port.hasRef(), false);
+    port.close();
+  });
 }
 
 test('a handler stays when the writer ends, holds nothing, and hears the next writer', async () => {

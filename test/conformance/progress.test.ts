@@ -291,3 +291,27 @@ test('both sides send() more than either may set aside: one is told, receives, a
   await made.kill();
   await other.kill();
 });
+
+for (const [how, send] of [
+  ['postMessage', (port: Port, value: unknown): unknown => port.postMessage(value)],
+  ['trySend, in parts', (port: Port, value: unknown): unknown => port.trySend(value)],
+] as const) {
+  test(`one message that waits alone goes on by itself as the peer makes room (${how})`, () =>
+    withPair({ capacityBytes: 1024 }, async (near, far) => {
+      // What the native port has to tell of the beginning makes the event loop look, too.
+      await near.ready;
+      for (let i = 0; i < 5; i++) await turn();
+      const long = Array.from({ length: 700 }, (_, i) => i);
+      if (how === 'postMessage') while (near.trySend('x'.repeat(50)));
+      else assert.equal(near.stats().outboxBytes, 0);
+      send(near, long);
+      assert.ok(near.stats().outboxBytes > 0, 'it waits');
+      let last: unknown;
+      await until('it has come', () => {
+        for (let next = far.tryReceive(); next !== EMPTY; next = far.tryReceive()) last = next;
+        return typeof last === 'object';
+      });
+      assert.deepEqual(last, long);
+      assert.equal(near.stats().outboxBytes, 0);
+    }));
+}
