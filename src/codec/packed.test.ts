@@ -424,3 +424,15 @@ test('damaged payloads are errors, and the next payload is read', () => {
     assert.deepEqual(pair.send(value), value);
   }
 });
+
+test('a view of shared memory is left to the native clone, whatever that memory says it is', () => {
+  const named = Object.defineProperty(new SharedArrayBuffer(8), Symbol.toStringTag, { value: 'ArrayBuffer' });
+  const ofAnotherRealm = Object.setPrototypeOf(new SharedArrayBuffer(8), {
+    constructor: undefined,
+    [Symbol.toStringTag]: 'SharedArrayBuffer',
+  });
+  for (const memoryOfView of [new SharedArrayBuffer(8), named, ofAnotherRealm]) {
+    const view = new Uint8Array(memoryOfView as SharedArrayBuffer);
+    assert.equal(new PackedEncoder().encodeInto(view, memory, OFFSET, 1024, true), REFUSED);
+  }
+});

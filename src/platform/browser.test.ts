@@ -78,6 +78,14 @@ test('the thread that runs the tests may block', () => {
   assert.equal(web.canBlock, true);
 });
 
+test('without its event loop a thread can neither take messages nor find out whether its peer is gone', () => {
+  const [near, far] = web.messageChannel();
+  near.postMessage('waits');
+  assert.deepEqual([web.canTake, web.canProbe()], [false, false]);
+  assert.deepEqual([web.takeMessage(far), web.probeGone(far)], [undefined, false]);
+  near.close();
+});
+
 test('spawn names the remedy', () => {
   const spawn = (): unknown => platformStart.spawn(new URL('file:///x.js'), {} as never, {}, () => {});
   assert.throws(spawn, { code: 'ERR_UNSUPPORTED', message: /spawn\(\(\) => new Worker\(/ });

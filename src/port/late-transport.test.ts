@@ -174,6 +174,7 @@ function withBare(body: (bare: Bare) => void): void {
     mark: () => ({ accepted: real.posted.length, position: real.posted.length }),
     taken: ({ position }: { position: number }) => position <= real.taken,
     pump: () => real.moved,
+    cork: (body: () => unknown) => [body()],
   };
   const late = new LateTransport(inbox, () => ({ out }) as unknown as Transport, 60_000, events);
   const connect = (): void => inbox.arrive('start data');
@@ -214,4 +215,17 @@ test('pump() says whether nothing waits: here before the channel is connected, t
     assert.equal(late.out.pump(), true);
     real.moved = false;
     assert.equal(late.out.pump(), false);
+  }));
+
+test('cork() is for the real transport alone; before there is one, what it is given just runs', () =>
+  withBare(({ late, connect }) => {
+    assert.equal(
+      late.out.cork(() => 'before'),
+      'before',
+    );
+    connect();
+    assert.deepEqual(
+      late.out.cork(() => 'after'),
+      ['after'],
+    );
   }));

@@ -171,6 +171,7 @@ test('alloc: "size — buffer capacity in bytes (must be a positive integer, max
   for (const size of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '64' as never, undefined as never]) {
     assert.throws(() => alloc(size), UsageError);
   }
+  for (const size of [1, 2, 3]) assert.ok(alloc(size).sharedBuffer.byteLength >= size);
 });
 
 test('alloc: "returns { sharedState: SharedArrayBuffer, sharedBuffer: SharedArrayBuffer }"', () => {

@@ -351,6 +351,25 @@ test('postInit to another worker, once the former one is gone: both directions g
   channel.close();
 });
 
+test('postInit to another worker while the former one lives: it is heard', async () => {
+  const main = new MWChannel('m', 4);
+  const seats = [new MessageChannel(), new MessageChannel()];
+  const workers: MWChannel[] = [];
+  for (const { port1, port2 } of seats) {
+    const arrived = new Promise<{ data: never }>((resolve) => {
+      port2.onmessage = resolve as never;
+    });
+    main.postInit(port1 as never);
+    const worker = MWChannel.from((await within('the init message', arrived)).data);
+    const heard = next(main);
+    workers.push(worker);
+    worker.postMessage('to main');
+    assert.equal(await within('the message', heard), 'to main');
+  }
+  for (const end of [main, ...workers]) end.close();
+  for (const { port1 } of seats) port1.close();
+});
+
 test('postInit by hand may be asked for again before anything is sent', async () => {
   const channel = new MWChannel('m', 8);
   const [first] = channel.postInit(null);

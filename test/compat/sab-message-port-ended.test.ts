@@ -183,6 +183,24 @@ if (platform.canProbe()) {
   });
 }
 
+test('whatever postInit was given may tell of the end, as long as the channel is its own', async () => {
+  class Target extends EventTarget {
+    postMessage(): void {}
+  }
+  const port = new SABMessagePort('a', 8);
+  const [former, target] = [new Target(), new Target()];
+  port.postInit(former);
+  port.postInit(target);
+  let settled = false;
+  const waiting = port.asyncRead().finally(() => (settled = true));
+  former.dispatchEvent(new Event('close'));
+  await port.asyncRead(20);
+  assert.equal(settled, false, 'the former one has no say any more');
+  target.dispatchEvent(new Event('close'));
+  await assert.rejects(within('the pending read', waiting), disposed);
+  port.close();
+});
+
 test('a handler stays when the writer ends, holds nothing, and hears the next writer', async () => {
   const { reader, pipe, end } = await scene('SABPipe', 'returns');
   const heard: unknown[] = [];

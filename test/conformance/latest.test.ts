@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { SIDE_VALUES_MAX } from '../../src/limits.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { SPACE } from '../../src/wait/signal.ts';
 import { startThread } from '../kit/thread.ts';
@@ -109,4 +110,24 @@ test('the JSON codec, too', () => {
   }
   far.close();
   port.close();
+});
+
+test('what waits for room beside the slots at the end is undelivered until it is read', () => {
+  const { port, remote } = channel({ overflow: 'latest' });
+  const far = attach(remote);
+  const count = 2 * SIDE_VALUES_MAX;
+  for (let i = 0; i < count; i++) {
+    const buffer = new ArrayBuffer(8);
+    port.postMessage({ i, buffer }, [buffer]);
+  }
+  assert.ok(port.stats().outboxBytes > 0, 'the last one waits');
+  port.close();
+  const undelivered = [port.stats().undelivered];
+  const values: unknown[] = [];
+  for (let value = far.tryReceive(); value !== CLOSED; value = far.tryReceive()) {
+    values.push((value as { i: number }).i);
+    undelivered.push(port.stats().undelivered);
+  }
+  assert.deepEqual(values, [SIDE_VALUES_MAX - 1, count - 1], 'the one that lies there, and the newest');
+  assert.deepEqual(undelivered, [2, 1, 0]);
 });
