@@ -168,6 +168,7 @@ export class PackedWriter {
     return at + 3;
   }
 
+  /** There is room for a word: `value` has looked. */
   object(value: object, at: number, place: ShapeNode): number {
     const number = this.met.number(value);
     if (number >= 0) return this.reference(number, at);
@@ -190,7 +191,6 @@ export class PackedWriter {
 
   /** An object that was met before. */
   reference(number: number, at: number): number {
-    if (at >= this.end) throw NO_ROOM_SIGNAL;
     if (number > ARGUMENT_MAX) throw REFUSED_SIGNAL;
     this.hasReferences = true;
     this.words[at] = (number << TAG_BITS) | TAG_REFERENCE;
@@ -218,7 +218,6 @@ export class PackedWriter {
 
   /** Prototype Object.prototype or none, so that `for in` meets own keys only. */
   #plain(value: Record<string, unknown>, at: number, place: ShapeNode): number {
-    if (at >= this.end) throw NO_ROOM_SIGNAL;
     let node = place;
     let next = at + 1;
     for (const key in value) {
@@ -236,7 +235,6 @@ export class PackedWriter {
 
   /** An object of any other class: own enumerable keys only. */
   instance(value: Record<string, unknown>, at: number, place: ShapeNode): number {
-    if (at >= this.end) throw NO_ROOM_SIGNAL;
     let node = place;
     let next = at + 1;
     const keys = Object.keys(value);

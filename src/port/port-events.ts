@@ -37,15 +37,13 @@ export abstract class PortEvents<In = unknown> extends Target {
   readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
   /** Types for which `#dispatched` hangs on the runtime's own EventTarget. */
   readonly #bridged = new Set<string>();
-  #started = false;
 
-  /** As with a MessagePort; runs before the listeners. Setting it implies `start()`. */
+  /** As with a MessagePort; runs before the listeners. */
   get onmessage(): PortHandler<In> {
     return this.#handlers.message;
   }
   set onmessage(handler: PortHandler<In>) {
     this.#handlers.message = typeof handler === 'function' ? (handler as PortHandler) : null;
-    if (this.#handlers.message !== null) this.#started = true;
     this.listenersChanged();
   }
   /** Is told of a message that could not be decoded. With nobody to tell, the runtime hears of it as of an uncaught error. */
@@ -65,11 +63,8 @@ export abstract class PortEvents<In = unknown> extends Target {
     this.listenersChanged();
   }
 
-  /** Starts delivery to listeners. Implied by `onmessage =`, `on('message')` and `addEventListener('message')`. */
-  start(): void {
-    this.#started = true;
-    this.listenersChanged();
-  }
+  /** As with a MessagePort, for code that calls it. Here delivery begins with the first listener, whichever way it was added. */
+  start(): void {}
 
   // ---- the web's manner ---------------------------------------------------------------------------------------
 
@@ -91,7 +86,7 @@ export abstract class PortEvents<In = unknown> extends Target {
     const { once, signal } = typeof options === 'object' && options !== null ? options : {};
     if (signal?.aborted) return;
     this.#of(type).add(listener as PortListener, once === true, signal ?? undefined);
-    this.#added(type);
+    this.listenersChanged();
   }
   removeEventListener(type: 'message', listener: PortListener<In> | null, options?: ListenerOptions | boolean): void;
   removeEventListener(type: EventName, listener: PortListener | null, options?: ListenerOptions | boolean): void;
@@ -180,7 +175,7 @@ export abstract class PortEvents<In = unknown> extends Target {
 
   /** Whether messages are to be handed to listeners. */
   protected get listening(): boolean {
-    return this.#started && this.listenerCount('message') > 0;
+    return this.listenerCount('message') > 0;
   }
 
   /** Whether anybody listens to anything. */
@@ -225,13 +220,8 @@ export abstract class PortEvents<In = unknown> extends Target {
   #addRaw(type: string, listener: unknown, once: boolean): this {
     if (typeof listener !== 'function') throw notCallable(type, listener);
     this.#of(type).addRaw(listener as RawListener, once);
-    this.#added(type);
+    this.listenersChanged();
     return this;
-  }
-
-  #added(type: string): void {
-    if (type === 'message') this.start();
-    else this.listenersChanged();
   }
 
   #of(type: string): Listeners {

@@ -443,8 +443,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     }
     if (value === EMPTY) return false;
     if (value === CLOSED) {
+      // The pump settles next, and tells of the end.
       this.#receiving.readOut = true;
-      this.#tellEnd();
       return false;
     }
     if (readers.length > 0) {
