@@ -32,10 +32,12 @@ import { killAll, runTestFile } from './test-file.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const EQUIVALENT = join(root, 'test/mutants/equivalent.json');
 /** Tests that are about other things than src/: they would only take time. */
-const NOT_ASKED = /^dist\/(bench|test\/(tools|types|docs|iife|examples|doc-examples|package))/;
-/** Tests that read the source by themselves, so that no coverage tells. */
-const READS_SOURCE = /^dist\/test\/model\//;
-const READ_SOURCE = /^dist\/src\/(ring|wait|lane|transport|memory|frame)\//;
+const NOT_ASKED = /^dist\/(bench|test\/(tools|types|iife|examples|doc-examples|package))/;
+/** Tests that read the source by themselves, so that no coverage tells, and what they read. */
+const READERS = [
+  { test: /^dist\/test\/model\//, source: /^dist\/src\/(ring|wait|lane|transport|memory|frame)\// },
+  { test: /^dist\/test\/docs\.test/, source: /^dist\/src\/(errors|memory\/layout|frame\/header)\.js$/ },
+];
 /** Of its usual time a test may take so many before it counts as hung, and at least so many seconds. */
 const PATIENCE = 6;
 const SECONDS_MIN = 15;
@@ -101,8 +103,9 @@ function candidates(known, { file, start }, tree) {
   const ran = known.filter(({ covered }) => covered.get(path)?.[start] === 1);
   // Threads that are killed write no coverage.
   const found = ran.length > 0 ? ran : known.filter(({ covered }) => covered.has(path));
-  if (!READ_SOURCE.test(file)) return found;
-  return [...found, ...known.filter((one) => READS_SOURCE.test(one.test) && !found.includes(one))];
+  const readers = READERS.filter(({ source }) => source.test(file));
+  const reads = (one) => readers.some(({ test }) => test.test(one.test));
+  return [...found, ...known.filter((one) => reads(one) && !found.includes(one))];
 }
 
 function lineOf(source, at) {
@@ -114,7 +117,15 @@ function lineOf(source, at) {
 function allMutants(sources) {
   return sources.flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8');
-    return changesIn(source).map((change) => ({ file, ...change, ...lineOf(source, change.start) }));
+    const met = new Map();
+    return changesIn(source).map(({ change, ...where }) => {
+      const place = lineOf(source, where.start);
+      // The same change may be possible at several places of a line.
+      const key = `${place.line} ${change}`;
+      const nth = (met.get(key) ?? 0) + 1;
+      met.set(key, nth);
+      return { file, ...where, ...place, change: nth === 1 ? change : `${change}, place ${nth}` };
+    });
   });
 }
 
