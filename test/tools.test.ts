@@ -60,6 +60,7 @@ test('rooms may import to their left', () => {
     'ring/producer.ts': "import { X } from '../errors.ts';\nimport { Y } from './consumer.ts';",
     'ring/producer.test.ts': "import { test } from 'node:test';",
     'port/port.ts': "import { platform } from '#platform';",
+    'transport/thread/a.ts': "import { X } from '../ring/x.ts';\nimport { Y } from '../transport.ts';",
   };
   assert.deepEqual(check(checkLayers, files), []);
 });
@@ -69,6 +70,7 @@ for (const [what, path, text] of [
   ['an import between strangers', 'ring/a.ts', "import type { x } from '../codec/codec.ts';"],
   ['an export to the right', 'ring/a.ts', "export * from '../port/port.ts';"],
   ['a dynamic import to the right', 'ring/a.ts', "await import('../port/port.ts');"],
+  ['an import of a neighbour', 'transport/ring/a.ts', "import { x } from '../thread/x.ts';"],
   ['an unknown room', 'cellar/a.ts', ''],
   ['node: where it does not belong', 'ring/a.ts', "import fs from 'node:fs';"],
   ['a package', 'ring/a.ts', "import x from 'left-pad';"],

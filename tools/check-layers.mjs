@@ -20,6 +20,15 @@ const LAYERS = [
   ['rpc'],
   ['compat', 'index', 'process', 'redis', 'nats', 'cli'],
 ];
+/**
+ * Inside a room its folders are strangers, too: each may import itself, the room's own files, and those named here. So what
+ * is over shared memory has heard of no thread, and what is over a byte stream of neither.
+ */
+const NEIGHBOURS = {
+  'transport/ring': [],
+  'transport/thread': ['transport/ring'],
+  'transport/stream': [],
+};
 /** Folders that may import `node:`. A test file may always. */
 const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'cli'];
 /** `#name` imports lead to the room of that name. */
@@ -58,6 +67,10 @@ export function checkLayers(root) {
           if (!test) report(`imports ${spec}, outside of src/`);
         } else if (to !== from && !(rank.get(to) < rank.get(from)))
           report(`"${from}" must not import "${to}" (${spec})`);
+        const [folder, other] = [dirname(file), dirname(target)];
+        if (!test && NEIGHBOURS[folder] !== undefined && NEIGHBOURS[other] !== undefined && other !== folder) {
+          if (!NEIGHBOURS[folder].includes(other)) report(`"${folder}" must not import "${other}" (${spec})`);
+        }
       } else if (spec.startsWith('node:')) {
         const allowed = test || NODE_FOLDERS.some((folder) => file === `${folder}.ts` || file.startsWith(`${folder}/`));
         if (!allowed) report(`${spec} outside of ${NODE_FOLDERS.join(', ')}`);

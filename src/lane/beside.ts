@@ -1,6 +1,7 @@
 // What only the medium's own way can carry travels beside the records, and a marker among them keeps its place. A medium that
 // carries bytes only has no such way: a value that its codec refuses, or that is to be moved, is refused there.
 import { DataCloneError, UsageError } from '../errors.ts';
+import type { Views } from '../memory/region.ts';
 
 /** A value that came beside a lane. */
 export interface BesideValue {
@@ -39,6 +40,16 @@ export interface Beside {
   take(number: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number): boolean;
+}
+
+/** Memory that changes hands beside a lane of overflow `latest`. */
+export interface BesideMemory {
+  /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
+  share(number: number, slot: number, memory: SharedArrayBuffer): void;
+  /** Memory `number` of the other side; `undefined` while it has not arrived. */
+  shared(number: number): Views | undefined;
+  /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
+  letGo(number: number): void;
 }
 
 /** Beside a lane that carries bytes only. */

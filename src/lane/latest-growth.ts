@@ -5,7 +5,7 @@ import { type Encoder, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import type { AsideEncoder } from './aside-encoder.ts';
-import type { SideChannel } from './side-channel.ts';
+import type { BesideMemory } from './beside.ts';
 
 /** Bytes of the first memory that a slot gets. */
 const BYTES_FIRST = 64 * 1024;
@@ -16,14 +16,14 @@ interface Room {
 }
 
 export class SlotGrowth {
-  readonly #side: SideChannel;
+  readonly #side: Pick<BesideMemory, 'share'>;
   readonly #encoder: Encoder;
   readonly #aside: AsideEncoder;
   readonly #messageMax: number;
   readonly #rooms: (Room | undefined)[] = [];
   #count = 0;
 
-  constructor(side: SideChannel, encoder: Encoder, aside: AsideEncoder, messageMax: number) {
+  constructor(side: Pick<BesideMemory, 'share'>, encoder: Encoder, aside: AsideEncoder, messageMax: number) {
     this.#side = side;
     this.#encoder = encoder;
     this.#aside = aside;

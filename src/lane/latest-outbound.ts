@@ -12,14 +12,13 @@ import { LatestProducer } from '../ring/latest-producer.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { markerOf } from './backlog.ts';
-import type { HeldValue, SpilledFrame } from './beside.ts';
+import type { Beside, BesideMemory, HeldValue, SpilledFrame } from './beside.ts';
 import { shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import { SlotGrowth } from './latest-growth.ts';
 import { LatestProgress } from './latest-progress.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
-import type { SideChannel } from './side-channel.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
 const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
@@ -31,7 +30,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   readonly #encoder: Encoder;
   readonly #kind: number;
   readonly #messageMax: number;
-  readonly #side: SideChannel;
+  readonly #side: Beside & BesideMemory;
   readonly #outbox: Outbox;
   readonly #aside: AsideEncoder;
   readonly #growth: SlotGrowth;
@@ -68,7 +67,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     bell: Bell,
     encoder: Encoder,
     kind: number,
-    channel: SideChannel,
+    channel: Beside & BesideMemory,
     outbox: Outbox,
     awaitedCame: () => void,
     failed: (error: unknown) => void,

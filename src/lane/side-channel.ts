@@ -11,7 +11,7 @@ import { endedOn, isLifePage, readError } from '../memory/life-page.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { NativePort } from '../platform/contract.ts';
-import type { Beside, BesideValue, HeldValue, SpilledFrame } from './beside.ts';
+import type { Beside, BesideMemory, BesideValue, HeldValue, SpilledFrame } from './beside.ts';
 import { NativeEnds } from './native-ends.ts';
 import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
@@ -32,7 +32,7 @@ export interface SideEvents {
   closed(): void;
 }
 
-export class SideChannel implements Beside {
+export class SideChannel implements Beside, BesideMemory {
   readonly textMin: number = platform.nativeTextMin;
   readonly late: boolean = !platform.canTake;
   readonly natives: NativeEnds;

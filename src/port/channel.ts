@@ -11,8 +11,9 @@ import {
   takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
-import { type SharedRingOptions, SharedRingTransport } from '../transport/ring/shared-ring.ts';
+import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
 import { watchHandle } from '../transport/thread/remains.ts';
+import { ThreadTransport } from '../transport/thread/thread-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,
@@ -28,7 +29,7 @@ import { ownLife } from './start-data.ts';
 
 interface Opened {
   readonly port: Port;
-  readonly transport: SharedRingTransport;
+  readonly transport: ThreadTransport;
 }
 
 /** How one end looks after the thread at the other. */
@@ -50,7 +51,7 @@ export function openPort(
   texts: TextBounds,
   watch: Watch,
 ): Opened {
-  let transport!: SharedRingTransport;
+  let transport!: ThreadTransport;
   const port = new Port((events) => {
     transport = openTransport(region, side, natives, peerLife, options, texts, watch, events);
     return transport;
@@ -67,8 +68,8 @@ function openTransport(
   texts: TextBounds,
   watch: Watch,
   events: TransportEvents,
-): SharedRingTransport {
-  return new SharedRingTransport(
+): ThreadTransport {
+  return new ThreadTransport(
     region,
     side,
     natives,
@@ -174,7 +175,7 @@ export function attachTransport(
   options: PortOptions | undefined,
   livenessSliceMs: number,
   events: TransportEvents,
-): SharedRingTransport {
+): ThreadTransport {
   const resolved = resolvePortOptions(options);
   const { end, region, natives, life, texts } = openHandle(remote);
   const watch: Watch = { ...WATCH_ANYBODY, livenessSliceMs };

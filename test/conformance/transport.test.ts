@@ -2,7 +2,7 @@
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
-import { SharedRingTransport } from '../../src/transport/ring/shared-ring.ts';
+import { ThreadTransport } from '../../src/transport/thread/thread-ring.ts';
 import { type TransportEnd, transportConformance } from './transport.ts';
 
 for (const asyncPark of ['wait-async', 'doorbell'] as const) {
@@ -24,7 +24,7 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         peerEndTold: false,
         startTimeoutMs: Number.POSITIVE_INFINITY,
       } as const;
-      const transport = new SharedRingTransport(region, side, natives, null, options, {
+      const transport = new ThreadTransport(region, side, natives, null, options, {
         woken: () => void woken++,
         failed: () => {},
       });

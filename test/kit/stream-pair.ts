@@ -9,13 +9,20 @@ import { type StreamOptions, StreamTransport } from '../../src/transport/stream/
 import { Random, seed } from './prng.ts';
 import { Wire, type WireScript } from './wire.ts';
 
+export interface Ports {
+  readonly a: PublicPort;
+  readonly b: PublicPort;
+}
+
 export interface StreamPair {
   readonly wire: Wire;
   readonly connections: readonly [StreamConnection, StreamConnection];
   /** Opens a channel from side 0: both its ends. `wire` must not be delayed then. */
   channels(options?: ChannelOptions): readonly [StreamChannel, StreamChannel];
-  /** The same with ports. */
-  ports(options?: ChannelOptions): { readonly a: PublicPort; readonly b: PublicPort };
+  /** Ports over such ends. */
+  portsOf(ends: readonly [StreamChannel, StreamChannel], options?: ChannelOptions): Ports;
+  /** Both in one. */
+  ports(options?: ChannelOptions): Ports;
 }
 
 export function endOptions(options: ChannelOptions): StreamOptions {
@@ -51,17 +58,12 @@ export function streamPair(options: ChannelOptions = {}, script: Partial<WireScr
     connections[1].accept(far);
     return [near, far];
   };
-  return {
-    wire,
-    connections,
-    channels,
-    ports(own = {}) {
-      const end = endOptions({ ...options, ...own });
-      const [near, far] = channels(own);
-      return {
-        a: new Port((events) => new StreamTransport(connections[0], near, end, events)),
-        b: new Port((events) => new StreamTransport(connections[1], far, end, events)),
-      };
-    },
+  const portsOf = ([near, far]: readonly [StreamChannel, StreamChannel], own: ChannelOptions = {}): Ports => {
+    const end = endOptions({ ...options, ...own });
+    return {
+      a: new Port((events) => new StreamTransport(connections[0], near, end, events)),
+      b: new Port((events) => new StreamTransport(connections[1], far, end, events)),
+    };
   };
+  return { wire, connections, channels, portsOf, ports: (own) => portsOf(channels(own), own) };
 }

@@ -24,7 +24,7 @@ type LinkEnd = typeof import('../../src/link/link-end.ts');
 type Selector = typeof import('../../src/link/selector.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
-type SharedRing = typeof import('../../src/transport/ring/shared-ring.ts');
+type ThreadRing = typeof import('../../src/transport/thread/thread-ring.ts');
 type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
@@ -43,7 +43,7 @@ export type Shipped = Producer &
   Selector &
   Inbound &
   Outcome &
-  SharedRing &
+  ThreadRing &
   Port;
 
 const MODULES = [
@@ -62,7 +62,7 @@ const MODULES = [
   'link/link-end.js',
   'link/selector.js',
   'outcome.js',
-  'transport/ring/shared-ring.js',
+  'transport/thread/thread-ring.js',
   'port/port.js',
 ];
 

@@ -118,7 +118,7 @@ export class End {
   readonly words: Int32Array;
   readonly #shipped: Shipped;
   readonly #kit: Kit;
-  #transport: InstanceType<Shipped['SharedRingTransport']> | undefined;
+  #transport: InstanceType<Shipped['ThreadTransport']> | undefined;
   #phase = 'start';
 
   constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
@@ -158,7 +158,7 @@ export class End {
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
-      this.#transport = new shipped.SharedRingTransport(region, side, natives, null, options, events);
+      this.#transport = new shipped.ThreadTransport(region, side, natives, null, options, events);
       return this.#transport;
     });
   }

@@ -121,7 +121,8 @@ const PORT_CASES = cases(60, 5000);
 test(`two ports over a wire that delivers late, ${PORT_CASES} cases (SEED=${seed})`, async () => {
   await eachCaseAsync(0, PORT_CASES, async (random) => {
     const pair = streamPair({ capacityBytes: WINDOW }, { random, chunkMax: random.pick([1, 10, 500, 5000]) });
-    const { a, b } = pair.ports();
+    const ends = pair.channels();
+    const { a, b } = pair.portsOf(ends);
     const [left, right] = [side(a), side(b)];
     pair.wire.delayed = true;
     for (let step = 0; step < 300; step++) {
@@ -129,6 +130,11 @@ test(`two ports over a wire that delivers late, ${PORT_CASES} cases (SEED=${seed
       else act(random, right, left);
       for (let i = random.skewed(20); i > 0 && pair.wire.step(); i--);
       if (random.chance(0.2)) await undefined;
+    }
+    // What lies unread is bounded by the credit, and the memory for it by twice that, however much has gone through.
+    for (const { source } of ends) {
+      assert.ok(source.came - source.taken <= WINDOW);
+      assert.ok(source.came === 0 || source.views.bytes.length <= 2 * WINDOW);
     }
     const wanted = [left.sent, right.sent];
     const flushes = Promise.all([a.flush(), b.flush()]);

@@ -4,7 +4,7 @@ import * as layout from '../../memory/layout.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { type EndTeller, Remains } from '../thread/remains.ts';
+import type { EndTelling, Staying } from './tie.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */
@@ -17,19 +17,19 @@ export class Life {
   readonly #words: Int32Array;
   /** Word index of the other side's block. */
   readonly #there: number;
-  readonly #teller: EndTeller;
-  readonly #remains: Remains;
+  readonly #teller: EndTelling;
+  readonly #remains: Staying;
   readonly #events: LifeEvents;
   #ended: CloseReason | undefined;
   #endedHere = false;
   #spilled = 0;
   #error: unknown;
 
-  constructor(words: Int32Array, there: number, teller: EndTeller, events: LifeEvents) {
+  constructor(words: Int32Array, there: number, teller: EndTelling, remains: Staying, events: LifeEvents) {
     this.#words = words;
     this.#there = there;
     this.#teller = teller;
-    this.#remains = new Remains(teller);
+    this.#remains = remains;
     this.#events = events;
   }
 

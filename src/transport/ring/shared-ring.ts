@@ -1,5 +1,5 @@
-// Two ring lanes in one region, and a native port beside them: threads of one process. Put together here; what the parts do
-// stands in writing.ts and reading.ts (the lanes as a port uses them), interests.ts and blocking.ts (waiting), life.ts.
+// Two ring lanes in one region, and what ties its ends together beside it (tie.ts). Put together here; what the parts do stands
+// in writing.ts and reading.ts (the lanes as a port uses them), interests.ts and blocking.ts (waiting), life.ts.
 //
 // Invariants:
 // T1. Draining: an end that has seen the peer's CLOSED word looks at the ring once more before it reports the end.
@@ -16,9 +16,7 @@ import { LatestOutbound } from '../../lane/latest-outbound.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
-import { SideChannel } from '../../lane/side-channel.ts';
 import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
-import type { NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
@@ -27,7 +25,6 @@ import { BlockingWait } from '../../wait/block.ts';
 import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
-import { EndTeller } from '../thread/remains.ts';
 import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import { RingBlocking } from './blocking.ts';
 import { Damage } from './damage.ts';
@@ -37,6 +34,7 @@ import { Jam } from './jam.ts';
 import { Life } from './life.ts';
 import { Reading } from './reading.ts';
 import { statsOf } from './stats.ts';
+import type { Tie, Tied, TieEvents } from './tie.ts';
 import { type SendingLane, Writing } from './writing.ts';
 
 export interface SharedRingOptions {
@@ -59,6 +57,8 @@ export interface SharedRingOptions {
   readonly roomPatienceMs?: number;
   /** Bytes that are set aside while this thread is blocked in `send`. */
   readonly inboxLimit?: number;
+  /** Where the region's threads sleep, by word index; on the words themselves unless told otherwise. */
+  readonly placeAt?: (index: number) => ParkPlace;
   /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
   readonly peerEndTold: boolean;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
@@ -75,16 +75,16 @@ export class SharedRingTransport implements Transport {
   readonly #words: Int32Array;
   /** Word index of the other side's block. */
   readonly #there: number;
-  readonly #side: SideChannel;
+  readonly #tie: Tie;
   readonly #lane: SendingLane;
   readonly #stats: () => Stats;
   #error: unknown;
 
+  /** @param tieUp ties this end to the other one; called once, before anything is sent */
   constructor(
     region: Region,
     side: 0 | 1,
-    natives: NativePair,
-    peerLife: SharedArrayBuffer | null,
+    tieUp: (events: TieEvents) => Tied,
     options: SharedRingOptions,
     events: TransportEvents,
   ) {
@@ -96,22 +96,23 @@ export class SharedRingTransport implements Transport {
     const inLane = region.lanes[side === 0 ? 1 : 0];
     this.#words = words;
     this.#there = there;
-    this.#side = new SideChannel(natives, {
+    const { tie, teller, remains } = tieUp({
       arrived: () => events.woken(),
       closed: () => {
         if (!options.peerEndTold || this.life.over) this.life.peerThreadEnded();
       },
     });
-    if (peerLife !== null) this.#side.watchLife(peerLife);
-    this.life = new Life(words, there, new EndTeller(words, here, there, this.#side.natives), {
+    this.#tie = tie;
+    this.life = new Life(words, there, teller, remains, {
       lastWords: (reason) => this.#lastWords(reason),
       woken: () => events.woken(),
     });
     const damage = new Damage(() => this.#lost());
 
-    const doorbell = (): void => this.#side.doorbell();
-    const sleepsHere: ParkPlace = new SharedPlace(words, here + layout.PARK);
-    const sleepsThere: ParkPlace = new SharedPlace(words, there + layout.PARK);
+    const doorbell = (): void => this.#tie.doorbell();
+    const placeAt = options.placeAt ?? ((index: number): ParkPlace => new SharedPlace(words, index));
+    const sleepsHere = placeAt(here + layout.PARK);
+    const sleepsThere = placeAt(there + layout.PARK);
     const wakes = here + layout.WAKES;
     const dataBell = new Waker(sleepsThere, DATA, doorbell, wakes);
     const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED);
@@ -130,7 +131,7 @@ export class SharedRingTransport implements Transport {
             dataBell,
             encoder,
             kind,
-            this.#side,
+            this.#tie,
             outbox,
             () => this.life.tellLater(),
             failed,
@@ -138,7 +139,7 @@ export class SharedRingTransport implements Transport {
         : new LaneOutbound({
             sink: new RingSink(outLane, views, dataBell),
             notes: outNotes,
-            beside: this.#side,
+            beside: this.#tie,
             encoder,
             kind,
             messageMax: region.messageMax,
@@ -150,20 +151,20 @@ export class SharedRingTransport implements Transport {
     const inbound = new LaneInbound({
       source: new RingSource(inLane, views, spaceBell),
       notes: inNotes,
-      beside: this.#side,
+      beside: this.#tie,
       decoders: new Decoders(options.codecs, options.codecOptions),
       messageMax: region.messageMax,
       latest: {
         source: () =>
           new LatestSource(inLane, views, spaceBell, (number) => {
-            this.#side.letGo(number);
+            this.#tie.letGo(number);
             inNotes.besideTaken(number);
           }),
-        memory: (number) => this.#side.shared(number),
+        memory: (number) => this.#tie.shared(number),
       },
     });
     const writing = new Writing(this.#lane, damage);
-    const reading = new Reading(inbound, this.#lane, this.life, this.#side, damage);
+    const reading = new Reading(inbound, this.#lane, this.life, this.#tie, damage);
     this.out = writing;
     this.in = reading;
 
@@ -180,7 +181,7 @@ export class SharedRingTransport implements Transport {
       ? undefined
       : new RingBlocking({
           wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
-            const how = this.#side.peerGone();
+            const how = this.#tie.peerGone();
             if (how !== undefined) this.life.peerVanished(how);
           }),
           awaited,
@@ -215,7 +216,7 @@ export class SharedRingTransport implements Transport {
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;
     // The thread's own words come first: the event loop may hear nothing, or less.
-    this.#error ??= this.#side.peerError ?? this.life.error;
+    this.#error ??= this.#tie.peerError ?? this.life.error;
     return this.#error;
   }
   /** Whether the other side was taken: 1 by a thread, 2 so that none will ever have it. */
@@ -225,33 +226,24 @@ export class SharedRingTransport implements Transport {
   }
 
   hold(held: boolean): void {
-    this.#side.hold(held);
+    this.#tie.hold(held);
   }
   keep(port: object | undefined): void {
     this.life.keep(port);
-  }
-
-  /** Tells the other side's event loop that this end has been opened. */
-  hello(): void {
-    this.#side.doorbell();
-  }
-
-  announceLife(life: SharedArrayBuffer): void {
-    this.#side.announceLife(life);
   }
 
   close(reason: CloseReason): void {
     try {
       this.life.end(reason);
     } finally {
-      this.#side.close(this.#taken !== 0);
+      this.#tie.close(this.#taken !== 0);
     }
   }
 
   /** Damaged memory: nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look. */
   #lost(): void {
     this.life.end('lost');
-    this.#side.close(this.#taken !== 0);
+    this.#tie.close(this.#taken !== 0);
     this.life.tellLater();
   }
 

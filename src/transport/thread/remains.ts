@@ -13,12 +13,13 @@ import type { CloseReason } from '../../outcome.ts';
 import type { NativePort, ThreadEnd } from '../../platform/contract.ts';
 import { SharedPlace } from '../../wait/park-place.ts';
 import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
+import type { EndTelling, Staying } from '../ring/tie.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
 
 /** Says in shared memory that one side has ended, and wakes the other one. What was sent must be published by then. */
-export class EndTeller {
+export class EndTeller implements EndTelling {
   readonly #words: Int32Array;
   /** Word indexes of the ending side's and the other side's block. */
   readonly #here: number;
@@ -52,7 +53,7 @@ export class EndTeller {
   }
 }
 
-export class Remains {
+export class Remains implements Staying {
   readonly #teller: EndTeller;
   #living: WeakRef<{ endThread(how: ThreadEnd): void }> | undefined;
   #kept: object | undefined;

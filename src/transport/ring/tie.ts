@@ -1,0 +1,52 @@
+// What ties the two ends of a region together beside its memory: a way for what no codec writes, somebody who knows whether the
+// other agent lives and can wake it, and what stays of an end when its port is gone. Between threads it is two native ports
+// (transport/thread/thread-ring.ts); a region that two processes have mapped is tied by a socket.
+import type { Beside, BesideMemory } from '../../lane/beside.ts';
+import type { CloseReason } from '../../outcome.ts';
+import type { ThreadEnd } from '../../platform/contract.ts';
+import type { LeftOver } from './reading.ts';
+
+/** Knows the other agent. */
+export interface PeerWatch {
+  /** Wakes its event loop. */
+  doorbell(): void;
+  /** Whether, and how, it is gone, without our event loop; `undefined` when that cannot be known here. */
+  peerGone(): CloseReason | undefined;
+  /** What it died of, as far as it could say so. */
+  readonly peerError: unknown;
+  /** Keeps the process alive for what it may send, or lets it go. */
+  hold(held: boolean): void;
+  /** @param attached whether anybody has the other end */
+  close(attached: boolean): void;
+}
+
+export interface Tie extends Beside, BesideMemory, LeftOver, PeerWatch {}
+
+export interface TieEvents {
+  /** Something arrived; look. */
+  arrived(): void;
+  /** The other agent, or its end of the tie, is gone. */
+  closed(): void;
+}
+
+/** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */
+export interface EndTelling {
+  /** @param spilled frames left beside the lane */
+  tell(reason: CloseReason, spilled: number): void;
+}
+
+/** What stays when nobody holds the port any more, and holds it while it has something to do. */
+export interface Staying {
+  /** From now on this end is over when `holder` is garbage, or with its agent, which `living` is told of. */
+  watch(holder: object, living: { endThread(how: ThreadEnd): void }): void;
+  /** Keeps `port` though nobody else may hold it; `undefined` lets it go. */
+  keep(port: object | undefined): void;
+  /** The end is over, and whoever knew why has told. */
+  over(): void;
+}
+
+export interface Tied {
+  readonly tie: Tie;
+  readonly teller: EndTelling;
+  readonly remains: Staying;
+}
