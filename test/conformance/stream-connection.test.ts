@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, LayoutError } from '../../src/index.ts';
-import { STREAM_WINDOW_MAX } from '../../src/limits.ts';
+import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX, STREAM_WINDOW_MAX } from '../../src/limits.ts';
 import { Port } from '../../src/port/port.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
@@ -234,6 +234,9 @@ test('what can be no frame, or comes out of turn, ends the connection, with all 
     (bench) => bench.say(77, 2),
     (bench) => bench.say(frames.ACK, 2, 0, 0),
     (bench) => bench.say(frames.HELLO, 0, ...HELLO),
+    (bench) => bench.say(frames.HELLO, 2, ...HELLO),
+    (bench) => bench.say(frames.ACK, 0, 0, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.PING, 2, 0, 0),
     (bench) => bench.say(frames.DATA, 99, ...RECORD),
     (bench) => bench.say(frames.ACCEPT, 7),
     (bench) => bench.say(frames.OPEN, 3, 4096, 0, 0, 0),
@@ -255,6 +258,42 @@ test('what can be no frame, or comes out of turn, ends the connection, with all 
     bench.say(frames.PING, 0, 1, 2);
     assert.equal(bench.heard.at(-1), '9 0: 1 0', 'nothing is said any more');
   }
+});
+
+test('nothing is believed before a greeting', () => {
+  for (const [type, channel, body] of [
+    [frames.OPEN, 2, [64, 0, 0, 0]],
+    [frames.PING, 0, [1, 2]],
+    [frames.DATA, 2, RECORD],
+    [200, 0, [0, 0]],
+  ] as const) {
+    const bench = new Bench(null);
+    bench.say(type, channel, ...body);
+    assert.equal(bench.over?.[0], 'lost', `type ${type}`);
+    assert.deepEqual(bench.heard, ['9 0: 1 0']);
+  }
+});
+
+test('a port holds its stream as long as somebody waits, and a closed one until what it had accepted has gone out', async () => {
+  const { ports, wire } = streamPair({ capacityBytes: 1024 });
+  const { a, b } = ports();
+  assert.equal(wire.held, 0);
+  const waits = b.receiveAsync();
+  const again = b.receiveAsync();
+  assert.equal(wire.held, 1);
+  a.postMessage('first');
+  assert.equal(await within('a message', waits), 'first');
+  assert.equal(wire.held, 1);
+  a.postMessage('second');
+  assert.equal(await within('a message', again), 'second');
+  assert.equal(wire.held, 0);
+  for (let i = 0; i < 100; i++) a.postMessage(i);
+  a.close();
+  assert.equal(wire.held, 1, 'the rest waits for credit');
+  for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), i);
+  assert.equal(wire.held, 0);
+  assert.equal(b.tryReceive(), CLOSED);
+  b.close();
 });
 
 test('greetings that make no sense, and versions that do not meet, are told', () => {
@@ -282,6 +321,18 @@ test('channels above the bound, and longer messages than this side takes, are re
   bench.say(frames.OPEN, 10, 4096, 0, 0, 0);
   assert.deepEqual(bench.heard.splice(0), ['8 2: 1 0', '9 8: 3 0']);
   assert.equal(bench.connection.channels, 2);
+  const large = new Bench();
+  for (const [i, terms] of [
+    [KNOWN_TEXTS_MAX + 1, 0],
+    [0, KNOWN_TEXT_BYTES_MAX + 1],
+    [-1, 0],
+    [0, -1],
+  ].entries()) {
+    large.say(frames.OPEN, 2 + 2 * i, 64, ...terms, 0);
+    assert.equal(large.heard.pop(), `9 ${2 + 2 * i}: 3 0`, `${terms}`);
+  }
+  large.say(frames.OPEN, 20, 64, KNOWN_TEXTS_MAX, KNOWN_TEXT_BYTES_MAX, 0);
+  assert.deepEqual(large.heard, []);
 });
 
 test('PING comes back as PONG, and types from 128 on are passed over', () => {
