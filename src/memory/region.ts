@@ -1,5 +1,5 @@
 // Allocates and checks regions, and makes every view over them: once, here. Rings and signals are handed views.
-import { platformMemory } from '#platform';
+import { platformMemory, platformText } from '#platform';
 import { LayoutError, UnsupportedError, UsageError } from '../errors.ts';
 import { MESSAGE_BYTES_MAX, RING_CAPACITY_MAX, RING_CAPACITY_MIN } from '../limits.ts';
 import type { BlockMemory, TextMemory } from '../platform/contract.ts';
@@ -58,7 +58,7 @@ class MemoryViews implements Views {
     return this.#floats;
   }
   get text(): TextMemory {
-    this.#text ??= platformMemory.textMemory(this.bytes.buffer);
+    this.#text ??= platformText(this.bytes.buffer);
     return this.#text;
   }
   get blocks(): BlockMemory {
@@ -104,6 +104,11 @@ export function regionBytes(capacity0: number, capacity1: number): number {
 
 /** Allocates a region whose lanes hold at least the given bytes, and writes its header. `bytes1` 0: one-way. */
 export function allocateRegion(bytes0: number, bytes1: number, messageMax: number): Region {
+  return openRegion(allocateMemory(bytes0, bytes1, messageMax));
+}
+
+/** The memory of such a region. */
+export function allocateMemory(bytes0: number, bytes1: number, messageMax: number): SharedArrayBuffer {
   const capacity0 = capacityFor(bytes0);
   const capacity1 = bytes1 === 0 ? 0 : capacityFor(bytes1);
   checkSharedMemory('make a channel');
@@ -121,7 +126,7 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
   Atomics.store(words, layout.CAPACITY_1, capacity1 | 0);
   Atomics.store(words, layout.MESSAGE_MAX, messageMax);
   Atomics.store(words, layout.MAGIC, layout.LAYOUT_MAGIC);
-  return openRegion(memory);
+  return memory;
 }
 
 /**
@@ -129,6 +134,30 @@ export function allocateRegion(bytes0: number, bytes1: number, messageMax: numbe
  * @throws UnsupportedError where there is no shared memory; LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit
  */
 export function openRegion(memory: SharedArrayBuffer): Region {
+  return checked(memory, viewsOf);
+}
+
+/**
+ * The lane of a one-way ring, without the views that only a channel needs.
+ * @throws as openRegion
+ */
+export function openLane(memory: SharedArrayBuffer): LaneMemory {
+  return checked(memory, bytesOf).lanes[0];
+}
+
+type ByteViews = Pick<Views, 'words' | 'bytes'>;
+
+function bytesOf(memory: SharedArrayBuffer): ByteViews {
+  return {
+    words: new Int32Array(memory, 0, memory.byteLength >>> 2),
+    bytes: new Uint8Array(memory, 0, memory.byteLength),
+  };
+}
+
+function checked<V extends ByteViews>(
+  memory: SharedArrayBuffer,
+  view: (memory: SharedArrayBuffer) => V,
+): Omit<Region, 'views'> & { readonly views: V } {
   checkSharedMemory('open a region');
   if (!(memory instanceof SharedArrayBuffer)) {
     throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
@@ -139,7 +168,7 @@ export function openRegion(memory: SharedArrayBuffer): Region {
       limit: layout.DATA * 4,
     });
   }
-  const views = viewsOf(memory);
+  const views = view(memory);
   const { words, bytes } = views;
   const magic = Atomics.load(words, layout.MAGIC);
   if (magic !== layout.LAYOUT_MAGIC) {

@@ -1,8 +1,8 @@
 // The browser's platform, as far as the web's globals that every runtime has can show it. Real browsers come later.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { platformMemory, platformStart, platform as web } from './browser.ts';
-import { nodeMemory } from './node-memory.ts';
+import { platformStart, platformText, platform as web } from './browser.ts';
+import { nodeText } from './node-memory.ts';
 
 const TEXTS = [
   '',
@@ -17,14 +17,14 @@ const TEXTS = [
 
 /** Both text memories, over memory of their own, with the same bytes in it. */
 function pair(): {
-  ours: ReturnType<typeof platformMemory.textMemory>;
-  theirs: ReturnType<typeof platformMemory.textMemory>;
+  ours: ReturnType<typeof platformText>;
+  theirs: ReturnType<typeof platformText>;
   same(): void;
 } {
   const memories = [new SharedArrayBuffer(40_000), new SharedArrayBuffer(40_000)] as const;
   return {
-    ours: platformMemory.textMemory(memories[0]),
-    theirs: nodeMemory.textMemory(memories[1]),
+    ours: platformText(memories[0]),
+    theirs: nodeText(memories[1]),
     same: () => assert.deepEqual(new Uint8Array(memories[0]), new Uint8Array(memories[1])),
   };
 }

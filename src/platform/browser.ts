@@ -9,6 +9,7 @@ import type {
   StartPlatform,
   TetherHandlers,
   TextMemory,
+  TextPlatform,
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
@@ -98,14 +99,12 @@ function nextTask(): void {
   if (tasks.length === 0 && turns !== undefined) turns.port1.onmessage = null;
 }
 
+export const platformText: TextPlatform = (memory) => new PlainTextMemory(memory);
+
 export const platformMemory: MemoryPlatform = {
   // Memory that may grow comes sooner in Chromium (node.ts), and is slower to use in WebKit (bun.ts).
   sharedMemory(bytes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(bytes);
-  },
-
-  textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory {
-    return new PlainTextMemory(memory);
   },
 
   blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory {

@@ -69,13 +69,15 @@ export interface MemoryPlatform {
    * @throws RangeError
    */
   sharedMemory(bytes: number): SharedArrayBuffer;
-  textMemory(memory: SharedArrayBuffer | ArrayBuffer): TextMemory;
   blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory;
   /** The runtime's richest view over all bytes of `memory`: a Buffer where there are Buffers. */
   byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array;
   /** Whether a view of `bytes` lies in memory (`bufferBytes`) that the runtime shares out among small buffers of many owners. */
   isPooled(view: ArrayBufferView, bytes: number, bufferBytes: number): boolean;
 }
+
+/** Access to texts in a piece of memory. Apart from the rest, because a ring carries bytes only. */
+export type TextPlatform = (memory: SharedArrayBuffer | ArrayBuffer) => TextMemory;
 
 /** How threads start. Apart from the rest, because only a front door starts them. */
 export interface StartPlatform {

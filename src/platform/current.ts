@@ -2,13 +2,13 @@
 // package.json, because not everybody who loads these files asks package.json: a bundle made for Node runs on Bun and
 // Deno too, and Deno imports files by their address. The build for browsers has browser.ts in this one's place.
 //
-// Three objects and not one, and each made by a pure call: a door that needs no threads is bundled without what starts them.
+// Four things and not one, each picked by a pure call: a door that needs no threads is bundled without what starts them.
 import process from 'node:process';
-import { bunMemory, bunPlatform, bunStart } from './bun.ts';
-import type { MemoryPlatform, Platform, StartPlatform } from './contract.ts';
-import { denoMemory, denoPlatform, denoStart } from './deno.ts';
+import { bunMemory, bunPlatform, bunStart, bunText } from './bun.ts';
+import type { MemoryPlatform, Platform, StartPlatform, TextPlatform } from './contract.ts';
+import { denoMemory, denoPlatform, denoStart, denoText } from './deno.ts';
 import { nodePlatform } from './node.ts';
-import { nodeMemory } from './node-memory.ts';
+import { nodeMemory, nodeText } from './node-memory.ts';
 import { nodeStart } from './node-starting.ts';
 
 function pick<T>(node: T, bun: T, deno: T): T {
@@ -18,4 +18,5 @@ function pick<T>(node: T, bun: T, deno: T): T {
 
 export const platform: Platform = /* @__PURE__ */ pick(nodePlatform, bunPlatform, denoPlatform);
 export const platformMemory: MemoryPlatform = /* @__PURE__ */ pick(nodeMemory, bunMemory, denoMemory);
+export const platformText: TextPlatform = /* @__PURE__ */ pick(nodeText, bunText, denoText);
 export const platformStart: StartPlatform = /* @__PURE__ */ pick(nodeStart, bunStart, denoStart);

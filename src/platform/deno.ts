@@ -6,7 +6,7 @@ import type {
   Platform,
   Start,
   StartPlatform,
-  TextMemory,
+  TextPlatform,
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
@@ -51,8 +51,9 @@ class DenoTextMemory extends BufferTextMemory {
 /** Whether this is the thread of a web Worker, and not one of node:worker_threads. */
 const isWebThread = (): boolean => parentPort === null && 'WorkerGlobalScope' in globalThis;
 
+export const denoText: TextPlatform = (memory) => new DenoTextMemory(memory);
+
 export const denoMemory: MemoryPlatform = /* @__PURE__ */ varied(nodeMemory, {
-  textMemory: (memory: SharedArrayBuffer | ArrayBuffer): TextMemory => new DenoTextMemory(memory),
   // Deno's Buffer.copy is JavaScript around the same copy: 100 ns more for a short one.
   blockMemory: (memory: SharedArrayBuffer | ArrayBuffer): BlockMemory => new PlainBlockMemory(memory),
 });

@@ -1,6 +1,7 @@
 // The door `millrace/ring`: bytes, zero copy, one way. Names only.
+import { platformMemory } from '#platform';
 import { MESSAGE_BYTES_DEFAULT } from '../limits.ts';
-import { allocateRegion, type LaneMemory, openRegion } from '../memory/region.ts';
+import { allocateMemory, type LaneMemory, openLane } from '../memory/region.ts';
 import type { BlockMemory } from '../platform/contract.ts';
 
 export { Consumer, NONE, type RecordHandler, STOP } from './consumer.ts';
@@ -29,7 +30,7 @@ export type { BlockMemory, LaneMemory };
  * ```
  */
 export function allocate(capacityBytes: number): SharedArrayBuffer {
-  return allocateRegion(capacityBytes, 0, MESSAGE_BYTES_DEFAULT).memory;
+  return allocateMemory(capacityBytes, 0, MESSAGE_BYTES_DEFAULT);
 }
 
 /**
@@ -38,8 +39,7 @@ export function allocate(capacityBytes: number): SharedArrayBuffer {
  * @throws LayoutError ERR_LAYOUT if it is not a region of this version
  */
 export function open(memory: SharedArrayBuffer): RingMemory {
-  const { lanes, views } = openRegion(memory);
-  return { ...lanes[0], blocks: views.blocks };
+  return { ...openLane(memory), blocks: platformMemory.blockMemory(memory) };
 }
 
 export interface RingMemory extends LaneMemory {

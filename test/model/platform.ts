@@ -42,4 +42,5 @@ export const platform: object = new Proxy(members, {
   get: (_, name: string) => (name in members ? members[name] : () => ({})),
 });
 export const platformMemory: object = platform;
+export const platformText = (): object => ({});
 export const platformStart: object = platform;
