@@ -61,6 +61,13 @@ export interface CodecOptions {
    * have an `index` or `groups`, as the results of `exec` and `match` and their `indices` do.
    */
   readonly exactArrays?: boolean;
+  /**
+   * Refuse objects of nothing but primitives in which a text of so many characters is new (encoder only): the runtime's own
+   * clone carries them faster. Default: none.
+   */
+  readonly besideTextMin?: number;
+  /** Characters in all texts of such an object at the most; default: any number. */
+  readonly besideTextMax?: number;
 }
 
 /** A named pair of makers; `kind` is the number (1..63) that stands in the frame header. */

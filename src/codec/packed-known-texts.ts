@@ -118,6 +118,11 @@ export class KnownTexts {
     return forgotten;
   }
 
+  /** The value goes another way: that its texts were met holds, whatever becomes of this encoding. */
+  goesBeside(): void {
+    this.#encoding = (this.#encoding + 1) | 0;
+  }
+
   finish(succeeded: boolean): void {
     if (!succeeded) this.#undo();
     this.#before = null;

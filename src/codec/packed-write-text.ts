@@ -2,7 +2,7 @@
 import * as limits from '../limits.ts';
 import * as format from './packed-format.ts';
 import type { KnownTexts } from './packed-known-texts.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import type { PackedWriter } from './packed-writer.ts';
 
 // Copies: see packed-format.ts.
@@ -77,15 +77,18 @@ function writeLong(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
   if (length < KNOWN_TEXT_MIN) return writeWhole(writer, text, at);
   const known = writer.known ?? writer.openKnown();
-  if (known === null) return writeWhole(writer, text, at);
-  const number = known.find(text);
-  if (number >= 0) {
-    if (at >= writer.end) throw NO_ROOM_SIGNAL;
-    writer.words[at] = (number << TAG_BITS) | TAG_TEXT_KNOWN;
-    return at + 1;
+  if (known !== null) {
+    const number = known.find(text);
+    if (number >= 0) {
+      if (at >= writer.end) throw NO_ROOM_SIGNAL;
+      writer.words[at] = (number << TAG_BITS) | TAG_TEXT_KNOWN;
+      return at + 1;
+    }
+    if (known.isWorthTeaching(length) && writer.teach) return writeTaught(writer, known, text, at);
   }
-  if (!known.isWorthTeaching(length) || !writer.teach) return writeWhole(writer, text, at);
-  return writeTaught(writer, known, text, at);
+  // A text that is the value itself was not sent beside by those who could have: they know why.
+  if (length >= writer.besideTextMin && writer.depth === 1) throw BESIDE_SIGNAL;
+  return writeWhole(writer, text, at);
 }
 
 /** The number, the text, and the numbers that the decoder is to forget. */

@@ -46,6 +46,8 @@ export class PackedWriter {
   words!: Int32Array;
   /** Where this payload goes; `words` are those of it. */
   memory!: Memory;
+  /** Characters from which on a text among the members of the value goes by another way, see CodecOptions. */
+  besideTextMin: number = Number.POSITIVE_INFINITY;
   /** Characters up to which a text is written one by one. */
   loopMax: number = 0;
   /** One past the last word that may be written. */

@@ -4,11 +4,12 @@ import { CodecError, DataCloneError, UsageError } from '../errors.ts';
 import { KIND_PACKED } from '../frame/header.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
+import { isFlat } from './flat.ts';
 import * as format from './packed-format.ts';
 import { TaughtTexts } from './packed-known-texts.ts';
 import { PackedReader } from './packed-reader.ts';
 import type { ShapeTree } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
+import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
 import { writeText } from './packed-write-text.ts';
 import { PackedWriter } from './packed-writer.ts';
 
@@ -44,6 +45,7 @@ export class PackedEncoder implements Encoder {
   #open(): PackedWriter {
     const { count, bytes } = knownTextBounds(this.#options);
     this.#writer = new this.#Writer(this.#options.exactArrays ?? false, count, bytes);
+    this.#writer.besideTextMin = this.#options.besideTextMin ?? Number.POSITIVE_INFINITY;
     return this.#writer;
   }
 
@@ -79,12 +81,24 @@ export class PackedEncoder implements Encoder {
     } catch (error) {
       if (error === NO_ROOM_SIGNAL) return NO_ROOM;
       if (error === REFUSED_SIGNAL || isStackOverflow(error)) return REFUSED;
-      throw error;
+      if (error !== BESIDE_SIGNAL) throw error;
+      if (isFlat(value, this.#options.besideTextMax ?? Number.POSITIVE_INFINITY)) {
+        writer.known?.goesBeside();
+        return REFUSED;
+      }
     } finally {
       this.#encoding = false;
       writer.met.clear();
       if (succeeded && learn) this.#unsettled = true;
       else this.#settle(writer, succeeded, false);
+    }
+    // Its other members are not for the runtime's clone: once more, all of it here.
+    const { besideTextMin } = writer;
+    writer.besideTextMin = Number.POSITIVE_INFINITY;
+    try {
+      return this.encodeInto(value, memory, offset, limit, learn);
+    } finally {
+      writer.besideTextMin = besideTextMin;
     }
   }
 

@@ -93,10 +93,12 @@ export class SideChannel implements Beside, BesideMemory {
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
     try {
-      // A string goes bare: runtimes that share the characters of a string do so only for a message that is one.
+      // A string goes bare: runtimes that share the characters of a string do so for a message that is one.
       if (typeof value === 'string' && transfer.length === 0) this.#side.postMessage(value);
       else if (platform.walksMessages)
         this.#side.postMessage([VALUE_UNSEEN, number, outOfSight(value), ports], transfer);
+      // So they do for one in a flat object, if nothing but that and primitives is around it: no list where there are no ports.
+      else if (ports.length === 0) this.#side.postMessage([VALUE, number, value], transfer);
       else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
       throw refusal(value, transfer, cause);

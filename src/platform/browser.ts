@@ -126,6 +126,8 @@ export const platform: Platform = {
   walksMessages: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
+  nativeMemberTextMin: Number.POSITIVE_INFINITY,
+  isProxy: (): boolean => false,
 
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new MessageChannel();

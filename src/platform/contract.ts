@@ -106,6 +106,10 @@ export interface Platform {
    * shared memory. Infinity where that is never so.
    */
   readonly nativeTextMin: number;
+  /** The same for a string in an object of nothing but primitives. */
+  readonly nativeMemberTextMin: number;
+  /** Whether `value` is a Proxy, which no native clone takes; false where that cannot be known. */
+  isProxy(value: object): boolean;
   /** A pair of entangled native ports. */
   messageChannel(): readonly [NativePort, NativePort];
   isNativePort(value: unknown): boolean;

@@ -1,5 +1,6 @@
 // Node, and the shape that bun.ts and deno.ts vary: both runtimes offer node:worker_threads.
 import process from 'node:process';
+import { types } from 'node:util';
 import * as workerThreads from 'node:worker_threads';
 import type { NativePort, Platform, TetherHandlers, ThreadEnd } from './contract.ts';
 
@@ -54,6 +55,8 @@ export const nodePlatform: Platform = {
   walksMessages: false,
   asyncPark: 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
+  nativeMemberTextMin: Number.POSITIVE_INFINITY,
+  isProxy: types.isProxy,
 
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new workerThreads.MessageChannel();

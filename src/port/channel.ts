@@ -1,4 +1,5 @@
 // Where ports come from: a channel to hand over, and its other end.
+import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
 import { LIVENESS_SLICE_MS } from '../limits.ts';
 import {
@@ -81,6 +82,8 @@ function openTransport(
         knownTexts: texts.count,
         knownTextBytes: texts.bytes,
         exactArrays: options.arrayProperties === 'always',
+        besideTextMin: platform.nativeMemberTextMin,
+        besideTextMax: region.messageMax,
       },
       overflow: options.overflow,
       highWaterMark: options.highWaterMarkBytes,
