@@ -35,6 +35,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #needed = false;
   /** Somebody listens to something. */
   #heard = false;
+  /** Messages are to be handed to listeners. */
+  #listens = false;
   #closeEmitted = false;
   #ready: Settleable<void> | undefined;
   #awaitsReady = false;
@@ -403,12 +405,13 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Somebody began or ceased to listen. */
   protected override listenersChanged(): void {
     this.#heard = this.listened;
+    this.#listens = this.listening;
     this.#rehold();
     if (this.#wantsData) this.#pump.kick();
   }
   get #wantsData(): boolean {
     const { readers, readOut } = this.#receiving;
-    return !this.#ending.shut && !readOut && (readers.length > 0 || this.listening);
+    return !this.#ending.shut && !readOut && (this.#listens || readers.length > 0);
   }
   get #wantsSpace(): boolean {
     return this.#transport.ended === undefined && this.#sending.roomAwaited;
