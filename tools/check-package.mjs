@@ -15,11 +15,11 @@ import { runtimes } from './runtimes.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it. */
 const SIZE_MAX = {
-  '.': 43_500,
+  '.': 44_500,
   './ring': 4_100,
-  './compat/sab-message-port': 49_000,
-  './compat/sab-message-port.global.js': 46_500,
-  './compat/nxtedition-shared': 7_800,
+  './compat/sab-message-port': 49_800,
+  './compat/sab-message-port.global.js': 47_200,
+  './compat/nxtedition-shared': 8_000,
 };
 
 await build();
