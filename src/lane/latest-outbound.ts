@@ -3,6 +3,7 @@
 //
 // A message that finds no way into a slot waits, alone, as the one entry of the outbox: inside `cork`, and when too many
 // values lie in the side channel. The next message replaces it there.
+// Longer than most files: what goes out now, what waits, and what was given up keep one count of what was accepted.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { ClosedError, UsageError } from '../errors.ts';
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';

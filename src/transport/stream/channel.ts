@@ -67,7 +67,7 @@ export class StreamChannel {
     this.terms = terms;
     this.attached = attached;
     this.sink = new StreamSink(DATA | (number << 8), (frame) => {
-      if (!this.closeSent) connection.sendFrame(frame);
+      if (!this.closeSent) connection.frames.whole(frame);
     });
     this.source = new StreamSource(connection.window, () => this.#taken());
     const self = this;
@@ -112,7 +112,7 @@ export class StreamChannel {
   ask(position: number): void {
     if (position <= this.#asks || this.closeCame) return;
     this.#asks = position;
-    this.#connection.sendAsk(this.number, position);
+    this.#connection.frames.ask(this.number, position);
   }
 
   /** Wants to be told of each record that is taken. */
@@ -125,7 +125,7 @@ export class StreamChannel {
     if (this.closeSent) return;
     this.sink.publish();
     this.closeSent = true;
-    this.#connection.sendClose(this.number, reason, this.inNotes.receivedCount);
+    this.#connection.frames.close(this.number, reason, this.inNotes.receivedCount);
     this.#free();
   }
 
@@ -138,7 +138,7 @@ export class StreamChannel {
     }
     if (!this.closeSent) {
       this.closeSent = true;
-      this.#connection.sendReset(this.number);
+      this.#connection.frames.reset(this.number);
     }
     // What the peer still has on its way is of no interest.
     this.closeCame = true;
@@ -204,7 +204,7 @@ export class StreamChannel {
     this.#told = taken;
     if (taken >= this.#asked) this.#asked = Number.POSITIVE_INFINITY;
     if (this.closeSent) return;
-    this.#connection.sendAck(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns);
+    this.#connection.frames.ack(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns);
   }
   #free(): void {
     if (this.closeSent && this.closeCame) this.#connection.forget(this);

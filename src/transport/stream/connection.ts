@@ -11,11 +11,12 @@ import {
   STREAM_WINDOW_MAX,
   STREAM_WINDOW_MIN,
 } from '../../limits.ts';
-import { CLOSE_CODES, closeReason } from '../../memory/layout.ts';
+import { closeReason } from '../../memory/layout.ts';
 import { capacityFor } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import { type ChannelTerms, StreamChannel } from './channel.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
+import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
 
 /** The medium: reliable, in order, whole bytes. */
@@ -54,6 +55,8 @@ interface Greeting {
 export class StreamConnection implements FrameHandler {
   /** Bytes that this side takes on each channel. */
   readonly window: number;
+  /** What channels say goes through it. */
+  readonly frames: FrameWriter;
   ended: CloseReason | undefined;
   readonly #stream: ByteStream;
   readonly #events: ConnectionEvents;
@@ -71,8 +74,6 @@ export class StreamConnection implements FrameHandler {
   #holds = 0;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
-  readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
-  readonly #bytes = new Uint8Array(this.#words.buffer);
 
   /** Greets at once. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
   constructor(stream: ByteStream, options: ConnectionOptions, events: ConnectionEvents) {
@@ -89,12 +90,13 @@ export class StreamConnection implements FrameHandler {
       );
     }
     this.#stream = stream;
+    this.frames = new FrameWriter((bytes) => stream.write(bytes));
     this.#events = events;
     this.#messageMax = maxMessageBytes;
     this.#channelsMax = options.channelsMax ?? STREAM_CHANNELS_MAX;
     this.#parity = options.initiator ? 1 : 0;
     this.#nextNumber = options.initiator ? 1 : 2;
-    this.#send(
+    this.frames.frame(
       frames.HELLO,
       0,
       ...[frames.STREAM_MAGIC, frames.STREAM_VERSION, frames.STREAM_VERSION, this.window],
@@ -117,13 +119,13 @@ export class StreamConnection implements FrameHandler {
     const all = { messageMax: this.#messageMax, texts: 0, textBytes: 0, ...terms };
     const channel = new StreamChannel(this, number, all, false);
     this.#channels.set(number, channel);
-    this.#send(frames.OPEN, number, all.messageMax, all.texts, all.textBytes, 0);
+    this.frames.frame(frames.OPEN, number, all.messageMax, all.texts, all.textBytes, 0);
     this.#credit(channel);
     return channel;
   }
   /** Takes part in a channel that the peer has opened. */
   accept(channel: StreamChannel): void {
-    this.#send(frames.ACCEPT, channel.number);
+    this.frames.frame(frames.ACCEPT, channel.number);
   }
 
   /** Channels that are not over on both sides. */
@@ -161,36 +163,6 @@ export class StreamConnection implements FrameHandler {
     this.#over('closed', undefined);
   }
 
-  // ---- what channels send -----------------------------------------------------------------------------------------
-
-  sendFrame(frame: Uint8Array): void {
-    if (this.ended === undefined) this.#stream.write(frame);
-  }
-  sendAck(channel: number, taken: number, limit: number, received: number, relearns: number): void {
-    const { lowWord, highWord } = frames;
-    this.#send(
-      frames.ACK,
-      channel,
-      lowWord(taken),
-      highWord(taken),
-      lowWord(limit),
-      highWord(limit),
-      received,
-      relearns,
-    );
-  }
-  sendAsk(channel: number, position: number): void {
-    this.#send(frames.ASK, channel, frames.lowWord(position), frames.highWord(position));
-  }
-  sendInterrupt(channel: number, word: number): void {
-    this.#send(frames.INTERRUPT, channel, word, 0);
-  }
-  sendClose(channel: number, reason: CloseReason, received: number): void {
-    this.#send(frames.CLOSE, channel, CLOSE_CODES[reason], received);
-  }
-  sendReset(channel: number, code: number = frames.CODE_DAMAGE): void {
-    this.#send(frames.RESET, channel, code, 0);
-  }
   /** A channel is over on both sides. */
   forget({ number }: StreamChannel): void {
     if (this.#channels.delete(number) && (number & 1) !== this.#parity) this.#theirs--;
@@ -256,7 +228,7 @@ export class StreamConnection implements FrameHandler {
   #ofConnection(type: number, number: number, words: Int32Array): void {
     if (type === frames.HELLO && number === 0 && this.#peer === undefined) this.#greeted(words);
     else if (this.#peer === undefined) throw unexpected(type, number);
-    else if (type === frames.PING) this.#send(frames.PONG, 0, words[0] as number, words[1] as number);
+    else if (type === frames.PING) this.frames.frame(frames.PONG, 0, words[0] as number, words[1] as number);
     else if (type === frames.RESET) {
       const code = words[0] as number;
       const why = code === frames.CODE_VERSION ? 'it speaks another version' : 'it found damage';
@@ -307,7 +279,7 @@ export class StreamConnection implements FrameHandler {
       texts >>> 0 > KNOWN_TEXTS_MAX ||
       textBytes >>> 0 > KNOWN_TEXT_BYTES_MAX
     ) {
-      this.sendReset(number, frames.CODE_REFUSED);
+      this.frames.reset(number, frames.CODE_REFUSED);
       return;
     }
     const channel = new StreamChannel(this, number, { messageMax, texts, textBytes }, true);
@@ -347,7 +319,7 @@ export class StreamConnection implements FrameHandler {
     if (this.ended !== undefined) return;
     // What came is believed no more, also not while the other side is told.
     this.#into = undefined;
-    this.sendReset(0, code);
+    this.frames.reset(0, code);
     this.#stream.end();
     this.#over('lost', error);
   }
@@ -355,18 +327,11 @@ export class StreamConnection implements FrameHandler {
   #over(reason: CloseReason, error: Error | undefined): void {
     if (this.ended !== undefined) return;
     this.ended = reason;
+    this.frames.over = true;
     if (this.#holds > 0) this.#stream.hold(false);
     for (const channel of [...this.#channels.values()]) channel.cut(reason);
     this.#channels.clear();
     this.#events.ended(reason, error);
-  }
-
-  #send(type: number, channel: number, ...body: number[]): void {
-    if (this.ended !== undefined) return;
-    this.#words[0] = body.length * 4;
-    this.#words[1] = type | (channel << 8);
-    this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
-    this.#stream.write(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + body.length * 4));
   }
 }
 

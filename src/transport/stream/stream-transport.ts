@@ -84,7 +84,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
         return channel.interrupted;
       },
       raise: (word) => {
-        if (channel.ended === undefined) connection.sendInterrupt(channel.number, word);
+        if (channel.ended === undefined) connection.frames.interrupt(channel.number, word);
       },
       clear(word) {
         const was = channel.interrupted;
