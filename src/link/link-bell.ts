@@ -18,9 +18,9 @@ export class LinkBell {
     this.#rest = new Waker(rest, DATA, doorbell, undefined, undefined, agent);
   }
 
-  /** The channel at `slot` of the other agent has slept ABOVE and is to be looked at. After what it is to see. */
-  ring(slot: number): void {
-    this.#ready.mark(slot);
+  /** The channel at `seat` of the other agent has slept ABOVE and is to be looked at. After what it is to see. */
+  ring(seat: number): void {
+    this.#ready.mark(seat);
     this.#rest.ring();
   }
 }

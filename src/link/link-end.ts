@@ -1,4 +1,4 @@
-// One agent's end of a link, as far as sleeping goes: which channels have a slot in its ready set, and how the agent
+// One agent's end of a link, as far as sleeping goes: which channels have a seat in its ready set, and how the agent
 // rests. Between the two stands REST, a word with the manners of a park word: announced before the last look at the
 // ready set (W1 of wait/signal.ts), so that one ring wakes an agent however many channels have something to say.
 import type { EventLoopWait } from '../wait/async.ts';
@@ -15,11 +15,11 @@ export interface Marked {
 export class LinkEnd {
   readonly #rest: ParkPlace;
   readonly #ready: ReadySet;
-  readonly #slots: (Marked | undefined)[] = [];
-  /** Slots below it are taken. */
+  readonly #seats: (Marked | undefined)[] = [];
+  /** Seats below it are taken. */
   #lowestFree = 0;
   readonly #tell = (bit: number): void => {
-    for (let slot = bit; slot < this.#slots.length; slot += this.#ready.slots) this.#slots[slot]?.marked();
+    for (let seat = bit; seat < this.#seats.length; seat += this.#ready.seats) this.#seats[seat]?.marked();
   };
 
   /**
@@ -31,18 +31,18 @@ export class LinkEnd {
     this.#rest = rest;
   }
 
-  /** Gives a channel its slot. */
+  /** Gives a channel its seat. */
   add(channel: Marked): number {
-    const { length } = this.#slots;
-    while (this.#lowestFree < length && this.#slots[this.#lowestFree] !== undefined) this.#lowestFree++;
-    this.#slots[this.#lowestFree] = channel;
+    const { length } = this.#seats;
+    while (this.#lowestFree < length && this.#seats[this.#lowestFree] !== undefined) this.#lowestFree++;
+    this.#seats[this.#lowestFree] = channel;
     return this.#lowestFree++;
   }
 
-  /** Takes the slot back. A mark that is still on its way finds nobody, or wakes the next owner for nothing (R2). */
-  remove(slot: number): void {
-    this.#slots[slot] = undefined;
-    if (slot < this.#lowestFree) this.#lowestFree = slot;
+  /** Takes the seat back. A mark that is still on its way finds nobody, or wakes the next owner for nothing (M2). */
+  remove(seat: number): void {
+    this.#seats[seat] = undefined;
+    if (seat < this.#lowestFree) this.#lowestFree = seat;
   }
 
   /** Tells every channel that has been marked; whether there was any. */

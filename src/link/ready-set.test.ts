@@ -10,24 +10,24 @@ const setOf = (summaryWords = READY_SUMMARY_WORDS): { set: ReadySet; words: Int3
   return { set: new ReadySet(words, BASE, summaryWords), words };
 };
 const taken = (set: ReadySet): number[] => {
-  const slots: number[] = [];
-  const any = set.take((slot) => slots.push(slot));
-  assert.equal(any, slots.length > 0);
-  return slots.sort((a, b) => a - b);
+  const seats: number[] = [];
+  const any = set.take((seat) => seats.push(seat));
+  assert.equal(any, seats.length > 0);
+  return seats.sort((a, b) => a - b);
 };
 
-test('take() gives each marked slot once, and then none', () => {
+test('take() gives each marked seat once, and then none', () => {
   const { set } = setOf();
-  const slots = [0, 31, 32, 33, 1023, 1024, 8191];
-  for (const slot of slots) set.mark(slot);
+  const seats = [0, 31, 32, 33, 1023, 1024, 8191];
+  for (const seat of seats) set.mark(seat);
   set.mark(32);
-  assert.deepEqual(taken(set), slots);
+  assert.deepEqual(taken(set), seats);
   assert.deepEqual(taken(set), []);
 });
 
-test('slots past the end share the bits of earlier ones', () => {
+test('seats past the end share the bits of earlier ones', () => {
   const { set } = setOf();
-  assert.equal(set.slots, 8192);
+  assert.equal(set.seats, 8192);
   set.mark(8192 + 7);
   set.mark(3 * 8192);
   assert.deepEqual(taken(set), [0, 7]);
@@ -40,9 +40,9 @@ test('whatever is marked is taken, and nothing outside of the set is written', (
     for (let round = 0; round < 4; round++) {
       const marked = new Set<number>();
       for (let i = random.int(0, 40); i > 0; i--) {
-        const slot = random.chance(0.5) ? random.int(0, 40) : random.int(0, set.slots * 2 - 1);
-        set.mark(slot);
-        marked.add(slot % set.slots);
+        const seat = random.chance(0.5) ? random.int(0, 40) : random.int(0, set.seats * 2 - 1);
+        set.mark(seat);
+        marked.add(seat % set.seats);
       }
       assert.deepEqual(
         taken(set),
@@ -59,10 +59,10 @@ test('a mark that comes while marks are taken is there for this take or for the 
     const seen: number[] = [];
     set.mark(0);
     set.mark(33);
-    set.take((slot) => {
-      if (seen.push(slot) === 1) set.mark(late);
+    set.take((seat) => {
+      if (seen.push(seat) === 1) set.mark(late);
     });
-    set.take((slot) => seen.push(slot));
+    set.take((seat) => seen.push(seat));
     assert.deepEqual(
       [...new Set(seen)].sort((a, b) => a - b),
       [...new Set([0, 33, late])].sort((a, b) => a - b),

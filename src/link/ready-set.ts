@@ -2,11 +2,11 @@
 // other takes the marks; what it costs follows the number of marks, not of channels.
 //
 // Invariants:
-// R1. No lost mark. The marker sets the channel's bit first and the summary's second; the taker clears the summary first
+// M1. No lost mark. The marker sets the channel's bit first and the summary's second; the taker clears the summary first
 //     and the channels' bits second. Say the taker has cleared the summary and the marker's bit comes later than the
 //     look at its word: then the summary's bit is set after that, too, and is there for the next look. Before it sleeps
 //     the taker announces and looks once more (W1 of wait/signal.ts), and the marker rings after both bits.
-// R2. A mark says "look", never "there is something": too many are harmless, and so are the wrong ones. Slots past the
+// M2. A mark says "look", never "there is something": too many are harmless, and so are the wrong ones. Seats past the
 //     end of the set share the bits of earlier ones.
 
 /** Words of summary in a link page: 8 stand for 8,192 channels before two share a bit. */
@@ -31,28 +31,28 @@ export class ReadySet {
     this.#summaryWords = summaryWords;
   }
 
-  /** Slots that have a bit of their own. Slot `n` shares that of `n % slots`. */
-  get slots(): number {
+  /** Seats that have a bit of their own. Seat `n` shares that of `n % seats`. */
+  get seats(): number {
     return this.#summaryWords * 1024;
   }
 
-  /** Says that the channel at `slot` is to be looked at. After what is to be seen there; ring the other agent after it. */
-  mark(slot: number): void {
-    const bit = slot & (this.slots - 1);
+  /** Says that the channel at `seat` is to be looked at. After what is to be seen there; ring the other agent after it. */
+  mark(seat: number): void {
+    const bit = seat & (this.seats - 1);
     const word = bit >>> 5;
-    // SYNC ready-bit: what was published before is visible to whoever takes the bit; pairs with ReadySet.take (R1).
+    // SYNC ready-bit: what was published before is visible to whoever takes the bit; pairs with ReadySet.take (M1).
     Atomics.or(this.#words, this.#bits + word, 1 << (bit & 31));
-    // SYNC ready-summary: after the bit that it speaks of; pairs with ReadySet.take (R1).
+    // SYNC ready-summary: after the bit that it speaks of; pairs with ReadySet.take (M1).
     Atomics.or(this.#words, this.#summary + (word >>> 5), 1 << (word & 31));
   }
 
-  /** Takes all marks there are; whether there were any. `look` is given the slots, in no order that means anything. */
-  take(look: (slot: number) => void): boolean {
+  /** Takes all marks there are; whether there were any. `look` is given the seats, in no order that means anything. */
+  take(look: (seat: number) => void): boolean {
     let any = false;
     for (let i = 0; i < this.#summaryWords; i++) {
       const at = this.#summary + i;
       if (Atomics.load(this.#words, at) === 0) continue;
-      // SYNC ready-summary: cleared before the bits are; pairs with ReadySet.mark (R1).
+      // SYNC ready-summary: cleared before the bits are; pairs with ReadySet.mark (M1).
       for (let left = Atomics.exchange(this.#words, at, 0); left !== 0; left &= left - 1) {
         const word = (i << 5) | lowest(left);
         // SYNC ready-bit: what was published before the mark is visible from here on; pairs with ReadySet.mark.

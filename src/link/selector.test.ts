@@ -15,10 +15,10 @@ class Fake implements Selectable {
   messages = 0;
   announced = false;
   looks = 0;
-  readonly slot: number;
+  readonly seat: number;
   readonly #bell: LinkBell;
-  constructor(slot: number, bell: LinkBell) {
-    this.slot = slot;
+  constructor(seat: number, bell: LinkBell) {
+    this.seat = seat;
     this.#bell = bell;
   }
   get ready(): boolean {
@@ -34,7 +34,7 @@ class Fake implements Selectable {
     this.messages++;
     if (!this.announced) return;
     this.announced = false;
-    this.#bell.ring(this.slot);
+    this.#bell.ring(this.seat);
   }
 }
 
@@ -55,9 +55,9 @@ function stage(count: number) {
     (slice) => new BlockingWait(new SharedPlace(page, SLEEP), SLEEPS, new Spin(0), Number.POSITIVE_INFINITY, slice),
   );
   const watches: Watch<Fake>[] = [];
-  for (let slot = 0; slot < count; slot++) {
-    const watch = selector.watch(new Fake(slot, bell));
-    assert.equal(end.add(watch), slot);
+  for (let seat = 0; seat < count; seat++) {
+    const watch = selector.watch(new Fake(seat, bell));
+    assert.equal(end.add(watch), seat);
     watches.push(watch);
   }
   return { bell, end, selector, watches };
@@ -111,7 +111,7 @@ test('a channel that nobody asks for now is not lost to who asks for it later', 
   assert.equal(selector.select([other], 0), other);
 });
 
-test('slots are given again, and a late mark for the former owner is a look for nothing', () => {
+test('seats are given again, and a late mark for the former owner is a look for nothing', () => {
   const { bell, end, selector, watches } = stage(3);
   selector.select(watches, 0);
   watches[1]!.end.say();

@@ -6,11 +6,11 @@
 // something to say.
 //
 // Invariants:
-// S1. A channel is armed (announced, and nothing there when that was looked at again), or a candidate (to be looked at),
+// Q1. A channel is armed (announced, and nothing there when that was looked at again), or a candidate (to be looked at),
 //     or nobody asks for it. What is armed and marked becomes a candidate before anybody sleeps.
-// S2. Candidates are looked at in the order in which they became so, and the one that is handed out goes to the end: a
+// Q2. Candidates are looked at in the order in which they became so, and the one that is handed out goes to the end: a
 //     channel that always has something to say keeps no other one waiting for more than one round.
-// S3. No channel relies on what a third agent can write. Each link has its own ready set; the one word that all share,
+// Q3. No channel relies on what a third agent can write. Each link has its own ready set; the one word that all share,
 //     SLEEP, can be scribbled over, and then this agent looks for itself after a slice.
 import type { BlockingWait } from '../wait/block.ts';
 import { DATA } from '../wait/signal.ts';
@@ -94,7 +94,7 @@ export class Selector {
    */
   select<T extends Watch>(members: readonly T[], timeoutMs: number): T | undefined {
     const call = ++this.#call;
-    // Before those that nobody marked: a member that was handed out last comes behind whoever has spoken meanwhile (S2).
+    // Before those that nobody marked: a member that was handed out last comes behind whoever has spoken meanwhile (Q2).
     this.#takeMarks();
     for (const member of members) {
       member.call = call;
@@ -147,7 +147,7 @@ export class Selector {
     return found;
   }
 
-  /** What no mark tells: that the agent at the other end was found dead. The marks are looked at after a slice anyway (S3). */
+  /** What no mark tells: that the agent at the other end was found dead. The marks are looked at after a slice anyway (Q3). */
   #lookAtAll(): void {
     for (const member of this.#members) if (member.end.ready) member.marked();
   }

@@ -84,7 +84,7 @@ function sender(
   shipped: Shipped,
   name: string,
   order: readonly Channel[],
-  above: (words: Int32Array, slot: number) => void,
+  above: (words: Int32Array, seat: number) => void,
   extra: Partial<Actor> = {},
 ): Actor {
   return {
@@ -94,7 +94,7 @@ function sender(
       const sent = [0, 0];
       for (const [i, channel] of order.entries()) {
         kit.checkpoint(i);
-        const ring = (): void => above(words, slotOf(order, channel));
+        const ring = (): void => above(words, seatOf(order, channel));
         const waker = new shipped.Waker(
           at(shipped, words, PARK[channel]),
           shipped.DATA,
@@ -110,20 +110,20 @@ function sender(
     ...extra,
   };
 }
-/** Slots are given in the order in which channels join their link. */
-function slotOf(order: readonly Channel[], channel: Channel): number {
+/** Seats are given in the order in which channels join their link. */
+function seatOf(order: readonly Channel[], channel: Channel): number {
   return order.includes(0) && channel === 1 ? 1 : 0;
 }
 
 /** Rings as an agent does that knows the link and the page. */
-function overLink(shipped: Shipped, link: Which): (words: Int32Array, slot: number) => void {
-  return (words, slot) => {
+function overLink(shipped: Shipped, link: Which): (words: Int32Array, seat: number) => void {
+  return (words, seat) => {
     const doorbell = (): void => {
       Atomics.add(words, BELL, 1);
       Atomics.notify(words, BELL);
     };
     const agent = (): void => overPage(shipped)(words);
-    new shipped.LinkBell(readySet(shipped, words, link), at(shipped, words, LINK[link]), doorbell, agent).ring(slot);
+    new shipped.LinkBell(readySet(shipped, words, link), at(shipped, words, LINK[link]), doorbell, agent).ring(seat);
   };
 }
 /** Rings as an agent does that knows the page only: it has attached, and its link is news to us. */
@@ -377,8 +377,8 @@ export const linkModels: readonly NamedModel[] = [
     about: 'the attacher blocks; the maker finds it asleep, takes the link off its native port and marks it there',
     make(shipped) {
       const expected: Expected = { counts: [2, 1], links: [0, 0] };
-      const found = (words: Int32Array, slot: number): void => {
-        if (Atomics.load(words, HELLO) === 1) overLink(shipped, 0)(words, slot);
+      const found = (words: Int32Array, seat: number): void => {
+        if (Atomics.load(words, HELLO) === 1) overLink(shipped, 0)(words, seat);
       };
       return model(expected, [
         sender(shipped, 'left', [0, 1, 0], found),

@@ -44,7 +44,7 @@ export const linkMutants: readonly Mutant[] = [
   {
     name: 'the link is rung before the mark',
     file: BELL,
-    find: /(this\.#ready\.mark\(slot\);)\s+(this\.#rest\.ring\(\);)/,
+    find: /(this\.#ready\.mark\(seat\);)\s+(this\.#rest\.ring\(\);)/,
     replace: '$2 $1',
     caughtBy: 'link: select over one link',
     as: 'stuck',
