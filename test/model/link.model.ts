@@ -329,29 +329,21 @@ export const linkModels: readonly NamedModel[] = [
       return model(expected, [sender(shipped, 'left', [0, 1, 0], overLink(shipped, 0)), selecting(shipped, expected)]);
     },
   },
-  {
-    name: 'link: an event loop',
-    about: 'one doorbell for two channels; rung once however much there is to say',
-    reaches: [/reader:\[0,1,0\]/, /reader:\[0,0,1\]/],
-    make(shipped) {
-      const expected: Expected = { counts: [2, 1], links: [0, 0] };
-      return model(expected, [
-        sender(shipped, 'left', [0, 1, 0], overLink(shipped, 0)),
-        looping(shipped, expected, 'doorbell'),
-      ]);
-    },
-  },
-  {
-    name: 'link: an event loop in waitAsync',
-    about: 'the same where the loop sleeps on the word of the link itself',
-    make(shipped) {
-      const expected: Expected = { counts: [2, 1], links: [0, 0] };
-      return model(expected, [
-        sender(shipped, 'left', [0, 1, 0], overLink(shipped, 0)),
-        looping(shipped, expected, 'async'),
-      ]);
-    },
-  },
+  ...(['doorbell', 'async'] as const).map(
+    (sleep): NamedModel => ({
+      name: sleep === 'doorbell' ? 'link: an event loop' : 'link: an event loop in waitAsync',
+      about:
+        'woken once for two channels, however much there is to say; by the native port, or on the word of the link',
+      reaches: [/reader:\[0,1,0\]/, /reader:\[0,0,1\]/],
+      make(shipped) {
+        const expected: Expected = { counts: [2, 1], links: [0, 0] };
+        return model(expected, [
+          sender(shipped, 'left', [0, 1, 0], overLink(shipped, 0)),
+          looping(shipped, expected, sleep),
+        ]);
+      },
+    }),
+  ),
   {
     name: 'link: select and event loop in turn',
     about: 'a thread that blocks for one channel while its event loop waits for another of the same link',
