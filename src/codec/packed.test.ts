@@ -436,3 +436,10 @@ test('a view of shared memory is left to the native clone, whatever that memory 
     assert.equal(new PackedEncoder().encodeInto(view, memory, OFFSET, 1024, true), REFUSED);
   }
 });
+
+test('an error without a stack arrives without one', () => {
+  const error = Object.defineProperty(new RangeError('bare'), 'stack', { value: undefined });
+  const { error: arrived, next } = carry({ error, next: 'whole' });
+  assert.ok(arrived instanceof RangeError);
+  assert.deepEqual([arrived.message, arrived.stack, next], ['bare', undefined, 'whole']);
+});

@@ -62,3 +62,11 @@ test('a message that was given up is missed by nobody', () => {
   assert.equal(reader.long.add(KIND_JSON | REST, source, 0, 0), false, 'not even by who has nothing of it');
   reader.whole();
 });
+
+test('a part that is longer than what is left of its message is damage, and the rest is passed over', () => {
+  const reader = new Reader();
+  reader.first();
+  assert.throws(() => reader.long.add(KIND_JSON | REST | MORE, source, 0, TOTAL - 3), { code: 'ERR_DECODE' });
+  assert.deepEqual([reader.middle(), reader.last()], [false, false]);
+  reader.whole();
+});
