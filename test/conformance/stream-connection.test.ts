@@ -373,3 +373,37 @@ test('blocking calls refuse and say what to use; an interrupt arrives with the s
   a.close();
   b.close();
 });
+
+/** Frames in one chunk, as a socket may hand them over. */
+function chunk(...all: readonly (readonly [type: number, channel: number, ...body: number[]])[]): Uint8Array {
+  return new Uint8Array(
+    Int32Array.from(all.flatMap(([type, channel, ...body]) => [body.length * 4, type | (channel << 8), ...body]))
+      .buffer,
+  );
+}
+
+test('what stands behind the end of a connection in the same chunk means nothing: it opens no channel that never ends', () => {
+  const ends: readonly [string, readonly [number, number, ...number[]], boolean][] = [
+    ['a RESET', [frames.RESET, 0, frames.CODE_DAMAGE, 0], false],
+    ['another version', [frames.HELLO, 0, frames.STREAM_MAGIC, 9, 9, WINDOW, 4096, 100, 0, 0], true],
+  ];
+  for (const [what, end, greets] of ends) {
+    const bench = new Bench(greets ? null : HELLO);
+    bench.connection.received(chunk(end, [frames.OPEN, 2, 4096, 0, 0, 0], [frames.DATA, 2, ...RECORD]));
+    assert.equal(bench.over?.[0], 'lost', what);
+    assert.deepEqual([bench.channels.length, bench.connection.channels], [0, 0], what);
+  }
+});
+
+test('a connection that is closed while it takes frames in opens no more of them', () => {
+  const bench = new Bench();
+  const opened = bench.channels;
+  const push = opened.push.bind(opened);
+  opened.push = (channel) => {
+    bench.connection.close();
+    return push(channel);
+  };
+  const open = (number: number) => [frames.OPEN, number, 4096, 0, 0, 0] as const;
+  bench.connection.received(chunk(open(2), [frames.DATA, 2, ...RECORD], open(4)));
+  assert.deepEqual([opened.length, opened[0]?.ended, bench.over?.[0]], [1, 'closed', 'closed']);
+});

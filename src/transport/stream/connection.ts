@@ -328,6 +328,9 @@ export class StreamConnection implements FrameHandler {
     if (this.ended !== undefined) return;
     this.ended = reason;
     this.frames.over = true;
+    // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends.
+    this.#reader.stop();
+    this.#into = undefined;
     if (this.#holds > 0) this.#stream.hold(false);
     for (const channel of [...this.#channels.values()]) channel.cut(reason);
     this.#channels.clear();

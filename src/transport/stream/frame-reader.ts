@@ -24,6 +24,7 @@ export class FrameReader {
   #wanted: number = FRAME_HEADER_BYTES;
   /** Bytes of a DATA frame that are still to come. */
   #data = 0;
+  #stopped = false;
 
   constructor(handler: FrameHandler) {
     this.#handler = handler;
@@ -34,12 +35,17 @@ export class FrameReader {
     return this.#filled === 0 && this.#data === 0;
   }
 
+  /** The stream is over, by what was handed on or by whoever it was handed to: what stands behind that means nothing. */
+  stop(): void {
+    this.#stopped = true;
+  }
+
   /**
    * Takes what has come.
    * @throws LayoutError if it can be no frame; what follows means nothing then
    */
   feed(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0; at < bytes.length && !this.#stopped; ) {
       if (this.#data > 0) {
         const end = Math.min(bytes.length, at + this.#data);
         this.#data -= end - at;
