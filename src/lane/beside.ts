@@ -40,6 +40,8 @@ export interface Beside {
   take(number: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number): boolean;
+  /** Nobody will ever have the value that these ports came in: their other ends are to know. */
+  discard(ports: readonly unknown[]): void;
 }
 
 /** Memory that changes hands beside a lane of overflow `latest`. */
@@ -62,6 +64,7 @@ export const NOTHING_BESIDE: Beside = {
   leave: () => {},
   take: () => undefined,
   has: () => false,
+  discard: () => {},
 };
 
 function refuse(_: unknown, transfer: readonly unknown[]): never {

@@ -143,6 +143,13 @@ export class LaneInbound {
     }
   }
 
+  /** Nobody will ask any more for what was taken in. */
+  discard(): void {
+    for (let content = this.#inbox.shift(); content !== undefined; content = this.#inbox.shift()) {
+      if ('ports' in content) this.#beside.discard(content.ports);
+    }
+  }
+
   #unstash(content: Delivery | Failure): unknown {
     if ('error' in content) throw content.error;
     this.ports = content.ports;

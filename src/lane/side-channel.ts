@@ -151,8 +151,12 @@ export class SideChannel implements Beside, BesideMemory {
     }
   }
 
+  discard(ports: readonly unknown[]): void {
+    for (const port of ports) if (platform.isNativePort(port)) (port as NativePort).close();
+  }
+
   #forget(number: number): void {
-    closePorts(this.#values.get(number));
+    this.discard(this.#values.get(number)?.ports ?? []);
     this.#values.delete(number);
   }
 
@@ -257,7 +261,7 @@ export class SideChannel implements Beside, BesideMemory {
   #arrive(number: number, value: BesideValue): void {
     this.#nextArriving = (number + 1) | 0;
     if (((number - this.#wantedFrom) | 0) >= 0 && this.#open) this.#values.set(number, value);
-    else closePorts(value);
+    else this.discard(value.ports);
   }
 
   /** Something came that this thread cannot make: a value, for nothing else that is sent here could fail. */
@@ -322,11 +326,6 @@ function outOfSight(value: unknown): ReadonlyMap<number, unknown> {
 /** Bounded, because it says how many memories are kept at a time. */
 function isSlot(value: unknown): value is number {
   return value === 0 || value === 1 || value === 2;
-}
-
-/** Nobody will ever have what came with this value: the other ends of its ports are to know. */
-function closePorts(value: BesideValue | undefined): void {
-  for (const port of value?.ports ?? []) if (platform.isNativePort(port)) (port as NativePort).close();
 }
 
 function isFrame(frame: unknown): frame is SpilledFrame {

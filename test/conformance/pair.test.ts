@@ -211,3 +211,16 @@ for (const overflow of ['wait', 'latest'] as const) {
     arrived.close();
   });
 }
+
+test('a handle that was taken over and not asked for when its reader closes is known to be lost', async () => {
+  const { port, remote } = channel({ capacityBytes: 1024 });
+  const far = attach(remote);
+  const lost = channel();
+  // More than the ring holds, so that the handle is left over when its sender ends, and taken over with what stands before it.
+  for (let i = 0; i < 5; i++) port.postMessage('x'.repeat(400));
+  port.postMessage(lost.remote, lost.remote.transfer);
+  port.close();
+  for (let i = 0; i < 5; i++) assert.equal(far.tryReceive(), 'x'.repeat(400));
+  far.close();
+  assert.equal(await within('the end', lost.port.closed), 'terminated');
+});

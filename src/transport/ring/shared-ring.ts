@@ -76,6 +76,7 @@ export class SharedRingTransport implements Transport {
   /** Word index of the other side's block. */
   readonly #there: number;
   readonly #tie: Tie;
+  readonly #inbound: LaneInbound;
   readonly #lane: SendingLane;
   readonly #stats: () => Stats;
   #error: unknown;
@@ -163,6 +164,7 @@ export class SharedRingTransport implements Transport {
         memory: (number) => this.#tie.shared(number),
       },
     });
+    this.#inbound = inbound;
     const writing = new Writing(this.#lane, damage);
     const reading = new Reading(inbound, this.#lane, this.life, this.#tie, damage);
     this.out = writing;
@@ -236,15 +238,21 @@ export class SharedRingTransport implements Transport {
     try {
       this.life.end(reason);
     } finally {
-      this.#tie.close(this.#taken !== 0);
+      this.#letGo();
     }
   }
 
   /** Damaged memory: nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look. */
   #lost(): void {
     this.life.end('lost');
-    this.#tie.close(this.#taken !== 0);
+    this.#letGo();
     this.life.tellLater();
+  }
+
+  /** Nothing is read here any more. */
+  #letGo(): void {
+    this.#inbound.discard();
+    this.#tie.close(this.#taken !== 0);
   }
 
   /** Sends off what this side has accepted and not sent yet; how many frames it left in the side channel (T2). */
