@@ -49,3 +49,34 @@ for (const [what, body] of wrong) {
     assert.throws(() => body(new Join(1000)), LayoutError);
   });
 }
+
+test('what is not had at once is had as parts come, and the whole is the same', () => {
+  const KIB = 1024;
+  const join = new Join(1024 * KIB, 64 * KIB);
+  const large = viewsOf(new ArrayBuffer(101 * KIB));
+  for (let round = 0; round < 2; round++) {
+    large.words[0] = 300 * KIB;
+    large.bytes.fill(1, 8, 8 + 100 * KIB);
+    assert.equal(join.add(KIND | MORE, large, 0, 8 + 100 * KIB), false);
+    large.bytes.fill(2);
+    assert.equal(join.add(KIND | MORE, large, 0, 100 * KIB), false);
+    large.bytes.fill(3);
+    assert.equal(join.add(KIND, large, 0, 100 * KIB), true);
+    join.take((_, whole, length) => {
+      assert.equal(length, 300 * KIB);
+      for (const i of [0, 1, 2]) {
+        assert.deepEqual([whole.bytes[i * 100 * KIB], whole.bytes[(i + 1) * 100 * KIB - 1]], [i + 1, i + 1]);
+      }
+    });
+  }
+});
+
+test('a message of which no more will come is dropped, and the next one begins', () => {
+  const join = new Join(1000);
+  add(join, KIND | MORE, 10, 1, 25);
+  join.drop();
+  assert.equal(join.open, false);
+  join.drop();
+  add(join, KIND | MORE, 10, 2, 12);
+  assert.equal(add(join, KIND, 2, 3), true);
+});

@@ -11,28 +11,50 @@ export interface PartSource {
   readonly blocks: BlockMemory;
 }
 
-export class Join {
+/** Puts the parts of a message together, in the order in which a lane hands its records over. */
+export interface PartJoin {
+  /** Whether parts of a message are here and more must come. */
+  readonly open: boolean;
+  /** Whether the record with this tag, which comes next, is a part. */
+  takes(tag: number): boolean;
+  /**
+   * Copies one part in. Returns true when this was the last part: `take` the message then.
+   * @param tag second header word of the record
+   * @throws LayoutError, or CodecError where the lane can go on, if the parts do not add up
+   */
+  add(tag: number, source: PartSource, offset: number, length: number): boolean;
+  /** Hands the whole message, which starts at offset 0, to `use`; its memory is used again afterwards. */
+  take<R>(use: (kind: number, whole: Views, length: number) => R): R;
+}
+
+export class Join implements PartJoin {
   readonly #messageMax: number;
+  readonly #atOnceMax: number;
   readonly #scratch = new Scratch();
   #whole: Views | undefined;
   #kind = 0;
   #total = 0;
   #filled = 0;
 
-  constructor(messageMax: number) {
+  /** @param atOnceMax bytes that are had on the word of the first part; beyond, memory is had as parts really come */
+  constructor(messageMax: number, atOnceMax: number = messageMax) {
     this.#messageMax = messageMax;
+    this.#atOnceMax = atOnceMax;
   }
 
-  /** Whether parts of a message are here and more must come. */
   get open(): boolean {
     return this.#whole !== undefined;
   }
+  takes(tag: number): boolean {
+    return (tag & MORE) !== 0 || this.#whole !== undefined;
+  }
 
-  /**
-   * Copies one part in. Returns true when this was the last part: `take` the message then.
-   * @param tag second header word of the record
-   * @throws LayoutError if the parts do not add up or the whole would be longer than the channel takes
-   */
+  /** The rest of the message that is open will not come. */
+  drop(): void {
+    if (this.#whole !== undefined) this.#scratch.give(this.#whole, this.#filled);
+    this.#whole = undefined;
+  }
+
   add(tag: number, source: PartSource, offset: number, length: number): boolean {
     let start = offset;
     let count = length;
@@ -46,6 +68,7 @@ export class Join {
     if (idle || (tag & KIND_MASK) !== this.#kind || count > this.#total - this.#filled) {
       throw new LayoutError(`Cannot join: a part of ${count} bytes, kind ${tag & KIND_MASK}, does not belong here`);
     }
+    if (this.#filled + count > this.#whole.bytes.length) this.#whole = this.#grown(this.#whole, count);
     source.blocks.copyOut(this.#whole.bytes, start, count, this.#filled);
     this.#filled += count;
     if ((tag & MORE) !== 0) return false;
@@ -55,7 +78,6 @@ export class Join {
     return true;
   }
 
-  /** Hands the whole message, which starts at offset 0, to `use`; its memory is used again afterwards. */
   take<R>(use: (kind: number, whole: Views, length: number) => R): R {
     const whole = this.#whole as Views;
     this.#whole = undefined;
@@ -82,10 +104,22 @@ export class Join {
     this.#kind = tag & KIND_MASK;
     this.#total = total;
     this.#filled = 0;
+    return this.#memory(Math.min(total, this.#atOnceMax));
+  }
+
+  /** Larger memory for what is here and `count` bytes more. */
+  #grown(whole: Views, count: number): Views {
+    const larger = this.#memory(Math.min(this.#total, Math.max(this.#filled + count, whole.bytes.length * 2)));
+    whole.blocks.copyOut(larger.bytes, 0, this.#filled);
+    this.#scratch.give(whole, this.#filled);
+    return larger;
+  }
+
+  #memory(bytes: number): Views {
     try {
-      return this.#scratch.take(total);
+      return this.#scratch.take(bytes);
     } catch (cause) {
-      throw new LayoutError(`Cannot join a message of ${total} bytes: there is no memory for it`, { cause });
+      throw new LayoutError(`Cannot join a message of ${this.#total} bytes: there is no memory for it`, { cause });
     }
   }
 }

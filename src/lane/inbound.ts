@@ -1,16 +1,8 @@
 // Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
 import type { DecoderTable } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
-import {
-  ELSEWHERE_BYTES,
-  KIND_ELSEWHERE,
-  KIND_LATEST,
-  KIND_MASK,
-  KIND_SIDE,
-  MARKER_BYTES,
-  MORE,
-} from '../frame/header.ts';
-import { Join } from '../frame/join.ts';
+import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
+import { Join, type PartJoin } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
@@ -38,6 +30,8 @@ export interface InboundParts {
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
   readonly latest?: LatestLane | undefined;
+  /** Puts parts together, where the lane's own way does not do. */
+  readonly join?: PartJoin;
 }
 
 export class LaneInbound {
@@ -46,7 +40,7 @@ export class LaneInbound {
   readonly #beside: Beside;
   readonly #decoders: DecoderTable;
   readonly #inbox = new Inbox();
-  readonly #join: Join;
+  readonly #join: PartJoin;
   readonly #messageMax: number = 0;
   readonly #latest: LatestLane | undefined;
   /** The sender has said that only its newest message counts. */
@@ -58,14 +52,14 @@ export class LaneInbound {
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
-  constructor({ source, notes, beside, decoders, messageMax, latest }: InboundParts) {
+  constructor({ source, notes, beside, decoders, messageMax, latest, join }: InboundParts) {
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
     this.#decoders = decoders;
     this.#messageMax = messageMax;
     this.#latest = latest;
-    this.#join = new Join(messageMax);
+    this.#join = join ?? new Join(messageMax);
   }
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
@@ -165,11 +159,9 @@ export class LaneInbound {
         return EMPTY;
       }
       const { kind: tag, length } = source;
-      if ((tag & MORE) !== 0 || this.#join.open) {
-        const complete = this.#join.add(tag, source.views, offset, length);
-        source.advance();
+      if (this.#join.takes(tag)) {
         try {
-          if (complete) return this.#join.take(this.#decodeJoined);
+          if (this.#addPart(tag, offset, length)) return this.#join.take(this.#decodeJoined);
         } finally {
           // Room for the next part, at once: the sender of a large message waits for it.
           source.release();
@@ -204,6 +196,16 @@ export class LaneInbound {
       } finally {
         this.#leave();
       }
+    }
+  }
+
+  /** Takes in the part at hand, and moves past it, also if it does not belong there; whether it was the last. */
+  #addPart(tag: number, offset: number, length: number): boolean {
+    const source = this.#source;
+    try {
+      return this.#join.add(tag, source.views, offset, length);
+    } finally {
+      source.advance();
     }
   }
 

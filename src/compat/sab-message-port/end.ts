@@ -10,6 +10,7 @@
 import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import { LIVENESS_SLICE_SPAWNED_MS, SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
+import { EMPTY } from '../../outcome.ts';
 import { Pump } from '../../port/pump.ts';
 import type { Bell } from '../../ring/producer.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
@@ -25,7 +26,7 @@ import { moveBacklogs } from './backlogs.ts';
 import type { EndPlaces } from './end-places.ts';
 import { LostMessage } from './long-message.ts';
 import { disposedError, emptyAnswer, ReadLine } from './read-line.ts';
-import { NOTHING, type Receiver } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
 import type { Sender, SenderOwner } from './sender.ts';
 import { TickBell } from './tick-bell.ts';
 
@@ -179,7 +180,7 @@ export class End implements SenderOwner {
 
   // ---- reading --------------------------------------------------------------------------------------------------
 
-  /** What is there now: one message or `NOTHING`, or for any `max` but 1 an array. */
+  /** What is there now: one message or `EMPTY`, or for any `max` but 1 an array. */
   #answer(max: number): unknown {
     const receiver = this.#receiver as Receiver;
     return max === 1 ? receiver.take() : receiver.takeMany(max);
@@ -187,7 +188,7 @@ export class End implements SenderOwner {
   tryRead(max: number): unknown {
     this.#sendOn();
     const found = this.#answer(max);
-    return found === NOTHING ? null : found;
+    return found === EMPTY ? null : found;
   }
 
   /** What this thread sends goes on although it does not come to the end of its turn. */
@@ -222,7 +223,7 @@ export class End implements SenderOwner {
       if (this.#replaced) throw disposedError();
       this.#sendOn();
       const found = this.#answer(max);
-      if (max === 1 ? found !== NOTHING : (found as unknown[]).length > 0) return found;
+      if (max === 1 ? found !== EMPTY : (found as unknown[]).length > 0) return found;
       const hopeless = this.#look();
       this.#aloneBefore = this.#aloneSeen;
       if (this.disposed || (hopeless && timeoutMs > TIMEOUT_MS_MAX)) throw disposedError();
@@ -251,7 +252,7 @@ export class End implements SenderOwner {
 
   /** A promise of the next message. Several may be pending; they are served in order. */
   readAsync(timeoutMs: number, max: number): Promise<unknown> {
-    if (this.#readers.length === 0 && this.#receiver!.peek() !== NOTHING) return Promise.resolve(this.#answer(max));
+    if (this.#readers.length === 0 && this.#receiver!.peek() !== EMPTY) return Promise.resolve(this.#answer(max));
     if (timeoutMs > TIMEOUT_MS_MAX && this.#hopeless) return Promise.reject(disposedError());
     if (timeoutMs <= 0) return Promise.resolve(emptyAnswer(max));
     const answer = this.#readers.add(timeoutMs, max, () => this.kick());
@@ -278,7 +279,7 @@ export class End implements SenderOwner {
     if (this.#readers.length === 0) {
       try {
         const message = receiver.take();
-        if (message === NOTHING) return false;
+        if (message === EMPTY) return false;
         this.#handler?.(message);
       } catch (error) {
         // One that went with an earlier reader is that reader's loss; who wants to hear of it can.
@@ -287,7 +288,7 @@ export class End implements SenderOwner {
       return true;
     }
     try {
-      if (receiver.peek() === NOTHING) return false;
+      if (receiver.peek() === EMPTY) return false;
     } catch (error) {
       this.#readers.next().reject(error);
       return true;

@@ -6,15 +6,15 @@
 //   further parts     KIND | REST | MORE   the last one without MORE
 //   no more of it     KIND | REST          without payload: the writer gave the message up
 import { CodecError } from '../../errors.ts';
-import { KIND_JSON, KIND_MASK, KIND_PACKED, MORE, PARTS_PREFIX_BYTES } from '../../frame/header.ts';
+import { MORE } from '../../frame/header.ts';
+import { Join, type PartJoin, type PartSource } from '../../frame/join.ts';
 import { MESSAGE_BYTES_MAX, SCRATCH_BYTES_KEPT } from '../../limits.ts';
 import type { Views } from '../../memory/region.ts';
-import { Scratch } from '../../memory/scratch.ts';
 
 /** Beside the kind, in the second word of a record's header: this part goes on with what others began. */
 export const REST = 0x200;
 /** What a record that is the whole of its message has none of. */
-export const PARTS: number = MORE | REST;
+const PARTS: number = MORE | REST;
 
 /** The rest of a message came whose beginning went to a reader that is no more. */
 export class LostMessage extends CodecError {
@@ -24,28 +24,30 @@ export class LostMessage extends CodecError {
 }
 
 /** Puts the parts together again. */
-export class LongMessage {
-  readonly #scratch = new Scratch();
-  #whole: Views | null = null;
-  #kind = 0;
-  #total = 0;
-  #filled = 0;
+export class LongMessage implements PartJoin {
+  // Four bytes may claim gigabytes: beyond what is kept anyway, memory is had as parts really come.
+  readonly #join = new Join(MESSAGE_BYTES_MAX, SCRATCH_BYTES_KEPT);
   /** What comes now is the rest of a message that is lost, and known to be. */
   #adrift = false;
 
   /** Whether parts of a message are here and more must come. */
   get open(): boolean {
-    return this.#whole !== null;
+    return this.#join.open;
   }
   /** Whether the beginning of another message would change anything. */
   get expected(): boolean {
-    return this.#whole !== null || this.#adrift;
+    return this.#join.open || this.#adrift;
+  }
+
+  takes(tag: number): boolean {
+    if ((tag & PARTS) !== 0) return true;
+    if (this.expected) this.#begin();
+    return false;
   }
 
   /** The rest of the message that is open will not come. */
   drop(): void {
-    if (this.#whole !== null) this.#scratch.give(this.#whole, this.#filled);
-    this.#whole = null;
+    this.#join.drop();
   }
   /** Records were lost; if the rest of a message comes next, that is known already. */
   lose(): void {
@@ -53,85 +55,33 @@ export class LongMessage {
     this.#adrift = true;
   }
   /** A message begins: the one that is open, if any, was never finished. */
-  begin(): void {
+  #begin(): void {
     this.drop();
     this.#adrift = false;
   }
 
-  /**
-   * Takes one part in, from `offset` of `source`. Returns true when it was the last: `take` the message then.
-   * @param tag second header word of the record
-   * @throws CodecError once for a message that cannot be had; the rest of it is then passed over
-   */
-  add(tag: number, source: Views, offset: number, length: number): boolean {
-    const more = (tag & MORE) !== 0;
-    let start = offset;
-    let count = length;
-    if ((tag & REST) === 0) {
-      this.begin();
-      this.#begin(tag & KIND_MASK, source, offset, length);
-      start += PARTS_PREFIX_BYTES;
-      count -= PARTS_PREFIX_BYTES;
-    } else if (this.#whole === null) {
+  /** @throws CodecError once for a message that cannot be had; the rest of it is then passed over */
+  add(tag: number, source: PartSource, offset: number, length: number): boolean {
+    const givenUp = (tag & MORE) === 0 && length === 0;
+    if ((tag & REST) === 0) this.#begin();
+    else if (!this.#join.open) {
       // One that was given up is missed by nobody.
-      if (this.#adrift || (!more && length === 0)) return false;
+      if (this.#adrift || givenUp) return false;
       this.#adrift = true;
       throw new LostMessage();
-    } else if (!more && length === 0) {
+    } else if (givenUp) {
       this.drop();
       return false;
     }
-    if (count === 0 || (tag & KIND_MASK) !== this.#kind || count > this.#total - this.#filled) {
-      throw this.#damaged(`a part of ${count} bytes, kind ${tag & KIND_MASK}, does not belong there`);
-    }
-    const whole = this.#roomFor(count);
-    source.blocks.copyOut(whole.bytes, start, count, this.#filled);
-    this.#filled += count;
-    if (more) return false;
-    if (this.#filled !== this.#total) throw this.#damaged(`${this.#filled} of ${this.#total} bytes came`);
-    return true;
-  }
-
-  /** Hands the whole message, which starts at offset 0, to `use`; its memory is used again afterwards. */
-  take<R>(use: (kind: number, whole: Views, length: number) => R): R {
-    const whole = this.#whole as Views;
-    this.#whole = null;
     try {
-      return use(this.#kind, whole, this.#total);
-    } finally {
-      this.#scratch.give(whole, this.#total);
-    }
-  }
-
-  #begin(kind: number, source: Views, offset: number, length: number): void {
-    const total = length < PARTS_PREFIX_BYTES ? -1 : (source.words[offset >>> 2] as number);
-    if (total <= 0 || total > MESSAGE_BYTES_MAX || (kind !== KIND_JSON && kind !== KIND_PACKED)) {
-      throw this.#damaged(`its first part of ${length} bytes, kind ${kind}, claims ${total}`);
-    }
-    this.#kind = kind;
-    this.#total = total;
-    this.#filled = 0;
-    // Four bytes may claim gigabytes: beyond what is kept anyway, memory is had as parts really come.
-    this.#whole = this.#scratch.take(Math.min(total, SCRATCH_BYTES_KEPT));
-  }
-
-  #roomFor(count: number): Views {
-    const whole = this.#whole as Views;
-    const needed = this.#filled + count;
-    if (needed <= whole.bytes.length) return whole;
-    let larger: Views;
-    try {
-      larger = this.#scratch.take(Math.min(this.#total, Math.max(needed, whole.bytes.length * 2)));
+      return this.#join.add(tag, source, offset, length);
     } catch (cause) {
-      throw this.#damaged(`there is no memory for ${this.#total} bytes`, cause);
+      this.lose();
+      throw new CodecError('ERR_DECODE', `Cannot read a long message: ${(cause as Error).message}`, { cause });
     }
-    whole.blocks.copyOut(larger.bytes, 0, this.#filled);
-    this.#whole = larger;
-    return larger;
   }
 
-  #damaged(what: string, cause?: unknown): CodecError {
-    this.lose();
-    return new CodecError('ERR_DECODE', `Cannot read a long message: ${what}`, { cause });
+  take<R>(use: (kind: number, whole: Views, length: number) => R): R {
+    return this.#join.take(use);
   }
 }

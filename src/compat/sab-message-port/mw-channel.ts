@@ -9,8 +9,10 @@
 // Where the runtime cannot take from a native port at will (browsers), the worker's messages go over the native port
 // until that remote has arrived; the word RING then says that everything after it comes through our port.
 import { platform } from '#platform';
+import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import type { TransferList } from '../../memory/handshake.ts';
-import { type Views, viewsOf } from '../../memory/region.ts';
+import { viewsOf } from '../../memory/region.ts';
+import { EMPTY } from '../../outcome.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';
 import { attach, channel } from '../../port/channel.ts';
@@ -23,7 +25,6 @@ import { layOut } from './layout.ts';
 import { Lifeline } from './lifeline.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
 import { disposedError } from './read-line.ts';
-import { NOTHING } from './receiver.ts';
 import { type MessageHandler, SABPipe, type SharedEnd } from './sab-pipe.ts';
 
 const KILOBYTE = 1024;
@@ -77,15 +78,14 @@ export class MWChannel {
     this.#main = side === 'm';
     this.#buffer = init?.buffer ?? new SharedArrayBuffer(sabSizeKB * KILOBYTE);
     const role = this.#main ? 'w' : 'r';
-    const { pipe, end } = openPipe(role, this.#buffer, viewsOf(this.#buffer), queueLimit);
+    const beside = { ...NOTHING_BESIDE, take: (number: number) => ({ value: this.#takeBeside(number), ports: [] }) };
+    const { pipe, end } = openPipe(role, this.#buffer, queueLimit, beside);
     this.#pipe = pipe;
     this.#end = end;
     if (init === undefined) {
       this.#native = this.#connect();
     } else {
       this.#native = init.port as unknown as NativePort;
-      const receiver = end.receiver!;
-      receiver.beside = (number) => this.#takeBeside(number);
       const lifeline = new Lifeline(this.#native, (message) => this.#fromMain(message));
       let gone = false;
       end.askForPeer(() => !gone && (gone = lifeline.gone()));
@@ -321,6 +321,7 @@ export class MWChannel {
       this.#end.kick();
     }
   }
+  /** The value that belongs to a place; `EMPTY` if it has not come: then it follows as soon as it does. */
   #takeBeside(number: number): unknown {
     while (!this.#beside.has(number) && platform.canTake) {
       const next = platform.takeMessage(this.#native);
@@ -329,7 +330,7 @@ export class MWChannel {
     }
     if (!this.#beside.has(number)) {
       this.#missed.add(number);
-      return NOTHING;
+      return EMPTY;
     }
     const value = this.#beside.get(number);
     // What stands before it was dropped by a limit.
@@ -344,12 +345,13 @@ export class MWChannel {
 function openPipe(
   role: 'w' | 'r',
   buffer: SharedArrayBuffer,
-  views: Views,
   queueLimit: number | null,
+  beside: Beside,
 ): { pipe: SABPipe; end: End } {
+  const views = viewsOf(buffer);
   const memory = layOut(views, 0, buffer.byteLength);
   if (memory === null) throw new RangeError(`A channel needs more than ${buffer.byteLength} bytes`);
   const end = new End(views.words, pipePlaces(role, memory));
-  const shared: SharedEnd = { views, memory, end };
+  const shared: SharedEnd = { views, memory, end, beside };
   return { pipe: new SABPipe(role, buffer, 0, null, queueLimit, shared), end };
 }

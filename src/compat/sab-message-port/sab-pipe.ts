@@ -1,12 +1,14 @@
 // SABPipe: one way, one end writes and the other reads. Names, defaults, checks and error texts of the original; the
 // work is done by Sender, Receiver and End.
+import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
+import { EMPTY } from '../../outcome.ts';
 import { End } from './end.ts';
 import { pipePlaces } from './end-places.ts';
 import { layOut, type PipeMemory } from './layout.ts';
 import type { OverflowCallback, Received } from './live-queue.ts';
 import { disposedError, emptyAnswer } from './read-line.ts';
-import { NOTHING, Receiver } from './receiver.ts';
+import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
 
 /** Bytes of a pipe that is not told its size. */
@@ -24,6 +26,8 @@ export interface SharedEnd {
   readonly views: Views;
   readonly memory: PipeMemory | null;
   readonly end: End;
+  /** Where values are found that did not come through the pipe. */
+  readonly beside?: Beside;
 }
 
 /**
@@ -89,7 +93,7 @@ export class SABPipe {
       this.#end.serve(this.#sender, null);
       if (this.#end.tookOver) this.#sender.takeOver();
     } else {
-      this.#receiver = new Receiver(memory, this.#end.spaceBell(), queueLimit);
+      this.#receiver = new Receiver(memory, this.#end.spaceBell(), queueLimit, shared?.beside ?? NOTHING_BESIDE);
       this.#end.serve(null, this.#receiver);
       this.#end.failed = (error) => this.#handError(error);
     }
@@ -121,7 +125,7 @@ export class SABPipe {
   tryPeek(): Received {
     this.#checkRead('Only reader can peek', 'tryPeek');
     const message = this.#receiver!.peek();
-    return message === NOTHING ? null : message;
+    return message === EMPTY ? null : message;
   }
 
   /** `read` as a promise; several may be pending and are served in order. */
