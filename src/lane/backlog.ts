@@ -39,6 +39,7 @@ export class Backlog {
   readonly #marks: Marks;
   /** Messages left beside the lane at the end. */
   #left = 0;
+  #abandoned = false;
 
   constructor(
     { sink, notes, beside, outbox, maySpin, failed }: BacklogParts,
@@ -74,7 +75,11 @@ export class Backlog {
   /** @param held what goes beside the lane, in the place of bytes */
   add(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
     const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
-    this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved: 0 });
+    const dropped = this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved: 0 });
+    for (const each of dropped) {
+      this.#aside.giveBack(each);
+      if (each.held !== undefined) this.#letGo(each.held);
+    }
     this.accepted++;
     this.count();
     // It may have been dropped what a mark waited for.
@@ -86,6 +91,7 @@ export class Backlog {
 
   /** Moves what waits into the lane as far as it fits; whether nothing waits now. @throws LayoutError */
   pump(): boolean {
+    if (this.#abandoned) return this.#outbox.length === 0;
     for (let entry = this.#outbox.next; entry !== undefined; entry = this.#outbox.next) {
       if (!this.#moveIn(entry)) return false;
       this.#outbox.done();
@@ -121,13 +127,20 @@ export class Backlog {
         try {
           frames.push([kind, markerOf(this.#beside.post(held.value, held.transfer))]);
         } catch (error) {
-          this.#giveUp(error);
+          this.#giveUp(held, error);
         }
       }
     }
     this.#left = frames.length;
     if (frames.length > 0) this.#beside.leave(frames);
     return frames.length;
+  }
+
+  /** Nothing goes out any more. What waits goes on waiting, and the other ends of what is in it are told. */
+  abandon(): void {
+    if (this.#abandoned) return;
+    this.#abandoned = true;
+    for (const { held } of this.#outbox.entries()) if (held !== undefined) this.#letGo(held);
   }
 
   /** Moves one waiting message, or its next parts, into the lane; whether it need not wait any more. */
@@ -145,21 +158,26 @@ export class Backlog {
   }
 
   /** The same for a value that was cloned. It is cloned once more, and what moves with it may have closed meanwhile. */
-  #moveHeld({ value, transfer }: HeldValue): boolean {
+  #moveHeld(held: HeldValue): boolean {
     try {
-      if (!this.#besideSender.trySend(value, transfer)) return false;
+      if (!this.#besideSender.trySend(held.value, held.transfer)) return false;
       this.#notes.sent();
     } catch (error) {
       if (error instanceof LayoutError) throw error;
-      this.#giveUp(error);
+      this.#giveUp(held, error);
     }
     return true;
   }
 
   /** A message that was accepted can't be sent. It stands in the way of no other, and this side is told. */
-  #giveUp(error: unknown): void {
+  #giveUp(held: HeldValue, error: unknown): void {
     this.failures++;
+    this.#letGo(held);
     this.#failed(error);
+  }
+
+  #letGo({ value, transfer }: HeldValue): void {
+    this.#beside.discard(value, transfer);
   }
 
   #copyIn(kind: number, bytes: Uint8Array): boolean {

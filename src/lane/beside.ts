@@ -40,8 +40,11 @@ export interface Beside {
   take(number: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number): boolean;
-  /** Nobody will ever have the value that these ports came in: their other ends are to know. */
-  discard(ports: readonly unknown[]): void;
+  /**
+   * Nobody will ever have this value: the other ends of what has moved with it are to know. A function of its own, which
+   * leads to nobody.
+   */
+  readonly discard: (value: unknown, moved: readonly unknown[]) => void;
 }
 
 /** Memory that changes hands beside a lane of overflow `latest`. */

@@ -27,9 +27,14 @@ export class Fifo<T> {
     return item;
   }
 
-  /** Everything, oldest first; the list is empty after it. */
+  /** Everything, oldest first. */
+  all(): T[] {
+    return this.#items.slice(this.#head);
+  }
+
+  /** The same, and the list is empty after it. */
   takeAll(): T[] {
-    const items = this.#items.slice(this.#head);
+    const items = this.all();
     this.#reset();
     return items;
   }

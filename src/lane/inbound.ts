@@ -9,6 +9,7 @@ import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
 import type { Beside, BesideValue, SpilledFrame } from './beside.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
+import { watchUnread } from './lost-values.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
@@ -39,7 +40,9 @@ export class LaneInbound {
   readonly #notes: InboundNotes;
   readonly #beside: Beside;
   readonly #decoders: DecoderTable;
-  readonly #inbox = new Inbox();
+  readonly #inbox: Inbox;
+  /** Something has waited in the inbox that has another end. */
+  #watched = false;
   readonly #join: PartJoin;
   readonly #messageMax: number = 0;
   readonly #latest: LatestLane | undefined;
@@ -56,6 +59,7 @@ export class LaneInbound {
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
+    this.#inbox = new Inbox(beside.discard);
     this.#decoders = decoders;
     this.#messageMax = messageMax;
     this.#latest = latest;
@@ -114,7 +118,7 @@ export class LaneInbound {
       if (error instanceof LayoutError) throw error;
       content = { error };
     }
-    this.#inbox.push(content, this.#lastBytes + INBOX_ITEM_BYTES);
+    this.#keep(content, this.#lastBytes + INBOX_ITEM_BYTES);
     return true;
   }
 
@@ -133,15 +137,21 @@ export class LaneInbound {
         if (error instanceof LayoutError) throw error;
         content = { error };
       }
-      this.#inbox.push(content, payload.length);
+      this.#keep(content, payload.length);
     }
   }
 
   /** Nobody will ask any more for what was taken in. */
   discard(): void {
-    for (let content = this.#inbox.shift(); content !== undefined; content = this.#inbox.shift()) {
-      if ('ports' in content) this.#beside.discard(content.ports);
+    this.#inbox.discard();
+  }
+
+  #keep(content: Delivery | Failure, bytes: number): void {
+    if (!this.#watched && 'ports' in content && content.ports.length > 0) {
+      this.#watched = true;
+      watchUnread(this, this.#inbox);
     }
+    this.#inbox.push(content, bytes);
   }
 
   #unstash(content: Delivery | Failure): unknown {

@@ -32,7 +32,7 @@ test('a fifo against an array, through growth, removal and emptiness', () => {
 });
 
 test('an inbox keeps order and counts bytes, failures too', () => {
-  const inbox = new Inbox();
+  const inbox = new Inbox(() => {});
   const error = new Error('could not be decoded');
   inbox.push({ value: undefined, ports: [] }, 10);
   inbox.push({ error }, 20);

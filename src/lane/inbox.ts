@@ -1,6 +1,8 @@
 // Messages taken out of the ring before anybody asked for them: while this thread is blocked in `send`, so that two
 // senders cannot wait for each other for ever, and what an ended peer left in the side channel. FIFO.
+import type { Beside } from './beside.ts';
 import { Fifo } from './fifo.ts';
+import type { Unread } from './lost-values.ts';
 
 /** A message with the native ports that came in it. */
 export interface Delivery {
@@ -18,9 +20,15 @@ interface Item {
   readonly bytes: number;
 }
 
-export class Inbox {
+export class Inbox implements Unread {
   readonly #items = new Fifo<Item>();
+  readonly #letGo: Beside['discard'];
   #bytes = 0;
+
+  /** @param letGo of a message that nobody will read; does not lead to the reader */
+  constructor(letGo: Beside['discard']) {
+    this.#letGo = letGo;
+  }
 
   get length(): number {
     return this.#items.length;
@@ -41,5 +49,11 @@ export class Inbox {
     if (item === undefined) return undefined;
     this.#bytes -= item.bytes;
     return item.content;
+  }
+
+  discard(): void {
+    for (let content = this.shift(); content !== undefined; content = this.shift()) {
+      if ('ports' in content) this.#letGo(content.value, content.ports);
+    }
   }
 }

@@ -49,6 +49,8 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #encoding = false;
   /** The left-over has gone out: nothing may follow it. */
   #ended = false;
+  /** Nobody is there to read any more. */
+  #abandoned = false;
   /** Messages that found no way into a slot before the end. */
   #left = 0;
   /** Messages that waited and could not be sent after all. */
@@ -205,6 +207,13 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     return frames.length;
   }
 
+  /** Nothing goes out any more. What waits goes on waiting, and the other ends of what is in it are told. */
+  abandon(): void {
+    if (this.#abandoned) return;
+    this.#abandoned = true;
+    for (const { held } of this.#outbox.entries()) this.#letGo(held);
+  }
+
   /** Encodes straight into the slot that goes out next; false: refused, the native clone may carry it. */
   #postNow(value: unknown): boolean {
     if (!this.#long) {
@@ -236,7 +245,9 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
 
   #postBeside(value: unknown, transfer: readonly unknown[], corked: boolean): void {
     if (corked || !this.#besideFits()) {
-      this.#wait(KIND_SIDE, NOTHING_ASIDE, this.#side.holdBack(value, transfer));
+      const held = this.#side.holdBack(value, transfer);
+      if (this.#ended) this.#letGo(held);
+      this.#wait(KIND_SIDE, NOTHING_ASIDE, held);
       this.#stuck = !corked;
       return;
     }
@@ -249,6 +260,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #moveIn(): boolean {
     const entry = this.#outbox.next;
     if (entry === undefined) return true;
+    if (this.#abandoned) return false;
     if (entry.held !== undefined && !this.#besideFits()) {
       this.#stuck = true;
       return false;
@@ -274,15 +286,20 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   }
 
   /** The number of a value that was cloned before; undefined if what was to move with it has closed meanwhile. */
-  #postHeld({ value, transfer }: HeldValue): number | undefined {
+  #postHeld(held: HeldValue): number | undefined {
     try {
-      return this.#side.post(value, transfer);
+      return this.#side.post(held.value, held.transfer);
     } catch (error) {
       this.#failures++;
+      this.#letGo(held);
       this.#failed(error);
       this.#progress.replaced();
       return undefined;
     }
+  }
+
+  #letGo(held: HeldValue | undefined): void {
+    if (held !== undefined) this.#side.discard(held.value, held.transfer);
   }
 
   #publishMarker(number: number): void {
@@ -334,6 +351,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     for (const entry of this.#outbox.takeAll()) {
       this.#outbox.drops++;
       this.#aside.giveBack(entry);
+      this.#letGo(entry.held);
     }
     this.#stuck = false;
   }

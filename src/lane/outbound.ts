@@ -220,6 +220,10 @@ export class LaneOutbound {
   spill(): number {
     return this.#backlog.spill();
   }
+  /** Nothing goes out any more, and nobody is there to read it. */
+  abandon(): void {
+    this.#backlog.abandon();
+  }
 
   #sendDirectly(value: unknown): number {
     const sink = this.#sink;
@@ -268,8 +272,9 @@ export class LaneOutbound {
     this.#encoding = true;
     try {
       const held = this.#beside.holdBack(value, transfer);
-      if (this.#shut) throw shutMeanwhile();
-      return held;
+      if (!this.#shut) return held;
+      this.#beside.discard(held.value, held.transfer);
+      throw shutMeanwhile();
     } finally {
       this.#encoding = false;
     }

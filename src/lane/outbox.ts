@@ -29,6 +29,8 @@ export interface OutboxEntry {
   moved: number;
 }
 
+const NONE: readonly OutboxEntry[] = [];
+
 export class Outbox {
   readonly policy: OverflowPolicy;
   /** Bytes from which on a sender should wait, at least 1: with a mark of 0 there is room only while nothing waits. */
@@ -83,12 +85,14 @@ export class Outbox {
     );
   }
 
-  push(entry: OutboxEntry): void {
+  /** @returns what the policy lets go for it */
+  push(entry: OutboxEntry): readonly OutboxEntry[] {
     this.#entries.push(entry);
     this.#bytes += entry.weight;
     if (this.#bytes > this.peak) this.peak = this.#bytes;
-    if (this.policy === 'latest') this.#dropUntil(() => false);
-    if (this.policy === 'drop-oldest') this.#dropUntil(() => this.#bytes <= this.highWaterMark);
+    if (this.policy === 'latest') return this.#dropUntil(() => false);
+    if (this.policy === 'drop-oldest') return this.#dropUntil(() => this.#bytes <= this.highWaterMark);
+    return NONE;
   }
 
   /** The oldest one, which is to move next. */
@@ -102,6 +106,11 @@ export class Outbox {
     if (entry !== undefined) this.#bytes -= entry.weight;
   }
 
+  /** What waits, oldest first. */
+  entries(): readonly OutboxEntry[] {
+    return this.#entries.all();
+  }
+
   /** Hands everything over and is empty. */
   takeAll(): OutboxEntry[] {
     this.#bytes = 0;
@@ -109,11 +118,16 @@ export class Outbox {
   }
 
   /** Lets messages go, oldest first, until `enough`; the newest stays, and one whose parts are on their way. */
-  #dropUntil(enough: () => boolean): void {
+  #dropUntil(enough: () => boolean): readonly OutboxEntry[] {
     const start = (this.#entries.first?.moved ?? 0) > 0 ? 1 : 0;
+    let dropped: OutboxEntry[] | undefined;
     while (this.#entries.length > start + 1 && !enough()) {
-      for (const dropped of this.#entries.remove(start, 1)) this.#bytes -= dropped.weight;
+      const [entry] = this.#entries.remove(start, 1) as [OutboxEntry];
+      this.#bytes -= entry.weight;
       this.drops++;
+      dropped ??= [];
+      dropped.push(entry);
     }
+    return dropped ?? NONE;
   }
 }

@@ -12,6 +12,7 @@ import { type Views, viewsOf } from '../memory/region.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { NativePort } from '../platform/contract.ts';
 import type { Beside, BesideMemory, BesideValue, HeldValue, SpilledFrame } from './beside.ts';
+import { letGoOf, type Unread, watchUnread } from './lost-values.ts';
 import { NativeEnds } from './native-ends.ts';
 import { checkTransfer, movedAnyway } from './transfer-list.ts';
 
@@ -35,11 +36,12 @@ export interface SideEvents {
 export class SideChannel implements Beside, BesideMemory {
   readonly textMin: number = platform.nativeTextMin;
   readonly late: boolean = !platform.canTake;
+  readonly discard: Beside['discard'] = letGoOf;
   readonly natives: NativeEnds;
   readonly #tether: NativePort;
   readonly #side: NativePort;
   readonly #events: SideEvents;
-  readonly #values = new Map<number, BesideValue>();
+  readonly #values = new Arrived();
   #spill: readonly SpilledFrame[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #nextNumber = 0;
@@ -50,6 +52,9 @@ export class SideChannel implements Beside, BesideMemory {
   /** Values numbered below are let go, also those that are still on their way. */
   #wantedFrom = 0;
   #open = true;
+  /** A value is being posted: a getter of it may close this end. */
+  #posting = false;
+  #closeLater: (() => void) | undefined;
 
   constructor(natives: NativePair, events: SideEvents) {
     this.#tether = natives.tether;
@@ -72,7 +77,11 @@ export class SideChannel implements Beside, BesideMemory {
     });
     if (!platform.canTake) {
       platform.listen(this.#side, {
-        message: (value) => told((side) => side.#arrived(value)),
+        message: (value) => {
+          const side = self.deref();
+          if (side === undefined) letGoOfMessage(value);
+          else side.#arrived(value);
+        },
         closed: () => {},
         unreadable: () => told((side) => side.#unreadable()),
       });
@@ -92,6 +101,7 @@ export class SideChannel implements Beside, BesideMemory {
     checkTransfer(transfer, [this.#tether, this.#side]);
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
+    this.#posting = true;
     try {
       // A string goes bare: runtimes that share the characters of a string do so for a message that is one.
       if (typeof value === 'string' && transfer.length === 0) this.#side.postMessage(value);
@@ -102,6 +112,9 @@ export class SideChannel implements Beside, BesideMemory {
       else this.#side.postMessage([VALUE, number, value, ports], transfer);
     } catch (cause) {
       throw refusal(value, transfer, cause);
+    } finally {
+      this.#posting = false;
+      this.#closeLater?.();
     }
     this.#nextNumber = (number + 1) | 0;
     this.natives.left = true;
@@ -130,7 +143,7 @@ export class SideChannel implements Beside, BesideMemory {
     this.#wantedFrom = (number + 1) | 0;
     for (const earlier of this.#values.keys()) {
       if (earlier === number) break;
-      this.#forget(earlier);
+      this.#values.forget(earlier);
     }
     this.#values.delete(number);
     return found;
@@ -147,17 +160,8 @@ export class SideChannel implements Beside, BesideMemory {
     this.pull();
     for (const earlier of this.#values.keys()) {
       if (((earlier - number) | 0) >= 0) break;
-      this.#forget(earlier);
+      this.#values.forget(earlier);
     }
-  }
-
-  discard(ports: readonly unknown[]): void {
-    for (const port of ports) if (platform.isNativePort(port)) (port as NativePort).close();
-  }
-
-  #forget(number: number): void {
-    this.discard(this.#values.get(number)?.ports ?? []);
-    this.#values.delete(number);
   }
 
   /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
@@ -245,8 +249,10 @@ export class SideChannel implements Beside, BesideMemory {
   close(attached: boolean): void {
     if (this.#open) this.pull();
     this.#open = false;
-    for (const number of this.#values.keys()) this.#forget(number);
-    this.natives.close(attached);
+    this.#values.discard();
+    // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
+    if (this.#posting) this.#closeLater = () => this.natives.close(attached);
+    else this.natives.close(attached);
   }
 
   #arrived(message: unknown): void {
@@ -260,8 +266,8 @@ export class SideChannel implements Beside, BesideMemory {
 
   #arrive(number: number, value: BesideValue): void {
     this.#nextArriving = (number + 1) | 0;
-    if (((number - this.#wantedFrom) | 0) >= 0 && this.#open) this.#values.set(number, value);
-    else this.discard(value.ports);
+    if (((number - this.#wantedFrom) | 0) < 0 || !this.#open) letGoOf(value.value, value.ports);
+    else this.#values.add(number, value, this);
   }
 
   /** Something came that this thread cannot make: a value, for nothing else that is sent here could fail. */
@@ -274,11 +280,9 @@ export class SideChannel implements Beside, BesideMemory {
       this.#arrive(this.#nextArriving, { value: message, ports: [] });
     }
     if (!Array.isArray(message)) return;
-    if (message[0] === VALUE && typeof message[1] === 'number') {
-      this.#arrive(message[1], { value: message[2], ports: Array.isArray(message[3]) ? message[3] : [] });
-    } else if (message[0] === VALUE_UNSEEN && typeof message[1] === 'number' && message[2] instanceof Map) {
-      this.#arrive(message[1], { value: message[2].get(0), ports: Array.isArray(message[3]) ? message[3] : [] });
-    } else if (message[0] === SPILL && Array.isArray(message[1])) {
+    const value = valueIn(message);
+    if (value !== undefined) this.#arrive(message[1], value);
+    else if (message[0] === SPILL && Array.isArray(message[1])) {
       this.#spill = message[1].filter(isFrame);
     } else if (message[0] === SPILL_UNSEEN && message[1] instanceof Map && Array.isArray(message[1].get(0))) {
       this.#spill = message[1].get(0).filter(isFrame);
@@ -286,6 +290,61 @@ export class SideChannel implements Beside, BesideMemory {
       this.#memories[message[2]] = { number: Number(message[1]), views: viewsOf(message[3]) };
     } else if (message[0] === LIFE && isLifePage(message[1])) {
       this.watchLife(message[1]);
+    }
+  }
+}
+
+/** Values that have come, by number. Leads to nobody who might take them. */
+class Arrived extends Map<number, BesideValue> implements Unread {
+  /** There may be something in it that has another end. */
+  #watched = false;
+
+  /** @param taker with whom they end */
+  add(number: number, value: BesideValue, taker: object): void {
+    this.set(number, value);
+    if (this.#watched || value.ports.length === 0) return;
+    this.#watched = true;
+    watchUnread(taker, this);
+  }
+
+  /** Nobody will take it. */
+  forget(number: number): void {
+    const { value, ports } = this.get(number) as BesideValue;
+    this.delete(number);
+    letGoOf(value, ports);
+  }
+
+  discard(): void {
+    for (const number of this.keys()) this.forget(number);
+  }
+}
+
+/** The value that a message of a side port brings, if it is one with ports or an array. */
+function valueIn(message: readonly unknown[]): BesideValue | undefined {
+  const [kind, number, content, list] = message;
+  if (typeof number !== 'number') return undefined;
+  const ports = Array.isArray(list) ? list : [];
+  if (kind === VALUE) return { value: content, ports };
+  if (kind === VALUE_UNSEEN && content instanceof Map) return { value: content.get(0), ports };
+  return undefined;
+}
+
+/** Lets go of what a message of a side port brings, whose reader is gone. */
+function letGoOfMessage(message: unknown): void {
+  const lost = Array.isArray(message) ? valueIn(message) : undefined;
+  if (lost !== undefined) letGoOf(lost.value, lost.ports);
+}
+
+/** The same for all that waits on a side port. */
+export function discardPosted(side: NativePort): void {
+  for (let failures = 0; failures <= SIDE_VALUES_MAX; ) {
+    try {
+      const taken = platform.takeMessage(side);
+      if (taken === undefined) return;
+      letGoOfMessage(taken.message);
+    } catch {
+      // What cannot be made here has nothing that could be let go.
+      failures++;
     }
   }
 }

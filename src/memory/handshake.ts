@@ -99,11 +99,12 @@ export interface OpenedHandle {
 
 /**
  * Checks a handle that arrived in this thread and claims its end of the channel.
+ * @param by as in `claimSide`
  * @throws UsageError ERR_HANDLE if it is no handle, has lost its native ports, was handed on, or was attached before;
  *   nothing was claimed then, so that the rightful receiver still can
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
-export function openHandle(value: unknown): OpenedHandle {
+export function openHandle(value: unknown, by: 1 | 2 = 1): OpenedHandle {
   checkSharedMemory('attach');
   const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
@@ -126,7 +127,7 @@ export function openHandle(value: unknown): OpenedHandle {
   const moved = platform.moveHere([natives.tether, natives.side]);
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
   if (moved === undefined && Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) === 0) throw handedOn();
-  if (!claimSide(words, end)) throw attachedBefore();
+  if (!claimSide(words, end, by)) throw attachedBefore();
   const [tether = natives.tether, side = natives.side] = moved ?? [];
   const life = isLifePage(handle.life) ? handle.life : null;
   return { end, region, natives: { tether, side }, life, texts };

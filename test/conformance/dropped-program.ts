@@ -140,6 +140,29 @@ const cases: Record<string, () => Promise<void>> = {
       for (const port of ports) port.close();
     }
   },
+  'what lay unread before an end that nobody holds': async () => {
+    // In its ring, in its inbox behind a large message, and come already beside the ring.
+    for (const read of ['nothing', 'a marker', 'an inbox']) {
+      const senders: Port[] = [];
+      const ends = watched(40, (lost) => {
+        const { port, remote } = channel({ capacityBytes: 1024 });
+        const far = attach(remote);
+        senders.push(port);
+        if (read === 'an inbox') {
+          for (let i = 0; i < 5; i++) port.postMessage('x'.repeat(400));
+          port.postMessage({ lost }, lost.transfer);
+          port.close();
+          for (let i = 0; i < 5; i++) assert.equal(far.tryReceive(), 'x'.repeat(400));
+          return;
+        }
+        if (read === 'a marker') port.postMessage('first', [new ArrayBuffer(8)]);
+        port.postMessage({ lost }, lost.transfer);
+        if (read === 'a marker') assert.equal(far.tryReceive(), 'first');
+      });
+      await allTold(ends);
+      for (const port of senders) port.close();
+    }
+  },
   'what was sent is delivered': async () => {
     const texts = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100));
     for (const sent of [texts.slice(0, 5), texts]) {

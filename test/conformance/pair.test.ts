@@ -204,7 +204,7 @@ for (const overflow of ['wait', 'latest'] as const) {
     // Read by nobody, or replaced.
     far.close();
     for (const [i, each] of lost.entries()) {
-      if (i !== read) assert.equal(await within('the end', each.port.closed), 'terminated');
+      if (i !== read) assert.equal(await within('the end', each.port.closed), 'dropped');
     }
     arrived.postMessage('here');
     assert.equal(lost[read]?.port.tryReceive(), 'here');
@@ -222,5 +222,5 @@ test('a handle that was taken over and not asked for when its reader closes is k
   port.close();
   for (let i = 0; i < 5; i++) assert.equal(far.tryReceive(), 'x'.repeat(400));
   far.close();
-  assert.equal(await within('the end', lost.port.closed), 'terminated');
+  assert.equal(await within('the end', lost.port.closed), 'dropped');
 });

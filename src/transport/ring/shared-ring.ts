@@ -106,7 +106,10 @@ export class SharedRingTransport implements Transport {
     this.#tie = tie;
     this.life = new Life(words, there, teller, remains, {
       lastWords: (reason) => this.#lastWords(reason),
-      woken: () => events.woken(),
+      woken: () => {
+        if (this.life.over) this.#lane.abandon();
+        events.woken();
+      },
     });
     const damage = new Damage(() => this.#lost());
 
@@ -249,9 +252,10 @@ export class SharedRingTransport implements Transport {
     this.life.tellLater();
   }
 
-  /** Nothing is read here any more. */
+  /** Nothing is read here any more, nor sent. */
   #letGo(): void {
     this.#inbound.discard();
+    this.#lane.abandon();
     this.#tie.close(this.#taken !== 0);
   }
 

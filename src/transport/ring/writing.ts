@@ -12,6 +12,7 @@ export type SendingLane = Pick<
   | 'pump'
   | 'shut'
   | 'spill'
+  | 'abandon'
   | 'mark'
   | 'isTaken'
   | 'awaits'

@@ -4,6 +4,7 @@ import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../../errors.ts';
 import type { HeldValue } from '../../lane/beside.ts';
 import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
+import { letGoOf } from '../../lane/lost-values.ts';
 import { cloneForLater } from '../../lane/side-channel.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
@@ -251,7 +252,7 @@ export class LateTransport implements Transport {
       this.#sendEarly(real);
       if (this.#closedAs !== undefined) real.close(this.#closedAs);
     } catch (error) {
-      this.#failure = error as Error;
+      this.#fail(error as Error);
     }
     // Not inside whoever happened to look.
     queueMicrotask(() => this.#events.woken());
@@ -269,6 +270,7 @@ export class LateTransport implements Transport {
       try {
         real.out.post(value, transfer);
       } catch (error) {
+        letGoOf(value, transfer);
         this.#events.failed(error);
       }
       given++;
@@ -280,11 +282,19 @@ export class LateTransport implements Transport {
   #late(): void {
     if (this.#real !== undefined || this.#failure !== undefined) return;
     this.#stopWaiting();
-    this.#failure = new UsageError(
-      'ERR_HANDLE',
-      `Cannot open the parent port: no start data has come in ${this.#timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
+    this.#fail(
+      new UsageError(
+        'ERR_HANDLE',
+        `Cannot open the parent port: no start data has come in ${this.#timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
+      ),
     );
     this.#events.woken();
+  }
+
+  /** There will be no channel: what was posted goes nowhere. */
+  #fail(failure: Error): void {
+    this.#failure = failure;
+    for (const { value, transfer } of this.#early) letGoOf(value, transfer);
   }
 
   /** Blocks until there is a real transport; false at the time limit, or when there will be none. */

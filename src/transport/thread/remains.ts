@@ -5,53 +5,16 @@
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
 import { platform } from '#platform';
-import { NativeEnds } from '../../lane/native-ends.ts';
+import { EndTeller } from '../../lane/end-teller.ts';
+import { discardPosted } from '../../lane/side-channel.ts';
 import { claimSide, type Remote } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
-import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { NativePort, ThreadEnd } from '../../platform/contract.ts';
-import { SharedPlace } from '../../wait/park-place.ts';
-import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
-import type { EndTelling, Staying } from '../ring/tie.ts';
+import type { Staying } from '../ring/tie.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
-
-/** Says in shared memory that one side has ended, and wakes the other one. What was sent must be published by then. */
-export class EndTeller implements EndTelling {
-  readonly #words: Int32Array;
-  /** Word indexes of the ending side's and the other side's block. */
-  readonly #here: number;
-  readonly #there: number;
-  readonly natives: NativeEnds;
-
-  constructor(words: Int32Array, here: number, there: number, natives: NativeEnds) {
-    this.#words = words;
-    this.#here = here;
-    this.#there = there;
-    this.natives = natives;
-  }
-
-  /** @param spilled frames left in the side channel */
-  tell(reason: CloseReason, spilled: number): void {
-    Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
-    // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with Life.over.
-    Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-    const doorbell = (): void => this.natives.doorbell();
-    new Waker(
-      new SharedPlace(this.#words, this.#there + layout.PARK),
-      ANYTHING | PASSED,
-      doorbell,
-      this.#here + layout.WAKES,
-    ).ring();
-  }
-
-  closeNatives(): void {
-    // SYNC attach-once: a plain look; pairs with claimSide. A side that is taken right now closes them itself.
-    this.natives.close(Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0);
-  }
-}
 
 export class Remains implements Staying {
   readonly #teller: EndTeller;
@@ -92,6 +55,7 @@ export class Remains implements Staying {
   end(reason: CloseReason): void {
     if (!this.#over) this.#teller.tell(reason, 0);
     this.over();
+    discardPosted(this.#teller.natives.side);
     this.#teller.closeNatives();
   }
 }
@@ -106,8 +70,7 @@ const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, na
   // Handed on, or attached here: it is somebody else's.
   const [tether, side] = platform.moveHere(natives) ?? [];
   if (tether === undefined || side === undefined || !claimSide(words, end, 2)) return;
-  const blocks = [layout.SIDE_0, layout.SIDE_1] as const;
-  const teller = new EndTeller(words, blocks[end], blocks[end === 0 ? 1 : 0], new NativeEnds({ tether, side }));
+  const teller = EndTeller.of(words, end, { tether, side });
   teller.tell('dropped', 0);
   teller.closeNatives();
 });

@@ -1,11 +1,12 @@
 // A region between two threads of one process: tied by two native ports, of which the tether tells of the other thread's end.
+import { EndTeller } from '../../lane/end-teller.ts';
 import { SideChannel } from '../../lane/side-channel.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents } from '../transport.ts';
-import { EndTeller, Remains } from './remains.ts';
+import { Remains } from './remains.ts';
 
 export class ThreadTransport extends SharedRingTransport {
   readonly #channel: SideChannel;

@@ -1,0 +1,62 @@
+// What becomes of handles and native ports in a message that nobody will ever read: whoever has the other ends is told.
+import { platform } from '#platform';
+import { openHandle } from '../memory/handshake.ts';
+import type { NativePort } from '../platform/contract.ts';
+import { EndTeller } from './end-teller.ts';
+
+/**
+ * Ends what has moved here with a value that is lost: the channels of handles as `dropped`, native ports as such.
+ * @param value made by structured clone: to look at it runs nobody's code
+ * @param moved the native ports in it, among other things
+ */
+export function letGoOf(value: unknown, moved: readonly unknown[]): void {
+  const ports = moved.filter((item) => platform.isNativePort(item));
+  // A handle has two.
+  if (ports.length >= 2) visit(value, endHandle);
+  for (const port of ports) (port as NativePort).close();
+}
+
+function endHandle(value: object): void {
+  if ((value as { type?: unknown }).type !== 'millrace') return;
+  let opened: ReturnType<typeof openHandle>;
+  try {
+    opened = openHandle(value, 2);
+  } catch {
+    // What only looks like a handle, or one whose channel has ended. If ports of it are here they are closed all the same.
+    return;
+  }
+  const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives);
+  teller.tell('dropped', 0);
+  teller.closeNatives();
+}
+
+/** Every object in a value, each once. */
+function visit(value: unknown, each: (object: object) => void): void {
+  const found = new Set<object>();
+  const add = (item: unknown): void => {
+    if (typeof item === 'object' && item !== null) found.add(item);
+  };
+  add(value);
+  // What is added meanwhile comes in its turn.
+  for (const object of found) {
+    each(object);
+    // The elements of these are no objects, and may be many.
+    if (ArrayBuffer.isView(object)) continue;
+    Object.values(object).forEach(add);
+    if (object instanceof Map) for (const entry of object) entry.forEach(add);
+    if (object instanceof Set) object.forEach(add);
+  }
+}
+
+/** Messages that wait for a reader. May not lead to the reader. */
+export interface Unread {
+  /** Nobody will ask for them any more. */
+  discard(): void;
+}
+
+const unreadOf = new FinalizationRegistry<Unread>((unread) => unread.discard());
+
+/** Discards what is unread when its reader is garbage. */
+export function watchUnread(reader: object, unread: Unread): void {
+  unreadOf.register(reader, unread);
+}
