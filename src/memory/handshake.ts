@@ -124,7 +124,8 @@ export function openHandle(value: unknown, by: 1 | 2 = 1): OpenedHandle {
   const attached = blockOf(end) + ATTACHED;
   if (Atomics.load(words, attached) !== 0) throw attachedBefore();
   // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
-  const moved = platform.moveHere([natives.tether, natives.side]);
+  const own = [natives.tether, natives.side];
+  const moved = platform.movesWhole ? platform.moveHere(own) : own;
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
   if (moved === undefined && Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) === 0) throw handedOn();
   if (!claimSide(words, end, by)) throw attachedBefore();

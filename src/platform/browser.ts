@@ -122,6 +122,9 @@ export const platform: Platform = {
   name: 'browser',
   canBlock: /* @__PURE__ */ mayBlock(),
   canTake: false,
+  // In Firefox it connects anew, by turns of the event loop. Until then nothing leaves a thread that blocks, memory of another thread
+  // that is posted arrives as a `messageerror`, and what the other end posts before it closes is lost.
+  movesWhole: false,
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',

@@ -118,6 +118,8 @@ export interface Platform {
    * one of them is not here any more: it has moved to another thread, or is closed.
    */
   moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined;
+  /** Whether a port that was moved within its thread is as good as before, at once. */
+  readonly movesWhole: boolean;
   /** Whether `value` is the runtime's own handle of another thread. */
   isWorker(value: unknown): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */

@@ -51,6 +51,7 @@ export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
   canTake: true,
+  movesWhole: true,
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'doorbell',
