@@ -39,6 +39,22 @@ const { changesIn, apply, random, sample } = await tool<{
 const { readCoverage } = await tool<{
   readCoverage(folder: string, lengthOf: (file: string) => number | undefined): Map<string, Uint8Array>;
 }>('coverage.mjs');
+interface KnownFailure {
+  readonly defect: string;
+  readonly looks: RegExp;
+  readonly engines: readonly string[];
+  readonly page: string;
+  readonly check: string;
+}
+const { unmet, verdictOf } = await tool<{
+  verdictOf(
+    engine: string,
+    page: string,
+    done: { name: string; error?: string },
+    known: readonly KnownFailure[],
+  ): { is: string; why?: string };
+  unmet(engine: string, pages: string[], met: Set<string>, known: readonly KnownFailure[]): string[];
+}>('../test/browser/known.mjs');
 const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
 
 function check(checker: Checker, files: Record<string, string>): readonly string[] {
@@ -205,4 +221,26 @@ test('what any thread ran counts as covered, and an inner range knows better tha
   const covered = readCoverage(folder, (file) => (file === '/x/a.js' ? 6 : undefined));
   rmSync(folder, { recursive: true });
   assert.deepEqual([...covered], [['/x/a.js', new Uint8Array([1, 1, 0, 1, 1, 1])]]);
+});
+
+const known: KnownFailure[] = [{ defect: 'D1', looks: /hang/, engines: ['firefox'], page: 'ends', check: 'a' }];
+for (const [what, engine, name, error, is] of [
+  ['passes', 'firefox', 'b', undefined, 'passed'],
+  ['fails', 'firefox', 'b', 'hang', 'failed'],
+  ['is listed and fails so', 'firefox', 'a', 'Error: hang', 'known'],
+  ['is listed and fails otherwise', 'firefox', 'a', 'Error: lost', 'failed'],
+  ['is listed and passes', 'firefox', 'a', undefined, 'failed'],
+  ['is listed for another engine and fails', 'chromium', 'a', 'Error: hang', 'failed'],
+] as const) {
+  test(`a check of a page that ${what} counts as ${is}`, () => {
+    const done = error === undefined ? { name } : { name, error };
+    assert.equal(verdictOf(engine, 'ends', done, known).is, is);
+  });
+}
+
+test('a known failure that no check shows is told, of pages that ran in its engine', () => {
+  assert.deepEqual(unmet('firefox', ['ends'], new Set(), known), ['ends: a']);
+  assert.deepEqual(unmet('firefox', ['ends'], new Set(['ends: a']), known), []);
+  assert.deepEqual(unmet('firefox', ['values'], new Set(), known), []);
+  assert.deepEqual(unmet('chromium', ['ends'], new Set(), known), []);
 });

@@ -1,0 +1,100 @@
+// What is known to fail in browsers: each defect by its number, why it is there, what it looks like, and the checks that show it.
+// A check that is listed here must fail in just this way: once it passes, or fails otherwise, the run fails until this list says so.
+//
+// Not here, for no check shows them: D1 (WebKit loses wake-ups of `Atomics.waitAsync` in workers; the engine is not among these),
+// D8 and D9 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed), D13 (coarse clocks).
+
+const BOTH = ['chromium', 'firefox'];
+
+const DEFECTS = [
+  {
+    number: 'D2',
+    why: 'a blocked thread reads no native port here, so that what travels beside the ring cannot reach it; it is refused with what to do instead',
+    looks: /ERR_UNSUPPORTED: Cannot receive here: the next message travels beside the ring/,
+    checks: [
+      [BOTH, 'values', 'ImageData reaches a worker that blocks'],
+      [BOTH, 'values', 'DOMException reaches a worker that blocks'],
+      [BOTH, 'values', 'Blob reaches a worker that blocks'],
+      [BOTH, 'values', 'SharedArrayBuffer reaches a worker that blocks'],
+      [['chromium'], 'values', 'WebAssembly.Module reaches a worker that blocks'],
+      [BOTH, 'values', 'CryptoKey reaches a worker that blocks'],
+      [BOTH, 'values', 'moved ArrayBuffer reaches a worker that blocks'],
+      [BOTH, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all'],
+    ],
+  },
+  {
+    number: 'D4',
+    why: 'classify.ts tells platform objects by how V8 spells native code, and takes those of other engines for plain ones',
+    looks: /\[object Object\]/,
+    checks: [
+      [['firefox'], 'values', 'WebAssembly.Module fares as natively, to an event loop and back'],
+      [['firefox'], 'values', 'WebAssembly.Memory, shared fares as natively, to an event loop and back'],
+      [['firefox'], 'values', 'WebAssembly.Module reaches a worker that blocks'],
+      [['firefox'], 'values', 'refused Intl.NumberFormat fares as natively, to an event loop and back'],
+      [['firefox'], 'values', 'refused Intl.DateTimeFormat fares as natively, to an event loop and back'],
+      [['firefox'], 'values', 'refused WebAssembly.Instance fares as natively, to an event loop and back'],
+      [['firefox'], 'values', 'refused WebAssembly.Table fares as natively, to an event loop and back'],
+    ],
+  },
+  {
+    number: 'D6',
+    why: 'no browser says that a worker is gone, or that it could not be started; and a close rings only who waits for messages',
+    looks: /waited \d s for port\.closed|got false, not true/,
+    checks: [
+      [BOTH, 'ends', 'the worker closes: a page that only awaits closed is told'],
+      [BOTH, 'ends', 'terminate() of a worker with an event loop'],
+      [BOTH, 'ends', 'terminate() of a worker that blocks'],
+      [BOTH, 'ends', 'self.close() in a worker'],
+      [BOTH, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
+      [BOTH, 'ends', 'a worker whose script is not there'],
+      [BOTH, 'ends', 'a frame is navigated away'],
+      [BOTH, 'spawn', 'self.close() in a spawned worker'],
+      [BOTH, 'spawn', 'a spawned worker whose script is not there'],
+    ],
+  },
+  {
+    number: 'D10',
+    why: 'a blocked wait is cut into slices in which to ask after the peer, though nothing can be asked here',
+    looks: /\d+ sleeps in half a second/,
+    checks: [[BOTH, 'order', 'a worker with a blocked receive sleeps, and does not ask again and again']],
+  },
+  {
+    number: 'D11',
+    why: 'the doors of other people’s names do not look whether there is shared memory before they make some',
+    looks: /SharedArrayBuffer is not defined/,
+    checks: [
+      [BOTH, 'not-isolated', 'nxtedition-shared: alloc() names the headers'],
+      [BOTH, 'not-isolated', 'sab-message-port: new SABPipe names the headers'],
+      [BOTH, 'not-isolated', 'sab-message-port: new SABMessagePort names the headers'],
+      [BOTH, 'not-isolated', 'sab-message-port: new MWChannel names the headers'],
+    ],
+  },
+  {
+    number: 'D14',
+    why: 'found here: a native port that is moved within its thread must connect anew in Firefox (platform/browser.ts), so `attach` does not move those of a handle to find out whether they are still here',
+    looks: /it did not throw/,
+    checks: [[BOTH, 'handles', 'a handle that was handed on cannot be attached here, and can where it went']],
+  },
+];
+
+export const KNOWN = DEFECTS.flatMap(({ number, why, looks, checks }) =>
+  checks.map(([engines, page, check]) => ({ defect: number, why, looks, engines, page, check })),
+);
+
+/** What a finished check means: `passed`, `known` or `failed`, and why. */
+export function verdictOf(engine, page, { name, error }, known = KNOWN) {
+  const listed = known.find((it) => it.page === page && it.check === name && it.engines.includes(engine));
+  if (listed === undefined) return error === undefined ? { is: 'passed' } : { is: 'failed', why: error };
+  const { defect, looks } = listed;
+  if (error === undefined) return { is: 'failed', why: `it passes now: take it out of ${defect} in known.mjs` };
+  if (looks.test(error)) return { is: 'known', why: `${defect}: ${error.split('\n')[0]}` };
+  return { is: 'failed', why: `${error}\nnot as ${defect} in known.mjs: ${looks}` };
+}
+
+/** What is listed for pages that ran, and was not met there. */
+export function unmet(engine, pages, met, known = KNOWN) {
+  return known
+    .filter(({ engines, page }) => engines.includes(engine) && pages.includes(page))
+    .map(({ page, check }) => `${page}: ${check}`)
+    .filter((name) => !met.has(name));
+}

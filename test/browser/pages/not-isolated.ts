@@ -1,0 +1,34 @@
+// A page without the headers that isolate has no SharedArrayBuffer. Each call says so, and what to do.
+
+import { alloc } from '../../../src/compat/nxtedition-shared.ts';
+import { MWChannel, SABMessagePort, SABPipe } from '../../../src/compat/sab-message-port.ts';
+import { attach, channel, features, pair, spawn } from '../../../src/index.ts';
+import { allocate } from '../../../src/ring/index.ts';
+import { check, equal, ok, thrownBy } from './checks.ts';
+
+check('the page is not isolated, and the library loads', () => {
+  equal([crossOriginIsolated, typeof SharedArrayBuffer], [false, 'undefined']);
+  equal([features().runtime, features().blocking], ['browser', false]);
+});
+
+function saysSo(body: () => unknown): void {
+  const { name, code, message } = thrownBy(body);
+  equal(code, 'ERR_UNSUPPORTED', `${name}: ${message}:`);
+  ok(message.includes('Cross-Origin-Opener-Policy: same-origin'), message);
+  ok(message.includes('Cross-Origin-Embedder-Policy: require-corp'), message);
+}
+const worker = (): Worker => new Worker(URL.createObjectURL(new Blob([''])));
+
+for (const [name, call] of Object.entries({
+  'channel()': () => channel(),
+  'pair()': () => pair(),
+  'attach()': () => attach({ type: 'millrace' }),
+  'spawn()': () => spawn(worker),
+  'the ring: allocate()': () => allocate(1024),
+  'nxtedition-shared: alloc()': () => alloc(1024),
+  'sab-message-port: new SABPipe': () => new SABPipe('w'),
+  'sab-message-port: new SABMessagePort': () => new SABMessagePort(),
+  'sab-message-port: new MWChannel': () => new MWChannel('m'),
+})) {
+  check(`${name} names the headers`, () => saysSo(call));
+}

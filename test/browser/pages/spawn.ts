@@ -1,0 +1,143 @@
+// `spawn` with a function that makes the Worker, as bundlers want it, and `parentPort` over there.
+import { attach, CLOSED, channel, parentPort, spawn } from '../../../src/index.ts';
+import { afterwards, check, checkTogether, equal, ok, thrownBy, within } from './checks.ts';
+import { next, spawnThread } from './thread.ts';
+
+check('a spawned worker waits until it is ready, then blocks', async () => {
+  const { port } = spawnThread(async ({ port }) => {
+    const p = port();
+    await p.ready;
+    for (const value of p.blocking()) p.postMessage(value);
+  });
+  await within('ready', port.ready);
+  for (let i = 0; i < 300; i++) {
+    port.postMessage({ i });
+    equal(await next(port), { i });
+  }
+});
+
+check('a spawned worker listens', async () => {
+  const { port } = spawnThread(({ port }) => {
+    const p = port();
+    p.onmessage = ({ data }) => p.postMessage((data as number) * 2);
+  });
+  for (let i = 0; i < 100; i++) {
+    port.postMessage(i);
+    equal(await next(port), i * 2);
+  }
+});
+
+check('what both post before they are connected arrives', async () => {
+  const { port, thread } = spawnThread(async ({ port }) => {
+    const p = port();
+    for (let i = 0; i < 100; i++) p.postMessage(i);
+    let sum = 0;
+    for (let i = 0; i < 100; i++) sum += (await p.receiveAsync()) as number;
+    return sum;
+  });
+  for (let i = 0; i < 100; i++) port.postMessage(i);
+  for (let i = 0; i < 100; i++) equal(await next(port), i);
+  equal(await thread.done(), 4950);
+});
+
+check('a spawned worker that would block before it is ready is told what to await', async () => {
+  const { thread } = spawnThread(({ port }) => {
+    try {
+      port().receive();
+      return 'it did not throw';
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      return [code, /ready/.test(message) || message];
+    }
+  });
+  equal(await thread.done(), ['ERR_UNSUPPORTED', true]);
+});
+
+check('a spawned worker closes', async () => {
+  const { port } = spawnThread(async ({ port }) => {
+    const p = port();
+    await p.ready;
+    p.postMessage('last');
+    p.close();
+  });
+  equal(await next(port), 'last');
+  equal((await next(port)) === CLOSED, true);
+  equal(await within('port.closed', port.closed), 'closed');
+});
+
+for (const [what, block] of [
+  ['with an event loop', false],
+  ['that blocks', true],
+] as const) {
+  check(`terminate() of a spawned worker ${what}`, async () => {
+    const { port, thread } = block
+      ? spawnThread(async ({ port }) => {
+          const p = port();
+          await p.ready;
+          p.postMessage('up');
+          p.receive();
+        })
+      : spawnThread(({ port }) => {
+          const p = port();
+          p.onmessage = () => {};
+          p.postMessage('up');
+        });
+    equal(await next(port), 'up');
+    thread.worker.terminate();
+    equal(await within('port.closed', port.closed), 'terminated');
+  });
+}
+
+checkTogether('self.close() in a spawned worker', async () => {
+  const { port } = spawnThread(async ({ port }) => {
+    await port().ready;
+    setTimeout(() => self.close(), 50);
+  });
+  equal(await within('port.closed', port.closed, 3), 'exit');
+});
+
+checkTogether('a spawned worker whose script is not there', async () => {
+  const { port, worker } = spawn(() => new Worker(new URL('./none.js', import.meta.url), { type: 'module' }));
+  afterwards(() => {
+    port.close();
+    worker.terminate();
+  });
+  worker.onerror = (event) => event.preventDefault();
+  equal(await within('port.closed', port.closed, 3), 'crash');
+});
+
+check('spawn with a URL names the form that works', () => {
+  const { code, message } = thrownBy(() => spawn(new URL('./thread-worker.js', import.meta.url)));
+  equal(code, 'ERR_UNSUPPORTED');
+  ok(message.includes('spawn(() => new Worker(new URL('), message);
+});
+
+check('a page has no parent port', () => {
+  equal(thrownBy(() => parentPort()).code, 'ERR_HANDLE');
+});
+
+check('channel() in a worker that was spawned', async () => {
+  const { port, thread } = spawnThread(async ({ port, millrace }) => {
+    const { port: near, remote } = millrace.channel();
+    port().postMessage({ remote }, remote.transfer);
+    return near.receiveAsync();
+  });
+  const { remote } = (await next(port)) as { remote: unknown };
+  const far = attach(remote);
+  far.postMessage('through');
+  equal(await thread.done(), 'through');
+  far.close();
+});
+
+check('spawn leaves nothing behind when its function fails', () => {
+  equal(
+    thrownBy(() =>
+      spawn(() => {
+        throw new RangeError('no');
+      }),
+    ).name,
+    'RangeError',
+  );
+  equal(thrownBy(() => spawn(() => ({}) as never)).code, 'ERR_OPTION');
+  channel().port.close();
+});

@@ -1,0 +1,103 @@
+// `npm run test:browser`: the pages of test/browser/pages, over dist/browser as it is shipped, in real browsers.
+//
+//   npm run test:browser -- --engine chromium    only this one (chromium, firefox); an engine that is not here is a failure
+//   npm run test:browser -- --page ends,values   only these pages
+//   npm run test:browser -- --serve 8080         serve the pages, for a browser that you open yourself
+//
+// The last line is `<n> passed, <n> failed, <n> known`: what is known to fail, and must (known.mjs).
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { build } from '../../tools/build.mjs';
+import { ENGINES, open, programOf, versionOf } from './engines.mjs';
+import { unmet, verdictOf } from './known.mjs';
+
+const PAGES = ['round-trips', 'order', 'values', 'ends', 'handles', 'spawn', 'doors', 'not-isolated'];
+/** Pages that are served without the headers that isolate. */
+const PLAIN = ['not-isolated'];
+/** Without a word from the page for so long it hangs: each check has a watchdog of its own. */
+const SILENCE_MS = 60_000;
+
+const { values: options } = parseArgs({
+  options: {
+    engine: { type: 'string', default: ENGINES.map(({ name }) => name).join(',') },
+    page: { type: 'string', default: PAGES.join(',') },
+    serve: { type: 'string' },
+  },
+});
+const addressOf = (page) => `/page/${page}${PLAIN.includes(page) ? '?plain' : ''}`;
+
+await build();
+const { serve } = await import('./server.mjs');
+let heard = () => {};
+const server = await serve((report) => heard(report), Number(options.serve ?? 0));
+if (options.serve !== undefined) {
+  for (const page of PAGES) console.log(`${server.origin}${addressOf(page)}`);
+  heard = ({ page, done }) =>
+    done && console.log(`${done.error ? 'FAILED' : 'ok'}  ${page}: ${done.name}  ${done.error ?? ''}`);
+  await new Promise(() => {});
+}
+
+/** Opens a page and calls `over` with each check that is over. */
+async function runPage(engine, program, page, over) {
+  let current = 'the page itself';
+  let silence;
+  const ended = new Promise((resolve) => {
+    const listen = () => {
+      clearTimeout(silence);
+      silence = setTimeout(resolve, SILENCE_MS, `hang: nothing was heard of it for ${SILENCE_MS / 1000} s`);
+    };
+    heard = ({ page: from, done, next, over: ended }) => {
+      if (from !== page) return;
+      listen();
+      if (done !== undefined) over(done);
+      current = next ?? current;
+      if (ended) resolve(undefined);
+    };
+    listen();
+  });
+  const browser = open(engine, program, `${server.origin}${addressOf(page)}`);
+  const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
+  clearTimeout(silence);
+  heard = () => {};
+  await browser.close();
+  if (error !== undefined) over({ name: current, error, ms: 0 });
+}
+
+const SIGNS = { passed: 'ok    ', known: 'known ', failed: 'FAILED' };
+const sums = { passed: 0, failed: 0, known: 0 };
+for (const name of options.engine.split(',')) {
+  const engine = ENGINES.find((it) => it.name === name);
+  const program = engine && programOf(engine);
+  if (program === undefined) {
+    sums.failed++;
+    console.log(
+      engine
+        ? `FAILED  ${name} is not here: install it (Debian: apt-get install ${engine.packages}), or say where it is in ${engine.variable}`
+        : `FAILED  no engine is called ${name}; there are ${ENGINES.map((it) => it.name).join(', ')}`,
+    );
+    continue;
+  }
+  const started = performance.now();
+  const counts = { passed: 0, failed: 0, known: 0 };
+  const met = new Set();
+  console.log(`\n${name}: ${versionOf(program)}`);
+  const pages = options.page.split(',');
+  for (const page of pages) {
+    await runPage(engine, program, page, (done) => {
+      met.add(`${page}: ${done.name}`);
+      const { is, why } = verdictOf(name, page, done);
+      counts[is]++;
+      console.log(`${SIGNS[is]}  ${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`);
+    });
+  }
+  for (const listed of unmet(name, pages, met)) {
+    counts.failed++;
+    console.log(`FAILED  known.mjs lists "${listed}", which is no check`);
+  }
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.known} known in ${seconds} s`);
+  for (const key of Object.keys(sums)) sums[key] += counts[key];
+}
+server.close();
+console.log(`\n${sums.passed} passed, ${sums.failed} failed, ${sums.known} known`);
+process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
