@@ -43,6 +43,11 @@ export class MetObjects {
     return this.#list.includes(object);
   }
 
+  /** The object that was given a number last. */
+  get last(): object | null | undefined {
+    return this.#map === null ? this.#list[this.#count - 1] : [...this.#map.keys()].at(-1);
+  }
+
   /** Lets go of the objects. */
   clear(): void {
     const list = this.#list;

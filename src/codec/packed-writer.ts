@@ -130,9 +130,7 @@ export class PackedWriter {
       case 'bigint':
         return writeBigint(this, value, at);
       case 'function':
-        return this.fail(
-          typeof value.name !== 'string' || value.name === '' ? 'a function' : `the function ${value.name}`,
-        );
+        return this.fail(nameOf(value));
       default:
         return this.fail('a symbol');
     }
@@ -306,9 +304,31 @@ export class PackedWriter {
     throw new DataCloneError(`Cannot clone ${path}: it is ${what}`, path);
   }
 
-  /** The same for the object whose members would be written now. */
+  /** Something threw: says what it means if a revoked Proxy is at fault, of which nothing can be asked. */
+  failIfRevoked(error: unknown): void {
+    if (!(error instanceof TypeError) || !isRevoked(this.met.last)) return;
+    const path = pathOf(this.path, Math.max(0, this.depth - 1));
+    throw new DataCloneError(`Cannot clone ${path}: it is a revoked Proxy`, path, error);
+  }
+
+  /** The same as `fail` for the object whose members would be written now. */
   failSelf(what: string): never {
     this.depth--;
     this.fail(what);
+  }
+}
+
+function nameOf(value: { readonly name: unknown }): string {
+  if (isRevoked(value)) return 'a revoked Proxy';
+  return typeof value.name !== 'string' || value.name === '' ? 'a function' : `the function ${value.name}`;
+}
+
+/** Of a revoked Proxy not even this can be asked; of everything else it can. */
+function isRevoked(object: unknown): boolean {
+  try {
+    isArray(object);
+    return false;
+  } catch {
+    return true;
   }
 }

@@ -81,7 +81,10 @@ export class PackedEncoder implements Encoder {
     } catch (error) {
       if (error === NO_ROOM_SIGNAL) return NO_ROOM;
       if (error === REFUSED_SIGNAL || isStackOverflow(error)) return REFUSED;
-      if (error !== BESIDE_SIGNAL) throw error;
+      if (error !== BESIDE_SIGNAL) {
+        writer.failIfRevoked(error);
+        throw error;
+      }
       if (isFlat(value, this.#options.besideTextMax ?? Number.POSITIVE_INFINITY)) {
         writer.known?.goesBeside();
         return REFUSED;

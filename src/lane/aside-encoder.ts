@@ -49,7 +49,8 @@ export class AsideEncoder {
         throw new UsageError(
           'ERR_TOO_LARGE',
           `Cannot send: the message takes more than ${this.#messageMax} bytes; raise the channel's maxMessageBytes`,
-          { limit: this.#messageMax },
+          // How much more is not known: nobody has counted it.
+          { length: this.#messageMax + 1, limit: this.#messageMax },
         );
       }
       home = this.#scratch.take(Math.min(room * 4, this.#messageMax));

@@ -74,6 +74,7 @@ export class SlotGrowth {
     } catch (cause) {
       throw new UsageError('ERR_TOO_LARGE', `Cannot send ${bytes} bytes: there is no memory for them`, {
         length: bytes,
+        limit: this.#messageMax,
         cause,
       });
     }

@@ -160,12 +160,17 @@ export function transferOf(remote: unknown): TransferList {
 /** Whether a value that could not be cloned is a handle, or an object around one, whose native ports are not in the list. */
 export function lacksTransfer(value: unknown, transfer: readonly unknown[]): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  // What a getter would give is left alone: it is user code.
-  const inner = Object.values(Object.getOwnPropertyDescriptors(value)).map((property): unknown => property.value);
-  return [value, ...inner].some((each) => {
-    const handle = each as Partial<RemoteHandle> | null | undefined;
-    return handle?.type === HANDLE_TYPE && !(transfer.includes(handle.tether) && transfer.includes(handle.side));
-  });
+  try {
+    // What a getter would give is left alone: it is user code.
+    const inner = Object.values(Object.getOwnPropertyDescriptors(value)).map((property): unknown => property.value);
+    return [value, ...inner].some((each) => {
+      const handle = each as Partial<RemoteHandle> | null | undefined;
+      return handle?.type === HANDLE_TYPE && !(transfer.includes(handle.tether) && transfer.includes(handle.side));
+    });
+  } catch {
+    // A Proxy, whose traps are.
+    return false;
+  }
 }
 
 function blockOf(end: 0 | 1): number {

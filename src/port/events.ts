@@ -11,6 +11,8 @@ export class PortEvent<T = unknown> {
   readonly target: unknown;
   /** Why the channel ended, at `close`. */
   readonly reason: string | undefined;
+  /** Nobody else is to be called. */
+  stopped: boolean = false;
   constructor(type: string, target: unknown, data: T, ports: readonly unknown[], reason?: string) {
     this.type = type;
     this.target = target;
@@ -29,6 +31,35 @@ export class PortEvent<T = unknown> {
   }
   get source(): null {
     return null;
+  }
+  get srcElement(): unknown {
+    return this.target;
+  }
+  /** At its target: an event of a port goes nowhere else. */
+  get eventPhase(): number {
+    return 2;
+  }
+  get bubbles(): boolean {
+    return false;
+  }
+  get composed(): boolean {
+    return false;
+  }
+  composedPath(): unknown[] {
+    return [this.target];
+  }
+  /** There is nothing to prevent: as that of a MessagePort, the event cannot be cancelled. */
+  get cancelable(): boolean {
+    return false;
+  }
+  get defaultPrevented(): boolean {
+    return false;
+  }
+  preventDefault(): void {}
+  stopPropagation(): void {}
+  /** Listeners that were not called yet are not told of this event. */
+  stopImmediatePropagation(): void {
+    this.stopped = true;
   }
 }
 
@@ -112,6 +143,7 @@ export class Listeners {
   /** Calls every listener that was there at the start and still is; `failed` is told of each that throws. */
   emit(event: PortEvent, raw: unknown, failed: (error: unknown) => void): void {
     for (const entry of this.#entries) {
+      if (event.stopped) return;
       if (!entry.live) continue;
       if (entry.once) this.#drop(entry);
       try {

@@ -31,7 +31,11 @@ type OtherListener = { method(event: EventLike): unknown }['method'] | { handleE
  */
 const Target: new () => object = EventTarget;
 
+/** Structured clone makes an empty object of an instance of any class; of what holds a symbol it makes nothing, and says so. */
+const UNCLONEABLE: unique symbol = Symbol('a Port: send a `remote` of a new channel instead');
+
 export abstract class PortEvents<In = unknown> extends Target {
+  protected readonly uncloneable: symbol = UNCLONEABLE;
   /** Of every type that somebody listens to, in the order in which they came. */
   readonly #listeners = new Map<unknown, Listeners>();
   readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
@@ -212,7 +216,7 @@ export abstract class PortEvents<In = unknown> extends Target {
       }
     }
     const listeners = this.#listeners.get(event.type);
-    if (listeners === undefined || listeners.count === 0) return handler !== null;
+    if (listeners === undefined || listeners.count === 0 || event.stopped === true) return handler !== null;
     listeners.emit(event, raw, platform.reportError);
     return true;
   }

@@ -139,6 +139,59 @@ test('a handle posted without its transfer list is refused where it is posted or
   port.close();
 });
 
+test('a Port in a value is refused, whichever way the value goes', () => {
+  for (const overflow of ['wait', 'latest'] as const) {
+    const { port, remote } = channel({ capacityBytes: 1024, overflow });
+    const far = attach(remote);
+    const moved = (): ArrayBuffer[] => [new ArrayBuffer(8)];
+    const lists: (() => ArrayBuffer[] | undefined)[] = [() => undefined, moved];
+    for (const list of lists) {
+      for (const value of [far, { deep: [new Map([[1, far]])] }]) {
+        assert.throws(() => port.postMessage(value, list()), is('ERR_DATA_CLONE'));
+        assert.throws(() => port.cork(() => port.postMessage(value, list())), is('ERR_DATA_CLONE'));
+      }
+    }
+    goesOn(port, far);
+    far.close();
+  }
+});
+
+test('a revoked Proxy in a value is ERR_DATA_CLONE with its path', () => {
+  const revoked = (target: object): unknown => {
+    const { proxy, revoke } = Proxy.revocable(target, {});
+    revoke();
+    return proxy;
+  };
+  const { port, remote } = channel();
+  const far = attach(remote);
+  for (const target of [{}, [], () => {}, new Map(), new Proxy({}, {})]) {
+    const proxy = revoked(target);
+    const cases: [unknown, string][] = [
+      [proxy, '$'],
+      [{ a: 1, b: { c: proxy } }, '$.b.c'],
+      [[0, { a: proxy }], '$[1].a'],
+      [{ many: Array.from({ length: 300 }, () => ({})), last: proxy }, '$.last'],
+      [new Map([['key', proxy]]), '$.get("key")'],
+    ];
+    for (const [value, path] of cases) {
+      assert.throws(
+        () => port.postMessage(value),
+        (error) => is('ERR_DATA_CLONE')(error) && (error as { path?: unknown }).path === path,
+        path,
+      );
+      assert.throws(() => port.postMessage(value, [new ArrayBuffer(8)]), is('ERR_DATA_CLONE'));
+    }
+  }
+  // What a trap or getter throws is the caller's own.
+  const own = new TypeError('own');
+  const throws = (): never => {
+    throw own;
+  };
+  assert.throws(() => port.postMessage([new Proxy({}, { ownKeys: throws })]), own);
+  goesOn(port, far);
+  far.close();
+});
+
 test('parentPort() outside of a spawned thread is ERR_HANDLE', () => {
   assert.throws(() => parentPort(), is('ERR_HANDLE'));
 });

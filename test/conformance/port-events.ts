@@ -22,6 +22,10 @@ export function portEvents({ name, pair }: PortWorld): void {
     assert.equal(event.currentTarget, b);
     assert.equal(event.origin, '');
     assert.equal(event.lastEventId, '');
+    assert.equal(event.preventDefault(), undefined);
+    assert.equal(event.stopPropagation(), undefined);
+    assert.deepEqual([event.cancelable, event.defaultPrevented, event.bubbles, event.composed], Array(4).fill(false));
+    assert.deepEqual([event.composedPath()[0] === b, event.srcElement === b, event.eventPhase], [true, true, 2]);
     assert.equal(event.source, null);
     assert.deepEqual(event.ports, []);
     a.close();
@@ -224,6 +228,25 @@ export function portEvents({ name, pair }: PortWorld): void {
     for (let i = 1; i <= 3; i++) a.postMessage(i);
     await until('all were heard', () => order.length === 6);
     assert.deepEqual(order, ['m1', 'micro1', 'm2', 'micro2', 'm3', 'micro3']);
+    a.close();
+    b.close();
+  });
+
+  test(`${name}: an event that a listener stops comes to nobody after it, and the next one does`, async () => {
+    const { a, b } = pair();
+    const heard: unknown[] = [];
+    b.addEventListener('message', (event) => {
+      heard.push(`first ${event.data}`);
+      if (event.data === 1) event.stopImmediatePropagation();
+    });
+    b.addEventListener('message', ({ data }) => heard.push(`second ${data}`));
+    b.on('message', (data) => heard.push(`third ${data}`));
+    b.onmessage = (event) => {
+      if (event.data === 0) event.stopImmediatePropagation();
+    };
+    for (let i = 0; i < 3; i++) a.postMessage(i);
+    await until('all were heard', () => heard.length >= 4);
+    assert.deepEqual(heard, ['first 1', 'first 2', 'second 2', 'third 2']);
     a.close();
     b.close();
   });

@@ -4,7 +4,7 @@ import process from 'node:process';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
-import { only, type PortWorld } from './port.ts';
+import { only, type PortWorld, saysLengths } from './port.ts';
 
 const TINY = { capacityBytes: 1024 };
 
@@ -277,7 +277,8 @@ export function portSending({ name, pair, far, threads, blocks, moves, latest }:
 
   test(`${name}: a message above maxMessageBytes is refused with ERR_TOO_LARGE, and the channel goes on`, () => {
     const { a, b } = pair({ ...TINY, maxMessageBytes: 5000 });
-    const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_TOO_LARGE';
+    const refused = (error: unknown): boolean =>
+      error instanceof UsageError && error.code === 'ERR_TOO_LARGE' && saysLengths(error, 5000);
     const long = 'x'.repeat(6000);
     assert.throws(() => a.postMessage(long), refused);
     assert.throws(() => a.trySend(long), refused);

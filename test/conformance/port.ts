@@ -44,3 +44,9 @@ export function portConformance(world: PortWorld): void {
   portValues(world);
   portLife(world);
 }
+
+/** Whether an error about what is too large says how long it is, at least, and what the limit is. */
+export function saysLengths(error: unknown, limit: number): boolean {
+  const told = error as { length?: unknown; limit?: unknown };
+  return told.limit === limit && typeof told.length === 'number' && told.length > limit;
+}
