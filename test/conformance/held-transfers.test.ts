@@ -22,10 +22,13 @@ function postPorts(port: Port, waiting: number): MessagePort[] {
   return others;
 }
 
-/** A closed native port tells its other end in a later turn. */
+/** Closes native ports. They tell their other ends in a later turn: they have when one that was closed behind them has. */
 async function closeNow(...ports: MessagePort[]): Promise<void> {
-  for (const port of ports) port.close();
-  for (let i = 0; i < 5; i++) await turn();
+  const { port1, port2 } = new MessageChannel();
+  const told = new Promise((resolve) => port2.addEventListener('close', resolve));
+  port2.start();
+  for (const port of [...ports, port1]) port.close();
+  await within('the other ends to be told', told);
 }
 
 async function readOut(port: Port): Promise<number[]> {
@@ -114,8 +117,13 @@ const exits: Role = async (stage) => {
     port.postMessage({ i, port2 }, [port2]);
     others.push(port1);
   }
+  const { port1, port2 } = new MessageChannel();
+  const told = new Promise((resolve) => port2.addEventListener('close', resolve));
+  port2.start();
   others.at(-2)?.close();
-  for (let i = 0; i < 5; i++) await new Promise((resolve) => setTimeout(resolve));
+  // The other end of what was closed before has been told, too.
+  port1.close();
+  await told;
   second.postMessage('goodbye');
   stage.exit();
 };

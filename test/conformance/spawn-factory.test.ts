@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { Worker as NodeWorker } from 'node:worker_threads';
-import { CLOSED, features, type Port, parentPort, spawn } from '../../src/index.ts';
-import { STEP_MS, within } from '../kit/watchdog.ts';
+import { CLOSED, EMPTY, features, type Port, parentPort, spawn } from '../../src/index.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
 
 const { runtime } = features();
 /** Where a thread takes its start data at will: elsewhere it listens, and awaits `ready` before it blocks. */
@@ -49,7 +50,12 @@ const MODULES: Readonly<Record<string, string>> = {
     port.cork(() => { for (let done = 0; done <= 100; done++) port.postMessage({ done, jobs, thrown }); });`,
   'late.mjs': `
     import { parentPort } from ${index};
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    import { parentPort as native } from 'node:worker_threads';
+    const gate = new BroadcastChannel('late');
+    const opened = new Promise((resolve) => { gate.onmessage = resolve; });
+    (native ?? globalThis).postMessage('up');
+    await opened;
+    gate.close();
     const port = parentPort();
     await port.ready;
     port.postMessage('late');`,
@@ -73,9 +79,19 @@ const MODULES: Readonly<Record<string, string>> = {
     import { parentPort } from ${index};
     const port = parentPort();
     await port.ready;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    port.receive();
     port.postMessage('message');
     port.on('message', () => {});`,
+  'refused.mjs': `
+    import { parentPort } from ${index};
+    const port = parentPort();
+    const codes = [];
+    const refused = (...args) => { try { port.postMessage(...args); } catch ({ code }) { codes.push(code); } };
+    refused(port);
+    refused({ port }, [new ArrayBuffer(8)]);
+    refused(() => {});
+    await port.ready;
+    port.postMessage(codes);`,
   'syntax.mjs': 'let x = = 5;',
   'throws.mjs': 'throw new Error("on purpose");',
   'opened.mjs': `import { parentPort } from ${index}; await parentPort().ready; throw new Error("on purpose");`,
@@ -171,7 +187,12 @@ for (const kind of KINDS) {
 
   test(`${kind.name}: parentPort() may come late, where millrace was loaded in time`, async () => {
     const { port, worker } = start('late.mjs');
+    // Its start data was on its way before it began to run.
+    await within('the worker', new Promise((resolve) => kind.hear(worker, resolve)));
+    const gate = new BroadcastChannel('late');
+    gate.postMessage('open');
     assert.equal(await next(port), 'late');
+    gate.close();
     port.close();
     await worker.terminate();
   });
@@ -189,9 +210,22 @@ for (const kind of KINDS) {
   test(`${kind.name}: ready resolves though a blocked call has taken the bell that told of it`, async () => {
     const { port, worker } = start('silent.mjs');
     const { ready } = port;
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
+    // A call that blocks looks at what the other side has rung, and takes it; several do so after the worker has come.
+    for (let taken = 0; taken < 3; ) {
+      assert.equal(port.receive({ timeoutMs: 20 }), EMPTY);
+      if (inspect(port).includes("peer: 'attached'")) taken++;
+    }
+    port.postMessage('go on');
     assert.equal(port.receive({ timeoutMs: STEP_MS }), 'message');
     await within('both ends', ready);
+    port.close();
+    await worker.terminate();
+  });
+
+  test(`${kind.name}: what cannot be cloned is refused before the start data came as it is afterwards`, async () => {
+    const { port, worker } = start('refused.mjs');
+    assert.deepEqual(await next(port), Array(3).fill('ERR_DATA_CLONE'));
     port.close();
     await worker.terminate();
   });

@@ -21,7 +21,10 @@ const MODULES: Readonly<Record<string, string>> = {
   'busy.mjs': `${open} for (;;);`,
   'blocked.mjs': `${open} port.receive();`,
   'idle.mjs': `${open} port.on('message', () => {});`,
-  'silent.mjs': 'setInterval(() => {}, 1_000_000);',
+  'silent.mjs': `
+    import { parentPort } from 'node:worker_threads';
+    (parentPort ?? globalThis).postMessage('up');
+    setInterval(() => {}, 1_000_000);`,
   'ends.mjs': `${open} import process from 'node:process'; process.exit(0);`,
 };
 const folder = mkdtempSync(join(tmpdir(), 'millrace-terminated-'));
@@ -33,6 +36,18 @@ interface Started {
   readonly port: Port;
   readonly worker: { terminate(): unknown };
 }
+
+/** Until a worker says something beside its port. */
+function heard(worker: object): Promise<unknown> {
+  return within(
+    'the worker',
+    new Promise((resolve) => {
+      if ('once' in worker) (worker as NodeWorker).once('message', resolve);
+      else (worker as Worker).addEventListener('message', resolve);
+    }),
+  );
+}
+
 const WAYS: [string, (file: string) => Started][] = [
   ['a URL', (file) => spawn(urlOf(file))],
   ['a Worker of node:worker_threads', (file) => spawn(() => new NodeWorker(urlOf(file)))],
@@ -45,7 +60,7 @@ for (const [name, start] of WAYS) {
   for (const file of ['busy.mjs', 'blocked.mjs', 'idle.mjs', 'silent.mjs']) {
     test(`${name}: whoever terminates ${file} and then blocks reads what was sent, and learns of the end`, async () => {
       const { port, worker } = start(file);
-      if (file === 'silent.mjs') await new Promise((resolve) => setTimeout(resolve, 100));
+      if (file === 'silent.mjs') await heard(worker);
       else await within('both ends', port.ready);
       if (file !== 'silent.mjs') assert.equal(port.receive({ timeoutMs: STEP_MS }), 'first');
       // Published together with the first.
