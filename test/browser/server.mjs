@@ -29,7 +29,7 @@ export async function serve(onReport, port = 0) {
     const url = new URL(request.url, 'http://localhost');
     const answer = (status, headers, body) => {
       const isolating = url.searchParams.has('plain') ? {} : ISOLATED;
-      response.writeHead(status, { 'Cache-Control': 'no-store', ...isolating, ...headers }).end(body);
+      response.writeHead(status, { 'Cache-Control': 'no-cache', ...isolating, ...headers }).end(body);
     };
     if (request.method === 'POST' && url.pathname === '/report') {
       let text = '';

@@ -108,7 +108,7 @@ check('sab-message-port: SABMessagePort with a worker that listens', async () =>
   equal(await within('200', end), 200);
 });
 
-check('sab-message-port: MWChannel, natively and then by the ring', async () => {
+check('sab-message-port: MWChannel with a worker that blocks', async () => {
   const worker = moduleWorker(
     echo('MWChannel', 'for (;;) { const value = port.read(); port.postMessage(value); if (value === "end") break; }'),
   );
