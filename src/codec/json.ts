@@ -13,14 +13,19 @@ class JsonEncoder implements Encoder {
       throw new DataCloneError(`Cannot write $ as JSON: ${(error as Error).message}`, '$', error);
     }
     if (json === undefined) return REFUSED;
-    const { length } = json;
-    if (length > limit) return NO_ROOM;
-    // At most three bytes a character. A write that stopped early cannot be told from one that did not, unless there
-    // was room for all of it.
-    const written = memory.text.utf8Write(json, offset, Math.min(limit, length * 3));
-    if (length * 3 > limit && written > limit - 4 && utf8Length(json) > limit) return NO_ROOM;
-    return written;
+    return writeJson(json, memory, offset, limit);
   }
+}
+
+/** Writes the text of a payload: its bytes, or `NO_ROOM` if they are more than `limit`. */
+export function writeJson(json: string, memory: Memory, offset: number, limit: number): number {
+  const { length } = json;
+  if (length > limit) return NO_ROOM;
+  // At most three bytes a character. A write that stopped early cannot be told from one that did not, unless there
+  // was room for all of it.
+  const written = memory.text.utf8Write(json, offset, Math.min(limit, length * 3));
+  if (length * 3 > limit && written > limit - 4 && utf8Length(json) > limit) return NO_ROOM;
+  return written;
 }
 
 function utf8Length(text: string): number {

@@ -8,7 +8,7 @@ import type { Beside, HeldValue, SpilledFrame } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import { Marks } from './marks.ts';
-import type { Outbox, OutboxEntry } from './outbox.ts';
+import type { OutboxEntry, WaitingRoom } from './outbox.ts';
 import { writeParts } from './parts.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
@@ -16,11 +16,13 @@ export interface BacklogParts {
   readonly sink: RecordSink;
   readonly notes: OutboundNotes;
   readonly beside: Beside;
-  readonly outbox: Outbox;
+  readonly outbox: WaitingRoom;
   /** Whether to keep pace with a reader that is taking a long message in. */
   readonly maySpin: boolean;
   /** Told of a message that was accepted and cannot be sent after all. */
   readonly failed: (error: unknown) => void;
+  /** Flags beside the kind of every part of a message but the first, where that is told. */
+  readonly rest?: number;
 }
 
 export class Backlog {
@@ -31,9 +33,10 @@ export class Backlog {
   readonly #sink: RecordSink;
   readonly #notes: OutboundNotes;
   readonly #beside: Beside;
-  readonly #outbox: Outbox;
+  readonly #outbox: WaitingRoom;
   readonly #maySpin: boolean;
   readonly #failed: (error: unknown) => void;
+  readonly #rest: number = 0;
   readonly #aside: AsideEncoder;
   readonly #besideSender: BesideSender;
   readonly #marks: Marks;
@@ -42,7 +45,7 @@ export class Backlog {
   #abandoned = false;
 
   constructor(
-    { sink, notes, beside, outbox, maySpin, failed }: BacklogParts,
+    { sink, notes, beside, outbox, maySpin, failed, rest }: BacklogParts,
     aside: AsideEncoder,
     besideSender: BesideSender,
   ) {
@@ -52,6 +55,7 @@ export class Backlog {
     this.#outbox = outbox;
     this.#maySpin = maySpin;
     this.#failed = failed;
+    this.#rest = rest ?? 0;
     this.#aside = aside;
     this.#besideSender = besideSender;
     this.#marks = new Marks(sink);
@@ -150,7 +154,7 @@ export class Backlog {
     if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
       if (!this.#copyIn(kind, bytes)) return false;
     } else {
-      entry.moved = writeParts(this.#sink.views, this.#sink, kind, bytes, entry.moved);
+      entry.moved = writeParts(this.#sink.views, this.#sink, kind, bytes, entry.moved, kind | this.#rest);
       if (entry.moved < bytes.length) return false;
     }
     this.#notes.sent();

@@ -24,6 +24,7 @@ const UNFIT = 2;
 const BEHIND = 3;
 
 export interface OutboundParts extends BacklogParts {
+  readonly outbox: Outbox;
   readonly encoder: Encoder;
   /** Of the encoder's payloads. */
   readonly kind: number;

@@ -29,6 +29,9 @@ export interface OutboxEntry {
   moved: number;
 }
 
+/** What moves messages into a lane needs of the place where they wait. */
+export type WaitingRoom = Pick<Outbox, 'length' | 'push' | 'next' | 'done' | 'takeAll' | 'entries' | 'drops' | 'peak'>;
+
 const NONE: readonly OutboxEntry[] = [];
 
 export class Outbox {

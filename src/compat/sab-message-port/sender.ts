@@ -1,86 +1,64 @@
-// The writing half of a pipe: messages into the ring, at once when there is room, through the queue when there is not.
-//
-//     postMessage -> packed into a claim of the ring ------------------------------------> commit
-//                 -> what JSON would change: JSON text -> a record, or parts of it ------> commit
-//                 -> no room: packed aside, or JSON text -> queue -> pump, when there is -> commit
-//
-// JSON decides what arrives. A value that comes out of JSON as it went in travels packed, which takes about half the
-// time; every other value travels as its JSON text.
-import { NO_ROOM, REFUSED } from '../../codec/codec.ts';
-import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed-format.ts';
-import { KIND_JSON, KIND_PACKED, KIND_SIDE, MARKER_BYTES } from '../../frame/header.ts';
-import { writeParts } from '../../lane/parts.ts';
+// The writing half of a pipe: its lane, with a queue that is limited by a number of messages, and a promise for all that
+// wait. A message goes into the ring at once when there is room; else, as it is then, through the queue.
+import { NO_ROOM } from '../../codec/codec.ts';
+import { KIND_JSON } from '../../frame/header.ts';
+import { type Aside, AsideEncoder } from '../../lane/aside-encoder.ts';
+import { Backlog } from '../../lane/backlog.ts';
+import { NOTHING_BESIDE } from '../../lane/beside.ts';
+import { BesideSender } from '../../lane/beside-sender.ts';
+import type { OutboundNotes } from '../../lane/records.ts';
+import { MESSAGE_BYTES_MAX } from '../../limits.ts';
 import { HEAD, TAIL } from '../../memory/layout.ts';
-import type { LaneMemory, Views } from '../../memory/region.ts';
-import { Scratch } from '../../memory/scratch.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
-import { type Bell, FULL, Producer } from '../../ring/producer.ts';
-import { type Backlog, forgetBacklog, noteBacklog } from './backlogs.ts';
-import { createJsonEncoder } from './json-writer.ts';
+import { type Bell, FULL } from '../../ring/producer.ts';
+import { forgetBacklog, noteBacklog, type Waiting } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
-import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
+import { LiveOutbox } from './live-outbox.ts';
+import { checkLimit, type OverflowCallback } from './live-queue.ts';
 import { REST } from './long-message.ts';
+import { PipeEncoder } from './pipe-encoder.ts';
+import { PipeSink } from './pipe-sink.ts';
 import { disposedError } from './read-line.ts';
-import { ShapeLog } from './shape-log.ts';
 
-/** A message as it will travel: JSON text, packed bytes, or the number of a value that goes another way. */
-type Snapshot = string | Uint8Array | number;
-
-export interface SenderOwner extends Backlog {
+export interface SenderOwner extends Waiting {
   kick(): void;
 }
 
-/** Bytes that a code unit of text takes in UTF-8 at the most. */
-const UTF8_BYTES_MAX = 3;
-
-/** Bytes of room that are worth a pad before the end of the ring: most messages are smaller. */
-const ROOM_WANTED = 1024;
-/** Bytes of a packed message that waits; a longer one waits as text. */
-const WAITING_BYTES_MAX = 64 * 1024;
-
-const utf8 = new TextEncoder();
+/** Nobody counts here, and nobody asks to be taught anew: what was taught stands in the log. */
+const NO_NOTES: OutboundNotes = { relearns: 0, besideTaken: 0, sent() {}, stalled() {}, outbox() {} };
+const NO_BYTES: Aside = { bytes: new Uint8Array(0), home: undefined };
+const WANTED_MORE = 64;
 const WRITTEN: Promise<void> = Promise.resolve();
 
 export class Sender {
-  readonly #views: Views;
-  readonly #lane: LaneMemory;
+  readonly #memory: PipeMemory;
   readonly #words: Int32Array;
   readonly #tailWord: number = 0;
   readonly #bell: Bell;
-  #producer: Producer;
-  readonly #encoder = createJsonEncoder({ knownTexts: 0 });
-  readonly #log: ShapeLog;
-  readonly #scratch = new Scratch();
-  /** A message is being packed, whose getters may post another. */
-  #packing = false;
+  readonly #encoder: PipeEncoder;
+  readonly #aside: AsideEncoder;
+  readonly #outbox = new LiveOutbox();
+  #sink!: PipeSink;
+  #backlog!: Backlog;
   /** Told when the queue has to be moved on, soon (not inside the caller) or when there is room. */
   readonly #owner: SenderOwner;
-  /** Messages that wait, oldest first: the live queue that the overflow callback is shown. */
-  readonly #queue: unknown[] = [];
-  /** What they were when they were posted, in step, so that later changes to them do not show. */
-  #snapshots: Snapshot[] = [];
   /** Settles when everything in the queue, and the message under way, is written. */
   #batch: Settleable<void> | null = null;
-  /** A message that has left the queue and is on its way in parts, and its kind. */
-  #bytes: Uint8Array | null = null;
-  #kind = KIND_JSON;
-  /** Bytes of it that are in the ring. */
-  #moved = 0;
-  /** Kind of a message that was given up on its way, until the reader is told that no more of it comes; 0: none. */
-  #cut = 0;
+  /** Bytes the next message is expected to take: a little more than the last one did. */
+  #wanted = WANTED_MORE;
   #limit: number | null;
   #overflow: OverflowCallback = null;
 
   constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, owner: SenderOwner) {
-    this.#views = memory.views;
-    this.#lane = memory.lane;
+    this.#memory = memory;
     this.#words = memory.lane.words;
     this.#tailWord = memory.lane.block + TAIL;
     this.#bell = bell;
-    this.#producer = new Producer(memory.lane, bell);
-    this.#log = new ShapeLog(memory.views, memory.log);
+    this.#encoder = new PipeEncoder(memory);
+    this.#aside = new AsideEncoder(this.#encoder, MESSAGE_BYTES_MAX);
     this.#limit = queueLimit;
     this.#owner = owner;
+    this.#begin();
   }
 
   get queueLimit(): number | null {
@@ -103,18 +81,159 @@ export class Sender {
   }
   /** Whether anything has not. */
   get backlog(): boolean {
-    return this.#batch !== null || this.#cut !== 0;
+    return this.#batch !== null || this.#outbox.length > 0;
+  }
+  /** Whether the reader has made room since the last look that found too little. */
+  get headMoved(): boolean {
+    return this.#sink.headMoved;
   }
 
   /** A writer before this one may have left a message half written: the reader need not wait for the rest. */
   takeOver(): void {
-    this.#cut = KIND_JSON;
-    if (!this.#writeCut()) this.#owner.kick();
+    this.#cut(KIND_JSON);
+    if (!this.pump()) this.#owner.kick();
   }
 
-  /** Whether the reader has made room since the last look that found too little. */
-  get headMoved(): boolean {
-    return this.#producer.headMoved;
+  /** Never blocks. The promise resolves when the message, and what waits with it, is written or dropped. */
+  post(message: unknown): Promise<void> {
+    try {
+      this.#catchUp();
+      return this.#send(message);
+    } catch (error) {
+      // The original let one such value stop the pipe for ever. It is this message's affair alone.
+      return Promise.reject(error);
+    }
+  }
+
+  /** Keeps the place of a value that goes another way: the reader finds `number` where the value belongs. */
+  postBeside(message: unknown, number: number): void {
+    this.#encoder.keepPlace(number);
+    void this.#send(message);
+  }
+
+  #send(message: unknown): Promise<void> {
+    const encoder = this.#encoder;
+    try {
+      // Where there is a limit, it counts what was posted in one turn: so the messages of a turn gather first.
+      const direct = this.#limit === null && this.#outbox.length === 0 && !encoder.busy;
+      return direct && this.#writeInPlace(message) ? WRITTEN : this.#queue(message);
+    } finally {
+      if (encoder.special) encoder.done();
+    }
+  }
+
+  #writeInPlace(message: unknown): boolean {
+    const sink = this.#sink;
+    const encoder = this.#encoder;
+    const offset = sink.claimUpTo(this.#wanted, MESSAGE_BYTES_MAX);
+    if (offset === FULL) return false;
+    let length = NO_ROOM;
+    try {
+      length = encoder.encodeInto(message, sink.views, offset, sink.claimed);
+    } finally {
+      if (length <= 0) sink.abort();
+    }
+    if (length <= 0) return false;
+    sink.commit(length, encoder.kind);
+    this.#wanted = length + WANTED_MORE;
+    return true;
+  }
+
+  #queue(message: unknown): Promise<void> {
+    this.#snapshot(message);
+    this.#outbox.name(message);
+    if (this.#batch === null) {
+      this.#batch = settleable();
+      noteBacklog(this.#owner);
+    }
+    const { promise } = this.#batch;
+    if (this.#limit === null && this.pump()) return promise;
+    this.#owner.kick();
+    this.#trim();
+    return promise;
+  }
+
+  /** What a message is now, for later. */
+  #snapshot(message: unknown): void {
+    // The encoder refuses nothing.
+    const aside = this.#aside.encode(message, true) as Aside;
+    this.#backlog.add(this.#encoder.kind, aside);
+  }
+
+  /** Moves the queue into the ring as far as it fits; whether it is empty now. */
+  pump(): boolean {
+    if (!this.backlog) return true;
+    // A claim is open.
+    if (this.#encoder.busy) return false;
+    try {
+      this.#catchUp();
+      this.#backlog.pump();
+    } finally {
+      this.#outbox.tidy();
+      this.#settle();
+    }
+    return this.#outbox.length === 0;
+  }
+
+  /** What waits is given up; whoever waits for it learns, and so does a reader that has a part of it. */
+  dispose(error: () => Error): void {
+    const kind = this.#giveUp(error);
+    if (kind !== 0) this.#cut(kind);
+  }
+
+  /** Kind of the message of which the reader has a part, if it has any; else 0. */
+  #giveUp(error: () => Error): number {
+    const batch = this.#batch;
+    if (batch === null) return 0;
+    const { halfway } = this.#outbox;
+    this.#outbox.takeAll();
+    this.#batch = null;
+    forgetBacklog(this.#owner);
+    // Posting without looking at the promise is documented use, so nobody need be listening.
+    batch.promise.catch(() => {});
+    batch.reject(error());
+    return halfway;
+  }
+
+  #cut(kind: number): void {
+    this.#backlog.add(kind | REST, NO_BYTES);
+  }
+
+  #settle(): void {
+    const batch = this.#batch;
+    if (batch === null || this.#outbox.waiting) return;
+    this.#batch = null;
+    forgetBacklog(this.#owner);
+    batch.resolve();
+  }
+
+  #trim(): void {
+    this.#outbox.trim(this.#limit, this.#overflow, (message) => {
+      try {
+        this.#snapshot(message);
+      } finally {
+        this.#encoder.done();
+      }
+    });
+  }
+
+  #begin(): void {
+    const sink = new PipeSink(this.#memory, this.#bell);
+    const parts = {
+      sink,
+      notes: NO_NOTES,
+      beside: NOTHING_BESIDE,
+      outbox: this.#outbox,
+      maySpin: false,
+      failed() {},
+      rest: REST,
+    };
+    this.#sink = sink;
+    this.#backlog = new Backlog(
+      parts,
+      this.#aside,
+      new BesideSender(sink, NO_NOTES, NOTHING_BESIDE, MESSAGE_BYTES_MAX),
+    );
   }
 
   /**
@@ -124,230 +243,16 @@ export class Sender {
   #catchUp(): void {
     // Whoever makes sure that they take turns has ordered this; a plain load will do.
     const tail = this.#words[this.#tailWord] as number;
-    if (tail !== this.#producer.position) this.#follow(tail);
+    if (tail !== (this.#sink.position | 0)) this.#follow(tail);
   }
   #follow(tail: number): void {
-    const { words, block, capacity } = this.#lane;
+    const { words, block, capacity } = this.#memory.lane;
     // One that makes no sense is damage, which our next publication mends.
-    const further = (tail & 7) === 0 && ((tail - this.#producer.position) | 0) > 0;
-    if (!further || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
-    this.#producer = new Producer(this.#lane, this.#bell);
-    if (this.#bytes === null || this.#moved === 0) return;
-    this.dispose(disposedError);
-    this.#cut = 0;
+    const further = (tail & 7) === 0 && ((tail - this.#sink.position) | 0) > 0;
+    if (!further || this.#encoder.busy || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
+    this.#begin();
+    if (this.#outbox.halfway === 0) return;
+    this.#giveUp(disposedError);
+    this.#outbox.clear();
   }
-
-  /** Never blocks. The promise resolves when the message, and what waits with it, is written or dropped. */
-  post(message: unknown): Promise<void> {
-    try {
-      this.#catchUp();
-      const outcome = this.#direct ? this.#writeInPlace(message) : NO_ROOM;
-      if (outcome > 0) return WRITTEN;
-      return this.#send(message, outcome === REFUSED ? toJson(message) : this.#snapshot(message));
-    } catch (error) {
-      // The original let one such value stop the pipe for ever. It is this message's affair alone.
-      return Promise.reject(error);
-    }
-  }
-
-  /** Keeps the place of a value that goes another way: the reader finds `number` where the value belongs. */
-  postBeside(message: unknown, number: number): void {
-    void this.#send(message, number);
-  }
-
-  /**
-   * Whether a message may go straight into the ring. Not where there is a limit: it counts what was posted in one turn,
-   * so the messages of a turn gather first.
-   */
-  get #direct(): boolean {
-    return this.#batch === null && this.#limit === null && this.#cut === 0 && !this.#packing;
-  }
-
-  #send(message: unknown, snapshot: Snapshot): Promise<void> {
-    if (this.#direct && this.#write(snapshot) === 'written') return WRITTEN;
-    this.#queue.push(message);
-    this.#snapshots.push(snapshot);
-    if (this.#batch === null) {
-      this.#batch = settleable();
-      noteBacklog(this.#owner);
-    }
-    const { promise } = this.#batch;
-    this.#trim();
-    if (this.#limit !== null || !this.pump()) this.#owner.kick();
-    return promise;
-  }
-
-  /** Moves the queue into the ring as far as it fits; whether it is empty now. */
-  pump(): boolean {
-    if (this.backlog) this.#catchUp();
-    if (this.#cut !== 0 && !this.#writeCut()) return false;
-    if (this.#batch === null) return true;
-    if (this.#packing) return false;
-    let done = 0;
-    try {
-      for (;;) {
-        if (this.#bytes !== null && !this.#writeMore(this.#bytes)) return false;
-        if (done === this.#snapshots.length) break;
-        const snapshot = this.#snapshots[done] as Snapshot;
-        const outcome = this.#write(snapshot);
-        if (outcome === 'full') return false;
-        if (outcome === 'long') this.#beginParts(snapshot as string | Uint8Array);
-        done++;
-      }
-    } finally {
-      this.#snapshots.splice(0, done);
-      this.#queue.splice(0, done);
-    }
-    const batch = this.#batch;
-    this.#batch = null;
-    forgetBacklog(this.#owner);
-    batch.resolve();
-    return true;
-  }
-
-  /** What waits is given up; whoever waits for it learns, and so does a reader that has a part of it. */
-  dispose(error: () => Error): void {
-    const batch = this.#batch;
-    if (batch === null) return;
-    this.#batch = null;
-    forgetBacklog(this.#owner);
-    if (this.#bytes !== null && this.#moved > 0) this.#cut = this.#kind;
-    this.#bytes = null;
-    this.#queue.length = 0;
-    this.#snapshots.length = 0;
-    // Posting without looking at the promise is documented use, so nobody need be listening.
-    batch.promise.catch(() => {});
-    batch.reject(error());
-  }
-
-  // ---- packing --------------------------------------------------------------------------------------------------
-
-  /** Packs a message straight into the ring; its length, `NO_ROOM` or `REFUSED`. */
-  #writeInPlace(message: unknown): number {
-    const producer = this.#producer;
-    const room = producer.claimable(ROOM_WANTED);
-    if (room <= 0) return NO_ROOM;
-    const offset = producer.tryClaim(room);
-    if (offset === FULL) return NO_ROOM;
-    let length = NO_ROOM;
-    try {
-      length = this.#pack(message, this.#views, offset, room);
-    } finally {
-      if (length <= 0) producer.abort();
-    }
-    if (length > 0) producer.commit(length, KIND_PACKED);
-    return length;
-  }
-
-  /** What a message is now, for later. */
-  #snapshot(message: unknown): Snapshot {
-    if (this.#packing) return toJson(message);
-    const views = this.#scratch.take(WAITING_BYTES_MAX);
-    const length = this.#pack(message, views, 0, WAITING_BYTES_MAX);
-    const bytes = length > 0 ? views.bytes.slice(0, length) : null;
-    this.#scratch.give(views, WAITING_BYTES_MAX);
-    return bytes ?? toJson(message);
-  }
-
-  #pack(message: unknown, views: Views, offset: number, room: number): number {
-    const log = this.#log;
-    this.#packing = true;
-    try {
-      const length = this.#encoder.encodeInto(message, views, offset, room, log.open);
-      if (length <= 0) return length;
-      const header = views.words[offset >>> 2] as number;
-      if ((header & HEADER_TRAILER) === 0) return length;
-      // It brings keys that are new. Every reader to come must find them in the log.
-      if (log.open && (header & HEADER_RESET) === 0) {
-        if (log.append(views.bytes.subarray(offset, offset + length))) return length;
-      }
-      log.open = false;
-      this.#encoder.discard();
-      return REFUSED;
-    } finally {
-      this.#packing = false;
-    }
-  }
-
-  // ---- records --------------------------------------------------------------------------------------------------
-
-  /** Writes a message that one record takes. */
-  #write(snapshot: Snapshot): 'written' | 'full' | 'long' {
-    if (typeof snapshot === 'string') return this.#writeText(snapshot);
-    if (typeof snapshot === 'number') return this.#writePlace(snapshot);
-    return this.#writeBytes(snapshot, KIND_PACKED);
-  }
-
-  #writeText(text: string): 'written' | 'full' | 'long' {
-    const producer = this.#producer;
-    const most = text.length * UTF8_BYTES_MAX;
-    if (most <= producer.maxPayload) {
-      const offset = producer.tryClaim(most);
-      if (offset !== FULL) {
-        producer.commit(this.#views.text.utf8Write(text, offset, most), KIND_JSON);
-        return 'written';
-      }
-      if (producer.claimable(text.length) < text.length) return 'full';
-    } else if (text.length > producer.maxPayload) return 'long';
-    // Only its real length tells.
-    return this.#writeBytes(utf8.encode(text), KIND_JSON);
-  }
-
-  #writeBytes(bytes: Uint8Array, kind: number): 'written' | 'full' | 'long' {
-    if (bytes.length > this.#producer.maxPayload) return 'long';
-    const offset = this.#producer.tryClaim(bytes.length);
-    if (offset === FULL) return 'full';
-    this.#views.blocks.copyIn(bytes, offset);
-    this.#producer.commit(bytes.length, kind);
-    return 'written';
-  }
-
-  #writePlace(number: number): 'written' | 'full' {
-    const offset = this.#producer.tryClaim(MARKER_BYTES);
-    if (offset === FULL) return 'full';
-    this.#views.words[offset >>> 2] = number;
-    this.#views.words[(offset >>> 2) + 1] = 0;
-    this.#producer.commit(MARKER_BYTES, KIND_SIDE);
-    return 'written';
-  }
-
-  #beginParts(snapshot: string | Uint8Array): void {
-    const isText = typeof snapshot === 'string';
-    this.#bytes = isText ? utf8.encode(snapshot) : snapshot;
-    this.#kind = isText ? KIND_JSON : KIND_PACKED;
-    this.#moved = 0;
-  }
-
-  /** Writes the next parts of the message under way; whether it is all there. */
-  #writeMore(bytes: Uint8Array): boolean {
-    this.#moved = writeParts(this.#views, this.#producer, this.#kind, bytes, this.#moved, this.#kind | REST);
-    if (this.#moved < bytes.length) return false;
-    this.#bytes = null;
-    return true;
-  }
-
-  #writeCut(): boolean {
-    if (this.#producer.tryClaim(0) === FULL) return false;
-    this.#producer.commit(0, this.#cut | REST);
-    this.#cut = 0;
-    return true;
-  }
-
-  #trim(): void {
-    if (this.#limit === null || this.#queue.length <= this.#limit) return;
-    const before = this.#overflow === null ? null : [...this.#queue];
-    trim(this.#queue, this.#limit, this.#overflow);
-    if (before === null) {
-      this.#snapshots = this.#snapshots.slice(this.#snapshots.length - this.#queue.length);
-      return;
-    }
-    // The callback may have taken out, put in or replaced anything.
-    const known = new Map(before.map((message, index) => [message, this.#snapshots[index] as Snapshot]));
-    this.#snapshots = this.#queue.map((message) => known.get(message) ?? this.#snapshot(message));
-  }
-}
-
-/** What has no JSON of its own (undefined, functions, symbols) travels as null, as in an array. */
-function toJson(message: unknown): string {
-  return JSON.stringify(message) ?? 'null';
 }
