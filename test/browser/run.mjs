@@ -11,7 +11,18 @@ import { build } from '../../tools/build.mjs';
 import { ENGINES, open, programOf, versionOf } from './engines.mjs';
 import { unmet, verdictOf } from './known.mjs';
 
-const PAGES = ['round-trips', 'order', 'values', 'ends', 'handles', 'spawn', 'doors', 'history', 'not-isolated'];
+const PAGES = [
+  'round-trips',
+  'order',
+  'values',
+  'ends',
+  'handles',
+  'neighbours',
+  'spawn',
+  'doors',
+  'history',
+  'not-isolated',
+];
 /** Pages that are served without the headers that isolate. */
 const PLAIN = ['not-isolated'];
 /** Without a word from the page for so long it hangs: each check has a watchdog of its own. */
