@@ -92,7 +92,7 @@ export class BesideSender {
   get wasFull(): boolean {
     return this.#wasFull;
   }
-  /** A message has gone another way since: what stood in the way of the last value is of no account any more. */
+  /** Something else stood in the way of the last message, which was to go another way. */
   forgetFull(): void {
     this.#wasFull = false;
   }

@@ -155,12 +155,12 @@ export class LaneOutbound {
     if (!this.#fits(first)) {
       this.#encoder.discard?.();
       this.#aside.giveBack(encoded);
+      this.#besideSender.forgetFull();
       return this.#starve(first);
     }
     this.#backlog.add(this.#kind, encoded);
     this.pump();
     this.#starvedFor = 0;
-    this.#besideSender.forgetFull();
     return true;
   }
 
@@ -229,7 +229,10 @@ export class LaneOutbound {
   #sendDirectly(value: unknown): number {
     const sink = this.#sink;
     const offset = sink.claimUpTo(this.#wanted, this.#messageMax);
-    if (offset === FULL) return NO_ROOM;
+    if (offset === FULL) {
+      this.#besideSender.forgetFull();
+      return NO_ROOM;
+    }
     let length: number;
     if (this.#teaches) this.#heed();
     this.#encoding = true;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, type ChannelOptions, CLOSED, ClosedError, channel, EMPTY, type Port } from '../../src/index.ts';
+import { SIDE_VALUES_MAX } from '../../src/limits.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { type Role, startThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
@@ -314,4 +315,25 @@ for (const [how, send] of [
       assert.deepEqual(last, long);
       assert.equal(near.stats().outboxBytes, 0);
     }));
+}
+
+for (const size of [1, 20_000]) {
+  test(`a full side channel is of no account to who waits for room in the ring since, with ${size} numbers`, () => {
+    const { port, remote } = channel({ capacityBytes: 65536 });
+    const far = attach(remote);
+    const filler = 'x'.repeat(1000);
+    const message = Array.from({ length: size }, (_, i) => i + 0.5);
+    for (let i = 0; i < 20; i++) assert.ok(port.trySend(filler));
+    for (let i = 0; i < SIDE_VALUES_MAX; i++) assert.ok(port.trySend(i, [new ArrayBuffer(8)]));
+    assert.equal(port.trySend('one too many', [new ArrayBuffer(8)]), false);
+    while (port.trySend(filler));
+    assert.equal(port.trySend('one too many', [new ArrayBuffer(8)]), false);
+    while (port.trySend(message));
+    assert.equal(port.full, true);
+    for (let i = 0; i < 20; i++) assert.equal(far.tryReceive(), filler);
+    assert.equal(port.full, false);
+    assert.ok(port.trySend(message));
+    port.close();
+    far.close();
+  });
 }
