@@ -43,3 +43,13 @@ test('a text with zeros at its end is not the shorter one', () => {
     }
   }
 });
+
+test('a text whose end is zeros is not another one of its slot that begins alike', () => {
+  const cache = new TextCache();
+  // As many ends as share the slot with the zeros some ten times over.
+  for (let end = 1; end < 10_000; end++) {
+    cache.text(16, 0x61616161, 0x61616161, 0x61616161, end);
+    const text = cache.text(16, 0x61616161, 0x61616161, 0x61616161, 0);
+    if (text !== `${'a'.repeat(12)}\0\0\0\0`) assert.fail(`after the end ${end} it is ${JSON.stringify(text)}`);
+  }
+});

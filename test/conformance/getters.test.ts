@@ -128,3 +128,27 @@ for (const [call, send] of Object.entries(CALLS)) {
     }
   });
 }
+
+test('what a getter throws that has closed the port is thrown, with every policy', () => {
+  for (const overflow of ['wait', 'latest'] as const) {
+    const { port, remote } = channel({ overflow });
+    const far = attach(remote);
+    const own = new Error('own');
+    const throws = trap(1, false, () => {
+      port.close();
+      throw own;
+    });
+    assert.throws(() => port.postMessage(throws), own);
+    assert.deepEqual(readOut(far), []);
+  }
+});
+
+test('with `latest`, what waited for the end of cork() goes out though a getter closes the port', () => {
+  const { port, remote } = channel({ overflow: 'latest' });
+  const far = attach(remote);
+  port.cork(() => {
+    port.postMessage('waits');
+    port.postMessage(trap(1, false, () => port.close()));
+  });
+  assert.deepEqual(readOut(far), ['waits']);
+});
