@@ -2,7 +2,7 @@
 // objects: those are compared one by one, and only large values pay for a Map.
 import * as limits from '../limits.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see packed/format.ts.
 const { IDENTITY_LOOP_MAX, IDENTITY_SCAN_MAX } = limits;
 
 export class MetObjects {

@@ -5,15 +5,15 @@ import { KIND_PACKED } from '../frame/header.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import { isFlat } from './flat.ts';
-import * as format from './packed-format.ts';
-import { TaughtTexts } from './packed-known-texts.ts';
-import { PackedReader } from './packed-reader.ts';
-import type { ShapeTree } from './packed-shapes.ts';
-import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeText } from './packed-write-text.ts';
-import { PackedWriter } from './packed-writer.ts';
+import * as format from './packed/format.ts';
+import { TaughtTexts } from './packed/known-texts.ts';
+import { PackedReader } from './packed/reader.ts';
+import type { ShapeTree } from './packed/shapes.ts';
+import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed/signals.ts';
+import { writeText } from './packed/write-text.ts';
+import { PackedWriter } from './packed/writer.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see packed/format.ts.
 const {
   HEADER_MASK,
   HEADER_REFERENCES,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decoder } from '../../src/codec/codec.ts';
-import { SHAPE_LOCAL, TAG_BITS, TAG_OBJECT, TAG_TEXT_LATIN1, WORD_NULL } from '../../src/codec/packed-format.ts';
+import { SHAPE_LOCAL, TAG_BITS, TAG_OBJECT, TAG_TEXT_LATIN1, WORD_NULL } from '../../src/codec/packed/format.ts';
 import { CodecError } from '../../src/errors.ts';
 import {
   SHAPE_BYTES_MAX,

@@ -1,11 +1,11 @@
 // Packs only what JSON gives back as it was, and refuses all else, which its caller then sends as JSON text: so what
 // arrives is exactly what JSON makes of it. docs/decisions/0013.
 import type { CodecOptions } from '../../codec/codec.ts';
+import type { ShapeNode } from '../../codec/packed/shapes.ts';
+import { REFUSED_SIGNAL } from '../../codec/packed/signals.ts';
+import { writeElements } from '../../codec/packed/write-array.ts';
+import { PackedWriter } from '../../codec/packed/writer.ts';
 import { PackedEncoder } from '../../codec/packed.ts';
-import type { ShapeNode } from '../../codec/packed-shapes.ts';
-import { REFUSED_SIGNAL } from '../../codec/packed-signals.ts';
-import { writeElements } from '../../codec/packed-write-array.ts';
-import { PackedWriter } from '../../codec/packed-writer.ts';
 
 /** Whether JSON gives this number back: it knows neither -0 nor anything that is not finite. */
 function isJsonNumber(value: number): boolean {

@@ -3,8 +3,8 @@
 // stands in the pipe, in its place.
 import { type Encoder, type Memory, NO_ROOM, REFUSED } from '../../codec/codec.ts';
 import { writeJson } from '../../codec/json.ts';
+import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed/format.ts';
 import type { PackedEncoder } from '../../codec/packed.ts';
-import { HEADER_RESET, HEADER_TRAILER } from '../../codec/packed-format.ts';
 import { KIND_JSON, KIND_PACKED, KIND_SIDE, MARKER_BYTES } from '../../frame/header.ts';
 import { createJsonEncoder } from './json-writer.ts';
 import type { PipeMemory } from './layout.ts';

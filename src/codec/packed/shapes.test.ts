@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SHAPE_BYTES_MAX, SHAPE_KEY_BYTES, SHAPE_KEY_LENGTH_MAX, SHAPES_MAX } from '../limits.ts';
-import { SHAPE_LOCAL } from './packed-format.ts';
-import { type ShapeNode, ShapeTree, shapeBytes } from './packed-shapes.ts';
+import { SHAPE_BYTES_MAX, SHAPE_KEY_BYTES, SHAPE_KEY_LENGTH_MAX, SHAPES_MAX } from '../../limits.ts';
+import { SHAPE_LOCAL } from './format.ts';
+import { type ShapeNode, ShapeTree, shapeBytes } from './shapes.ts';
 
 function walk(tree: ShapeTree, keys: readonly string[]): ShapeNode | null {
   let node: ShapeNode | null = tree.root;

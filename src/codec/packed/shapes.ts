@@ -9,8 +9,8 @@ import {
   SHAPE_KEYS_MAX,
   SHAPE_NODES_MAX,
   SHAPES_MAX,
-} from '../limits.ts';
-import { SHAPE_LOCAL } from './packed-format.ts';
+} from '../../limits.ts';
+import { SHAPE_LOCAL } from './format.ts';
 
 /** A list of keys, seen so far or whole. The followed-last child is kept at hand: most objects repeat. */
 export class ShapeNode {
@@ -59,7 +59,7 @@ export class ShapeTree {
 
   /**
    * A new tree in the place of this one. Its shapes have numbers that none had before, so that a decoder which misses what
-   * either tree taught takes no shape for another (S1 in packed-taught-shapes.ts). When the numbers run out, after a
+   * either tree taught takes no shape for another (S1 in taught-shapes.ts). When the numbers run out, after a
    * hundred million shapes, they begin anew: nobody can have missed as much and know the first ones still.
    */
   successor(): ShapeTree {

@@ -1,7 +1,7 @@
 // Every kind of value that the packed codec carries arrives equal.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PackedPair } from '../../test/kit/packed-pair.ts';
+import { PackedPair } from '../../../test/kit/packed-pair.ts';
 
 /** The value, three times through one pair: unknown shapes, known shapes, not teaching. */
 function carry<T>(value: T): T {

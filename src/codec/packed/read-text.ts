@@ -1,12 +1,12 @@
 // Reads texts: short ones from those made before, medium ones cut from a string made for many, large ones by the
 // runtime's own readers.
-import * as limits from '../limits.ts';
-import * as format from './packed-format.ts';
-import type { TaughtTexts } from './packed-known-texts.ts';
-import type { PackedReader } from './packed-reader.ts';
-import { TextCache } from './packed-text-cache.ts';
+import * as limits from '../../limits.ts';
+import * as format from './format.ts';
+import type { TaughtTexts } from './known-texts.ts';
+import type { PackedReader } from './reader.ts';
+import { TextCache } from './text-cache.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const { TAG_BITS, TAG_MASK, TAG_TEXT_KNOWN, TAG_TEXT_UTF16 } = format;
 const { CACHED_TEXT_MAX, TEXT_WINDOW } = limits;
 

@@ -1,7 +1,7 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
 import { platformMemory } from '#platform';
-import { RESIZABLE_BYTES_MAX } from '../limits.ts';
-import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from './classify.ts';
+import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
+import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from '../classify.ts';
 import {
   bufferOfView,
   flagsOf,
@@ -13,7 +13,8 @@ import {
   nameOfView,
   offsetOfView,
   sourceOf,
-} from './own-slots.ts';
+} from '../own-slots.ts';
+import { Step } from '../value-path.ts';
 import {
   ERROR_HAS_CAUSE,
   ERROR_HAS_MESSAGE,
@@ -35,12 +36,11 @@ import {
   TAG_EXTRA,
   VIEW_NAMES,
   VIEW_SIZES,
-} from './packed-format.ts';
-import type { ShapeNode } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeText } from './packed-write-text.ts';
-import type { PackedWriter } from './packed-writer.ts';
-import { Step } from './value-path.ts';
+} from './format.ts';
+import type { ShapeNode } from './shapes.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './signals.ts';
+import { writeText } from './write-text.ts';
+import type { PackedWriter } from './writer.ts';
 
 const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);

@@ -1,12 +1,12 @@
 // Writes arrays: of numbers as they lie in memory, others element by element, with their holes and named properties.
-import { IndexWalk, isArrayIndex } from './index-walk.ts';
-import * as format from './packed-format.ts';
-import type { ShapeNode } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL } from './packed-signals.ts';
-import { writeText } from './packed-write-text.ts';
-import type { PackedWriter } from './packed-writer.ts';
+import { IndexWalk, isArrayIndex } from '../index-walk.ts';
+import * as format from './format.ts';
+import type { ShapeNode } from './shapes.ts';
+import { NO_ROOM_SIGNAL } from './signals.ts';
+import { writeText } from './write-text.ts';
+import type { PackedWriter } from './writer.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const {
   ARGUMENT_MAX,
   EXTRA_ARRAY_PAIRS,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TextCache } from './packed-text-cache.ts';
+import { TextCache } from './text-cache.ts';
 
 /** From a few words, so that texts share beginnings and their slots are neighbours often. */
 const WORDS = 24;

@@ -1,11 +1,11 @@
 // Writes texts: character by character while that is cheaper than a call, else by the runtime's own writers.
-import * as limits from '../limits.ts';
-import * as format from './packed-format.ts';
-import type { KnownTexts } from './packed-known-texts.ts';
-import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import type { PackedWriter } from './packed-writer.ts';
+import * as limits from '../../limits.ts';
+import * as format from './format.ts';
+import type { KnownTexts } from './known-texts.ts';
+import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './signals.ts';
+import type { PackedWriter } from './writer.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const {
   ARGUMENT_MAX,
   EXTRA_BITS,

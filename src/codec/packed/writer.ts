@@ -1,24 +1,24 @@
 // Writes one value as words. The hot part of the encoder: plain objects and numbers. Texts, arrays and what is rarer
-// have files of their own (packed-write-*.ts), what is learned about keys is in packed-shapes.ts.
+// have files of their own (write-*.ts), what is learned about keys is in shapes.ts.
 //
 // Every method takes the index of the next free word and returns the one after what it wrote. Lack of room and values
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.
-import { DataCloneError } from '../errors.ts';
-import * as limits from '../limits.ts';
-import { Classifier, isArguments, kindOfRootless, PLAIN } from './classify.ts';
-import type { Memory } from './codec.ts';
-import type { IndexWalk } from './index-walk.ts';
-import { MetObjects } from './met-objects.ts';
-import * as format from './packed-format.ts';
-import { KnownTexts } from './packed-known-texts.ts';
-import { type ShapeNode, ShapeTree } from './packed-shapes.ts';
-import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed-signals.ts';
-import { writeArray, writeDoubles } from './packed-write-array.ts';
-import { writeBigint, writeExtra } from './packed-write-extra.ts';
-import { writeText } from './packed-write-text.ts';
-import { pathOf, type Step } from './value-path.ts';
+import { DataCloneError } from '../../errors.ts';
+import * as limits from '../../limits.ts';
+import { Classifier, isArguments, kindOfRootless, PLAIN } from '../classify.ts';
+import type { Memory } from '../codec.ts';
+import type { IndexWalk } from '../index-walk.ts';
+import { MetObjects } from '../met-objects.ts';
+import { pathOf, type Step } from '../value-path.ts';
+import * as format from './format.ts';
+import { KnownTexts } from './known-texts.ts';
+import { type ShapeNode, ShapeTree } from './shapes.ts';
+import { NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './signals.ts';
+import { writeArray, writeDoubles } from './write-array.ts';
+import { writeBigint, writeExtra } from './write-extra.ts';
+import { writeText } from './write-text.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const {
   ARGUMENT_MAX,
   TAG_BITS,

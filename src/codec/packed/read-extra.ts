@@ -1,5 +1,5 @@
-// Reads objects that are neither plain nor arrays. The counterpart of packed-write-extra.ts.
-import { RESIZABLE_BYTES_MAX } from '../limits.ts';
+// Reads objects that are neither plain nor arrays. The counterpart of write-extra.ts.
+import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
 import {
   ERROR_CLASS_MASK,
   ERROR_HAS_CAUSE,
@@ -30,9 +30,9 @@ import {
   TAG_TEXT_UTF8,
   TAG_TEXT_UTF16,
   VIEW_NAMES,
-} from './packed-format.ts';
-import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
-import type { PackedReader } from './packed-reader.ts';
+} from './format.ts';
+import { readArray, readDoubles, readIntegers } from './read-array.ts';
+import type { PackedReader } from './reader.ts';
 
 const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);

@@ -1,4 +1,4 @@
-// The numbers of the packed format, version 1. docs/protocol/packed.md is the specification; packed-vectors.test.ts
+// The numbers of the packed format, version 1. docs/protocol/packed.md is the specification; vectors.test.ts
 // holds the two together.
 //
 //   payload      32-bit words, little-endian, from an offset that is a multiple of 8:

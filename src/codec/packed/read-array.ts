@@ -1,8 +1,8 @@
-// Reads arrays. The counterpart of packed-write-array.ts.
-import * as format from './packed-format.ts';
-import type { PackedReader } from './packed-reader.ts';
+// Reads arrays. The counterpart of write-array.ts.
+import * as format from './format.ts';
+import type { PackedReader } from './reader.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const { ARGUMENT_MAX, TAG_BITS, TAG_HOLES, TAG_MASK } = format;
 
 // Whoever calls these has entered the array's level of depth.

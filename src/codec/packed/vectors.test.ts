@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { viewsOf } from '../memory/region.ts';
-import type { Memory } from './codec.ts';
-import { PackedDecoder, PackedEncoder } from './packed.ts';
-import * as format from './packed-format.ts';
+import { viewsOf } from '../../memory/region.ts';
+import type { Memory } from '../codec.ts';
+import { PackedDecoder, PackedEncoder } from '../packed.ts';
+import * as format from './format.ts';
 
-const document = readFileSync(new URL('../../../docs/protocol/packed.md', import.meta.url), 'utf8');
+const document = readFileSync(new URL('../../../../docs/protocol/packed.md', import.meta.url), 'utf8');
 
 const buffer = new ArrayBuffer(4096);
 const memory: Memory = viewsOf(buffer);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { viewsOf } from '../memory/region.ts';
-import { type CodecOptions, type Memory, NO_ROOM } from './codec.ts';
-import { PackedDecoder, PackedEncoder } from './packed.ts';
-import { KnownTexts, TaughtTexts } from './packed-known-texts.ts';
+import { viewsOf } from '../../memory/region.ts';
+import { type CodecOptions, type Memory, NO_ROOM } from '../codec.ts';
+import { PackedDecoder, PackedEncoder } from '../packed.ts';
+import { KnownTexts, TaughtTexts } from './known-texts.ts';
 
 const buffer = new SharedArrayBuffer(8 << 20);
 const memory: Memory = viewsOf(buffer);

@@ -1,8 +1,8 @@
 // Short texts repeat: method names, states, ids within a burst. Making one again costs several times as much as finding
 // the one made before, so a decoder keeps the latest few hundred and compares the words it read with theirs.
-import * as limits from '../limits.ts';
+import * as limits from '../../limits.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const { CACHED_TEXTS } = limits;
 const SLOT_SHIFT: number = Math.clz32(CACHED_TEXTS) + 1;
 

@@ -2,10 +2,10 @@
 // touched. (A value that ends with an empty array or -0 asks for a word or two more: not among these.)
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KNOWN_TEXT_MIN } from '../limits.ts';
-import { viewsOf } from '../memory/region.ts';
-import { NO_ROOM } from './codec.ts';
-import { PackedEncoder } from './packed.ts';
+import { KNOWN_TEXT_MIN } from '../../limits.ts';
+import { viewsOf } from '../../memory/region.ts';
+import { NO_ROOM } from '../codec.ts';
+import { PackedEncoder } from '../packed.ts';
 
 const memory = viewsOf(new SharedArrayBuffer(1 << 17));
 const OFFSET = 64;

@@ -1,13 +1,13 @@
-// What a decoder was taught about the keys of objects. The counterpart of packed-shapes.ts.
+// What a decoder was taught about the keys of objects. The counterpart of shapes.ts.
 //
 // S1. A number means one list of keys or none: the encoder gives no number twice (but see SHAPE_LOCAL), so a payload whose
 //     shapes were lost is undecodable, and never decodes to other keys.
 // S2. A payload teaches when it has turned out to be whole. One that is damaged may be damaged in its trailer, too.
-import { SHAPE_BYTES_MAX, SHAPE_KEY_LENGTH_MAX, SHAPE_KEYS_MAX, SHAPES_MAX } from '../limits.ts';
-import { SHAPE_LOCAL } from './packed-format.ts';
-import type { PackedReader } from './packed-reader.ts';
-import { shapeBytes } from './packed-shapes.ts';
-import { PlainObject, setCarefully } from './plain-object.ts';
+import { SHAPE_BYTES_MAX, SHAPE_KEY_LENGTH_MAX, SHAPE_KEYS_MAX, SHAPES_MAX } from '../../limits.ts';
+import { PlainObject, setCarefully } from '../plain-object.ts';
+import { SHAPE_LOCAL } from './format.ts';
+import type { PackedReader } from './reader.ts';
+import { shapeBytes } from './shapes.ts';
 
 /** The keys of an object in order. */
 export interface Shape {

@@ -10,8 +10,8 @@
 // K2. What an encoding changes here is undone unless it succeeds, and what a decoding changes likewise.
 // K3. Both sides count the same bytes, those of the characters as they were written, without padding. Each holds the
 //     bounds by itself, and would otherwise forget other texts than its peer does.
-import { KNOWN_TEXT_CANDIDATES, KNOWN_TEXTS_ALIKE_MAX } from '../limits.ts';
-import { ARGUMENT_MAX } from './packed-format.ts';
+import { KNOWN_TEXT_CANDIDATES, KNOWN_TEXTS_ALIKE_MAX } from '../../limits.ts';
+import { ARGUMENT_MAX } from './format.ts';
 
 interface Known {
   text: string;

@@ -1,17 +1,17 @@
 // Reads one value. Every word is read once, into a local, and checked there: the bytes may come from a hostile peer and
-// may change while we look. What is rare is in packed-read-extra.ts.
-import { CodecError } from '../errors.ts';
-import * as limits from '../limits.ts';
-import type { Memory } from './codec.ts';
-import * as format from './packed-format.ts';
-import type { TaughtTexts } from './packed-known-texts.ts';
-import { readArray, readDoubles, readIntegers } from './packed-read-array.ts';
-import { readExtra } from './packed-read-extra.ts';
-import { TextReader } from './packed-read-text.ts';
-import { TaughtShapes } from './packed-taught-shapes.ts';
-import { PlainObject, setCarefully } from './plain-object.ts';
+// may change while we look. What is rare is in read-extra.ts.
+import { CodecError } from '../../errors.ts';
+import * as limits from '../../limits.ts';
+import type { Memory } from '../codec.ts';
+import { PlainObject, setCarefully } from '../plain-object.ts';
+import * as format from './format.ts';
+import type { TaughtTexts } from './known-texts.ts';
+import { readArray, readDoubles, readIntegers } from './read-array.ts';
+import { readExtra } from './read-extra.ts';
+import { TextReader } from './read-text.ts';
+import { TaughtShapes } from './taught-shapes.ts';
 
-// Copies: see packed-format.ts.
+// Copies: see format.ts.
 const {
   TAG_ARRAY,
   TAG_BITS,
