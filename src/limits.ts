@@ -25,6 +25,15 @@ export const MESSAGE_BYTES_MAX: number = 2 ** 31 - 64;
  * costs 750 page faults otherwise, which take longer than the copy.
  */
 export const SCRATCH_BYTES_KEPT: number = 8 * 1024 * 1024;
+/**
+ * Bytes beside the ring that a direction makes for its larger messages when it meets the first: as many as a native port's sender
+ * is best kept within, sixty messages of 64 KiB. Pages that are never touched cost nothing.
+ */
+export const ANNEX_BYTES: number = 4 * 1024 * 1024;
+/** Bytes of the smallest message that lies there: below, a default ring holds eight, and a record more costs as much as is won. */
+export const ANNEX_MESSAGE_MIN: number = 32 * 1024;
+/** Bytes of the smallest ring that has an annex: who chose a smaller one has chosen little memory. */
+export const ANNEX_RING_MIN: number = 128 * 1024;
 
 // ---- outbox and inbox -----------------------------------------------------------------------------------------
 

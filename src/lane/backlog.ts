@@ -3,6 +3,7 @@ import { LayoutError } from '../errors.ts';
 import { MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
 import { FULL } from '../ring/producer.ts';
+import type { Annex } from './annex.ts';
 import type { Aside, AsideEncoder } from './aside-encoder.ts';
 import type { Beside, HeldValue, SpilledFrame } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
@@ -39,6 +40,7 @@ export class Backlog {
   readonly #rest: number = 0;
   readonly #aside: AsideEncoder;
   readonly #besideSender: BesideSender;
+  readonly #annex: Annex | undefined;
   readonly #marks: Marks;
   /** Messages left beside the lane at the end. */
   #left = 0;
@@ -48,6 +50,7 @@ export class Backlog {
     { sink, notes, beside, outbox, maySpin, failed, rest }: BacklogParts,
     aside: AsideEncoder,
     besideSender: BesideSender,
+    annex: Annex | undefined,
   ) {
     this.#sink = sink;
     this.#notes = notes;
@@ -58,6 +61,7 @@ export class Backlog {
     this.#rest = rest ?? 0;
     this.#aside = aside;
     this.#besideSender = besideSender;
+    this.#annex = annex;
     this.#marks = new Marks(sink);
   }
 
@@ -151,7 +155,9 @@ export class Backlog {
   #moveIn(entry: OutboxEntry): boolean {
     const { bytes, kind, held } = entry;
     if (held !== undefined) return this.#moveHeld(held);
-    if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
+    if (entry.moved === 0 && this.#annex?.takes(bytes.length)) {
+      if (!this.#annex.put(kind, bytes)) return false;
+    } else if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
       if (!this.#copyIn(kind, bytes)) return false;
     } else {
       entry.moved = writeParts(this.#sink.views, this.#sink, kind, bytes, entry.moved, kind | this.#rest);

@@ -1,13 +1,14 @@
 // Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
 import type { DecoderTable } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
-import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
+import { KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { Join, type PartJoin } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
 import type { Beside, BesideValue, SpilledFrame } from './beside.ts';
+import { Elsewhere } from './elsewhere.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
 import { watchUnread } from './lost-values.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
@@ -19,7 +20,7 @@ const NO_PORTS: readonly unknown[] = [];
 /** Where a reader goes on when its sender says that only the newest message counts. */
 export interface LatestLane {
   source(): RecordSource;
-  /** Memory `number`, in which the sender puts what is longer than a slot; `undefined` while it has not arrived. */
+  /** Memory `number`, in which the sender puts what is too long for slot or ring; `undefined` while it has not arrived. */
   memory(number: number): Views | undefined;
 }
 
@@ -46,6 +47,8 @@ export class LaneInbound {
   readonly #join: PartJoin;
   readonly #messageMax: number = 0;
   readonly #latest: LatestLane | undefined;
+  /** Made for the first message that lies there. */
+  #elsewhere: Elsewhere | undefined;
   /** The sender has said that only its newest message counts. */
   #latestOnly = false;
   /** Bytes, encoded, of the message taken out of the lane last. */
@@ -194,7 +197,7 @@ export class LaneInbound {
       const decoder = this.#decoders.get(tag);
       if (decoder === undefined) {
         if (this.#becomesLatest()) return this.#fromLane();
-        if (tag === KIND_ELSEWHERE && this.#latestOnly) return this.#fromElsewhere(offset >>> 2, length);
+        if (tag === KIND_ELSEWHERE) return this.#fromElsewhere(offset >>> 2, length);
         throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
       }
       this.ports = NO_PORTS;
@@ -231,39 +234,39 @@ export class LaneInbound {
     return true;
   }
 
-  /** The newest message when it is longer than a slot: it lies in memory that its sender has made for it. */
+  /** A message that is too long for slot or ring: it lies in memory that its sender has made for it. */
   #fromElsewhere(at: number, length: number): unknown {
-    const { words } = this.#source.views;
-    const total = words[at] as number;
-    const kind = words[at + 1] as number;
-    const number = words[at + 2] as number;
-    const find = (): Views | undefined => this.#latest?.memory(number);
-    const memory = find();
-    this.#awaited = memory === undefined && this.#beside.late ? () => find() !== undefined : undefined;
-    if (this.#awaited !== undefined) return EMPTY;
-    if (
-      length < ELSEWHERE_BYTES ||
-      memory === undefined ||
-      total >>> 0 > Math.min(memory.bytes.length, this.#messageMax)
-    ) {
-      throw new LayoutError(`Cannot decode: ${total} bytes should lie in memory ${number}, which does not hold them`);
+    this.#elsewhere ??= new Elsewhere((number) => this.#latest?.memory(number), this.#messageMax);
+    const elsewhere = this.#elsewhere;
+    const found = elsewhere.look(this.#source.views.words, at, length);
+    if (typeof found === 'number') {
+      if (!this.#beside.late) throw elsewhere.missing(found);
+      this.#awaited = () => elsewhere.memory(found) !== undefined;
+      return EMPTY;
     }
+    this.#awaited = undefined;
+    const { start, length: total, kind } = elsewhere;
     try {
-      return this.#decodeAside(kind, memory, total);
+      return this.#decodeAside(kind, found, total, start);
     } finally {
-      this.#leave();
+      this.#leave(elsewhere.hold(found));
       this.#lastBytes = total;
     }
   }
 
-  /** Moves past the record at hand, whose value is out; gives room back when the batch ends or a quarter of it is ours. */
-  #leave(): void {
+  /**
+   * Moves past the record at hand, whose value is out; gives room back when the batch ends or a quarter of it is ours.
+   * @param much a quarter of what lies beside the lane is
+   */
+  #leave(much = false): void {
     const source = this.#source;
     source.advance();
     // Before the other side is told of it.
     this.#taken(source.length);
-    if (source.caughtUp || source.held * 4 >= source.capacity) source.release();
-    else source.tell();
+    if (much || source.caughtUp || source.held * 4 >= source.capacity) {
+      this.#elsewhere?.released();
+      source.release();
+    } else source.tell();
   }
 
   readonly #decodeJoined = (kind: number, whole: Views, length: number): unknown => {
@@ -271,17 +274,17 @@ export class LaneInbound {
     return this.#decodeAside(kind, whole, length);
   };
 
-  /** Decodes a message that lies in memory of our own. */
-  readonly #decodeAside = (kind: number, whole: Views, length: number): unknown => {
+  /** Decodes a message that lies outside the ring. */
+  readonly #decodeAside = (kind: number, whole: Views, length: number, start = 0): unknown => {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
       if (length < MARKER_BYTES) throw shortMarker(length);
-      return this.#besides(this.#beside.take(whole.words[0] as number));
+      return this.#besides(this.#beside.take(whole.words[start >>> 2] as number));
     }
     const decoder = this.#decoders.get(kind);
     if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
     try {
-      return decoder.decode(whole, 0, length);
+      return decoder.decode(whole, start, length);
     } catch (error) {
       this.#askToRelearn();
       throw this.#failure(error);

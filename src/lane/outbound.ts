@@ -1,12 +1,16 @@
 // Values into records: encoded straight into the claim when there is room, through the outbox when there is not, in parts
 // when they are longer than a record may be, beside the lane when only the medium's own way carries them.
+// Longer than most files: each way of a value ends with another kind of "no room", and what a sender waits for follows from it.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { ClosedError, UsageError } from '../errors.ts';
 import { HEADER_BYTES, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
+import { ANNEX_MESSAGE_MIN } from '../limits.ts';
+import type { Views } from '../memory/region.ts';
 import { FULL } from '../ring/producer.ts';
+import { type Annex, annexOf } from './annex.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { Backlog, type BacklogParts } from './backlog.ts';
-import type { Beside, HeldValue } from './beside.ts';
+import type { Beside, BesideMemory, HeldValue } from './beside.ts';
 import { BesideSender, shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import type { Outbox } from './outbox.ts';
@@ -22,6 +26,8 @@ const NO_ROOM = 1;
 const UNFIT = 2;
 /** Earlier messages wait. */
 const BEHIND = 3;
+/** No room in the annex. */
+const NO_ANNEX = 4;
 
 export interface OutboundParts extends BacklogParts {
   readonly outbox: Outbox;
@@ -30,6 +36,8 @@ export interface OutboundParts extends BacklogParts {
   readonly kind: number;
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
+  /** By what way the reader is handed memory for larger messages, where it can be. */
+  readonly annex?: Pick<BesideMemory, 'share'>;
 }
 
 export class LaneOutbound {
@@ -43,6 +51,9 @@ export class LaneOutbound {
   readonly #backlog: Backlog;
   readonly #aside: AsideEncoder;
   readonly #besideSender: BesideSender;
+  readonly #annex: Annex | undefined;
+  /** Bytes that are wanted from which on the annex is asked first. */
+  readonly #annexFrom: number = 0;
   /** Whether the encoder teaches at all. */
   readonly #teaches: boolean = false;
   /** Requests of the peer to be taught anew that were heeded. */
@@ -51,6 +62,8 @@ export class LaneOutbound {
   #wanted = 64;
   /** Bytes that `trySend` last found no room for; 0 when it found room. */
   #starvedFor = 0;
+  /** It was the annex that had none. */
+  #annexStarved = false;
   /** A value is being encoded or cloned: its getters are user code, which must not find us half way. */
   #encoding = false;
   /** The last value tried was to go beside the lane from the first. */
@@ -69,7 +82,10 @@ export class LaneOutbound {
     this.#outbox = outbox;
     this.#aside = new AsideEncoder(encoder, messageMax);
     this.#besideSender = new BesideSender(sink, notes, beside, messageMax);
-    this.#backlog = new Backlog(parts, this.#aside, this.#besideSender);
+    // What may be dropped while it waits is to be new when it is read: no room for sixty of them.
+    this.#annex = outbox.mayDrop ? undefined : annexOf(sink, parts.annex);
+    this.#annexFrom = this.#annex === undefined ? Number.POSITIVE_INFINITY : ANNEX_MESSAGE_MIN;
+    this.#backlog = new Backlog(parts, this.#aside, this.#besideSender, this.#annex);
     this.#teaches = encoder.forget !== undefined;
   }
 
@@ -131,7 +147,7 @@ export class LaneOutbound {
     return (
       this.#outbox.length === 0 &&
       !(this.#besideSender.wasFull && this.#besideSender.full) &&
-      this.#fits(this.#starvedFor)
+      this.#fits(this.#starvedFor, this.#annexStarved)
     );
   }
 
@@ -144,6 +160,7 @@ export class LaneOutbound {
     const tried = this.#attempt(value, transfer);
     if (tried === SENT) return true;
     if (tried === BEHIND) return this.#starve(HEADER_BYTES);
+    if (tried === NO_ANNEX) return this.#starve(this.#wanted, true);
     // How long it is was not seen: with any room at all it is tried again, and then its length is known.
     if (tried === NO_ROOM) return this.#starve(MARKER_BYTES);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
@@ -151,12 +168,13 @@ export class LaneOutbound {
     if (encoded === undefined) return this.#sendBeside(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
     const { length } = encoded.bytes;
     const { maxPayload } = this.#sink;
-    const first = length > maxPayload ? maxPayload >>> 1 : length;
-    if (!this.#fits(first)) {
+    const inAnnex = this.#annex?.takes(length) ?? false;
+    const first = inAnnex || length <= maxPayload ? length : maxPayload >>> 1;
+    if (!this.#fits(first, inAnnex)) {
       this.#encoder.discard?.();
       this.#aside.giveBack(encoded);
       this.#besideSender.forgetFull();
-      return this.#starve(first);
+      return this.#starve(first, inAnnex);
     }
     this.#backlog.add(this.#kind, encoded);
     this.pump();
@@ -227,27 +245,20 @@ export class LaneOutbound {
   }
 
   #sendDirectly(value: unknown): number {
+    const large = this.#wanted >= this.#annexFrom;
+    if (large && this.#annex?.busy && this.#annex.suits(this.#wanted)) return this.#sendByAnnex(value, this.#annex);
     const sink = this.#sink;
     const offset = sink.claimUpTo(this.#wanted, this.#messageMax);
+    if (large && sink.claimed < this.#wanted && this.#annex?.suits(this.#wanted)) {
+      if (offset !== FULL) sink.abort();
+      return this.#sendByAnnex(value, this.#annex);
+    }
     if (offset === FULL) {
       this.#besideSender.forgetFull();
       return NO_ROOM;
     }
-    let length: number;
-    if (this.#teaches) this.#heed();
-    this.#encoding = true;
-    try {
-      length = this.#encoder.encodeInto(value, sink.views, offset, sink.claimed, true);
-    } catch (error) {
-      sink.abort();
-      throw error;
-    } finally {
-      this.#encoding = false;
-    }
-    if (this.#shut) {
-      sink.abort();
-      throw shutMeanwhile();
-    }
+    const { claimed } = sink;
+    const length = this.#encodeInto(value, sink.views, offset, claimed);
     if (length >= 0) {
       sink.commit(length, this.#kind);
       this.#wanted = length + 64;
@@ -255,8 +266,48 @@ export class LaneOutbound {
       return SENT;
     }
     sink.abort();
+    if (length === REFUSED) return this.#sendBeside(value, NO_TRANSFER) ? SENT : NO_ROOM;
+    // It is longer than that: then the annex, which has more in one piece.
+    if (claimed < this.#annexFrom) return UNFIT;
+    this.#wanted = Math.max(this.#wanted, claimed);
+    return this.#annex?.suits(this.#wanted) ? this.#sendByAnnex(value, this.#annex) : UNFIT;
+  }
+
+  #sendByAnnex(value: unknown, annex: Annex): number {
+    if (!annex.open()) return UNFIT;
+    const offset = annex.claim(this.#wanted);
+    if (offset === FULL) {
+      this.#besideSender.forgetFull();
+      return NO_ANNEX;
+    }
+    const length = this.#encodeInto(value, annex.views, offset, Math.min(annex.claimed, this.#messageMax));
+    if (length >= 0) {
+      annex.commit(offset, length, this.#kind);
+      this.#wanted = length + 64;
+      this.#sent();
+      return SENT;
+    }
+    annex.abort();
     if (length !== REFUSED) return UNFIT;
     return this.#sendBeside(value, NO_TRANSFER) ? SENT : NO_ROOM;
+  }
+
+  /** Encodes into a claim of the ring's, or of the annex, and gives the claim up if that throws. */
+  #encodeInto(value: unknown, views: Views, offset: number, limit: number): number {
+    let length: number;
+    if (this.#teaches) this.#heed();
+    this.#encoding = true;
+    try {
+      length = this.#encoder.encodeInto(value, views, offset, limit, true);
+    } catch (error) {
+      this.#sink.abort();
+      throw error;
+    } finally {
+      this.#encoding = false;
+    }
+    if (!this.#shut) return length;
+    this.#sink.abort();
+    throw shutMeanwhile();
   }
 
   /** Sends the value beside the lane and its place in the order through it. */
@@ -315,16 +366,18 @@ export class LaneOutbound {
     this.#notes.sent();
   }
 
-  #starve(bytes: number): false {
+  #starve(bytes: number, inAnnex = false): false {
     // The next message is expected to be a little longer than the last one, which may be more than a record takes.
-    this.#starvedFor = Math.max(1, Math.min(bytes, this.#sink.maxPayload));
+    this.#starvedFor = inAnnex ? bytes : Math.max(1, Math.min(bytes, this.#sink.maxPayload));
+    this.#annexStarved = inAnnex;
     this.#notes.stalled();
     // Inside cork too: a reader that sees nothing makes no room.
     this.#sink.publish();
     return false;
   }
 
-  #fits(bytes: number): boolean {
+  #fits(bytes: number, inAnnex: boolean): boolean {
+    if (inAnnex) return (this.#annex as Annex).fits(bytes);
     return this.#sink.claimable(bytes) >= bytes;
   }
 }

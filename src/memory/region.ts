@@ -129,6 +129,15 @@ export function allocateMemory(bytes0: number, bytes1: number, messageMax: numbe
   return memory;
 }
 
+/** Shared memory without a layout of its own, to be handed to the other side; undefined if there is none to be had. */
+export function allocateAnnex(bytes: number): Views | undefined {
+  try {
+    return viewsOf(platformMemory.sharedMemory(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Checks the header of a region and makes its views.
  * @throws UnsupportedError where there is no shared memory; LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit

@@ -27,7 +27,7 @@ export interface PortOptions {
 
 /** What concerns both ends of a channel, and is decided when it is made. */
 export interface PairOptions {
-  /** Bytes of ring a direction, rounded up to a power of two; default 256 KiB. */
+  /** Bytes of ring a direction, rounded up to a power of two; default 256 KiB. From 128 KiB on large messages have 4 MiB beside it. */
   readonly capacityBytes?: number | undefined;
   /** Bytes of the longest message, encoded; default 256 MiB. */
   readonly maxMessageBytes?: number | undefined;

@@ -272,7 +272,7 @@ test('both sides send() more than either may set aside: one is told, receives, a
       const role = new Function('stage', `return (${stage.data.role})(stage)`);
       return role({ ...stage, port: () => port });
     },
-    { data: { count: 70, start: 0, role: floods.toString() } },
+    { data: { count: 80, start: 0, role: floods.toString() } },
   );
   const remote = await made.next();
   const other = startThread(
@@ -280,7 +280,7 @@ test('both sides send() more than either may set aside: one is told, receives, a
       const role = new Function('stage', `return (${stage.data.role})(stage)`);
       return role(stage);
     },
-    { remote, data: { count: 70, start: 0, role: floods.toString() } },
+    { remote, data: { count: 80, start: 0, role: floods.toString() } },
   );
   // The two have gates of their own: each is let go when the other is there.
   for (const { gates } of [made, other]) gates.add(0);

@@ -1,5 +1,6 @@
 // Runs models and mutants and says what came of it.
 import { type Exploration, explore } from '../kit/explore.ts';
+import { annexModels } from './annex.model.ts';
 import { latestModels } from './latest.model.ts';
 import { linkModels } from './link.model.ts';
 import type { Mutant } from './mutants.ts';
@@ -15,6 +16,7 @@ const TRACE_LINES_MAX = 150;
 
 export const models: readonly NamedModel[] = [
   ...ringModels,
+  ...annexModels,
   ...latestModels,
   ...signalModels,
   ...linkModels,

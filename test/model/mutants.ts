@@ -2,6 +2,7 @@
 //
 // A text that is no longer found exactly once fails the run: whoever changes the source decides anew what its bugs are.
 import type { FailureKind } from '../kit/explore.ts';
+import { annexMutants } from './annex.mutants.ts';
 import { latestMutants } from './latest.mutants.ts';
 import { linkMutants } from './link.mutants.ts';
 import type { Edit } from './shipped.ts';
@@ -569,6 +570,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'parts: one large message',
     as: 'threw',
   },
+  ...annexMutants,
   ...latestMutants,
   ...linkMutants,
 ];

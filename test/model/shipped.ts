@@ -22,6 +22,7 @@ type ReadySet = typeof import('../../src/link/ready-set.ts');
 type LinkBell = typeof import('../../src/link/link-bell.ts');
 type LinkEnd = typeof import('../../src/link/link-end.ts');
 type Selector = typeof import('../../src/link/selector.ts');
+type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
 type ThreadRing = typeof import('../../src/transport/thread/thread-ring.ts');
@@ -41,6 +42,7 @@ export type Shipped = Producer &
   LinkBell &
   LinkEnd &
   Selector &
+  Annex &
   Inbound &
   Outcome &
   ThreadRing &
@@ -56,6 +58,7 @@ const MODULES = [
   'wait/async.js',
   'wait/spin.js',
   'wait/park-place.js',
+  'lane/annex.js',
   'lane/inbound.js',
   'link/ready-set.js',
   'link/link-bell.js',

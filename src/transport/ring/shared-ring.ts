@@ -144,6 +144,7 @@ export class SharedRingTransport implements Transport {
             sink: new RingSink(outLane, views, dataBell),
             notes: outNotes,
             beside: this.#tie,
+            annex: this.#tie,
             encoder,
             kind,
             messageMax: region.messageMax,
