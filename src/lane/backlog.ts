@@ -50,7 +50,7 @@ export class Backlog {
     { sink, notes, beside, outbox, maySpin, failed, rest }: BacklogParts,
     aside: AsideEncoder,
     besideSender: BesideSender,
-    annex: Annex | undefined,
+    annex?: Annex,
   ) {
     this.#sink = sink;
     this.#notes = notes;
