@@ -107,7 +107,8 @@ export class SharedRingTransport implements Transport {
     this.life = new Life(words, there, teller, remains, {
       lastWords: (reason) => this.#lastWords(reason),
       woken: () => {
-        if (this.life.over) this.#lane.abandon();
+        // Missing where the region was found damaged while this end was made of it.
+        if (this.life.over) (this.#lane as SendingLane | undefined)?.abandon();
         events.woken();
       },
     });
