@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { createHandle, takeSide } from '../memory/handshake.ts';
 import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
-import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, tellEnded } from '../memory/life-page.ts';
+import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, endedOn, tellEnded } from '../memory/life-page.ts';
 import type { Region } from '../memory/region.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
@@ -86,7 +86,8 @@ export function spawn(
   const watching = new WeakRef(transport);
   const ended: ThreadEnded = (how, error) => {
     tellEnded(life, how ?? 'terminated');
-    watching.deref()?.life.peerThreadEnded(how, error);
+    // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
+    watching.deref()?.life.peerThreadEnded(how === 'exit' ? endedOn(life) : how, error);
   };
   try {
     if (module === undefined) {

@@ -77,6 +77,20 @@ for (const [name, start] of WAYS) {
     });
   }
 
+  for (const blocks of [false, true]) {
+    const who = blocks ? 'a blocked thread' : 'an event loop';
+    test(`${name}: whoever terminates it while it starts is told so, ${who}`, async () => {
+      // Wherever it is by then.
+      for (const delayMs of [0, 0, 5, 20]) {
+        const { port, worker } = start('silent.mjs');
+        if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+        void worker.terminate();
+        if (blocks) assert.equal(port.receive({ timeoutMs: STEP_MS / 4 }), CLOSED);
+        assert.equal(await within('the end', port.closed), 'terminated');
+      }
+    });
+  }
+
   test(`${name}: terminating what has ended by itself changes nothing`, async () => {
     const { port, worker } = start('ends.mjs');
     await within('both ends', port.ready);
