@@ -48,6 +48,14 @@ if (options.serve !== undefined) {
   await new Promise(() => {});
 }
 
+let browser;
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, async () => {
+    await browser?.close();
+    process.exit(130);
+  });
+}
+
 /** Opens a page and calls `over` with each check that is over. */
 async function runPage(engine, program, page, over) {
   let current = 'the page itself';
@@ -66,7 +74,7 @@ async function runPage(engine, program, page, over) {
     };
     listen();
   });
-  const browser = open(engine, program, `${server.origin}${addressOf(page)}`);
+  browser = open(engine, program, `${server.origin}${addressOf(page)}`);
   const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
   clearTimeout(silence);
   heard = () => {};

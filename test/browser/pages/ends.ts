@@ -177,25 +177,18 @@ checkTogether('terminate() of one of two workers, while the other is blocked on 
     say(remote, remote.transfer as Transferable[]);
     return hear().then(() => port.receive({ timeoutMs: 3000 }) === millrace.CLOSED);
   });
-  const { remote, answers } = await passOn(asks, ({ port, say }) => {
-    port().onmessage = () => {};
-    say('up');
-  });
-  ok(remote, 'no handle came');
+  const answers = startThread(
+    ({ port, say }) => {
+      port().onmessage = () => {};
+      say('up');
+    },
+    { remote: await asks.next() },
+  );
   await answers.next();
   asks.tell('block');
   answers.worker.terminate();
   equal(await asks.done(), true);
 });
-
-/** Hands what `from` says to a new thread. */
-async function passOn(
-  from: ReturnType<typeof startThread>,
-  role: (stage: Stage) => unknown,
-): Promise<{ remote: unknown; answers: ReturnType<typeof startThread> }> {
-  const remote = await from.next();
-  return { remote, answers: startThread(role, { remote }) };
-}
 
 checkTogether('a worker whose script is not there', async () => {
   const worker = new Worker('./none.js', { type: 'module' });
