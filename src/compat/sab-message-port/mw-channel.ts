@@ -9,15 +9,15 @@
 // Where the runtime cannot take from a native port at will (browsers), the worker's messages go over the native port
 // until that remote has arrived; the word RING then says that everything after it comes through our port.
 import { platform } from '#platform';
-import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
+import type { Beside } from '../../lane/beside.ts';
 import type { TransferList } from '../../memory/handshake.ts';
 import { viewsOf } from '../../memory/region.ts';
-import { EMPTY } from '../../outcome.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';
 import { attach, channel } from '../../port/channel.ts';
 import type { Port } from '../../port/port.ts';
 import { watchPeer } from '../peer-watch.ts';
+import { BesideValues } from './beside-values.ts';
 import { End } from './end.ts';
 import { pipePlaces } from './end-places.ts';
 import { type InitTarget, isInit } from './init-message.ts';
@@ -62,11 +62,10 @@ export class MWChannel {
   /** Main: who was sent the init message last. */
   #target: InitTarget | null = null;
   #unwatch: () => void = () => {};
-  /** Main: values sent over the native port so far. Worker: the ones that came and were not asked for yet. */
+  /** Main: values sent over the native port so far. */
   #besideCount = 0;
-  readonly #beside = new Map<number, unknown>();
-  /** Worker, where values cannot be taken at will: numbers whose place came before their value. */
-  readonly #missed = new Set<number>();
+  /** Worker: the ones that came. */
+  readonly #values = new BesideValues(() => this.#takeNative());
   /** Main: whether everything that came over the native port was handed out, and our port may follow. */
   #ringOpen = false;
   /** Main: what came over the native port before anybody listened. */
@@ -78,8 +77,7 @@ export class MWChannel {
     this.#main = side === 'm';
     this.#buffer = init?.buffer ?? new SharedArrayBuffer(sabSizeKB * KILOBYTE);
     const role = this.#main ? 'w' : 'r';
-    const beside = { ...NOTHING_BESIDE, take: (number: number) => ({ value: this.#takeBeside(number), ports: [] }) };
-    const { pipe, end } = openPipe(role, this.#buffer, queueLimit, beside);
+    const { pipe, end } = openPipe(role, this.#buffer, queueLimit, this.#values.beside);
     this.#pipe = pipe;
     this.#end = end;
     if (init === undefined) {
@@ -90,9 +88,8 @@ export class MWChannel {
       let gone = false;
       end.askForPeer(() => !gone && (gone = lifeline.gone()));
       end.elsewhere = () => this.#port === null || this.#port.moveOutbox();
-      const first = platform.canTake ? platform.takeMessage(this.#native) : undefined;
-      if (first !== undefined) this.#fromMain(first.message);
-      else platform.listen(this.#native, { message: (message) => this.#fromMain(message), closed: () => {} });
+      if (!this.#takeNative())
+        platform.listen(this.#native, { message: (message) => this.#fromMain(message), closed: () => {} });
     }
   }
 
@@ -114,7 +111,7 @@ export class MWChannel {
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     if (!this.#main) throw new Error('postInit is only for main side');
     const handed = this.#sent || this.#ringOpen;
-    if (handed && (this.#end.alone || (target !== null && target !== this.#target))) {
+    if (handed && (this.#end.side.alone || (target !== null && target !== this.#target))) {
       this.#unwatch();
       this.#native = this.#connect();
       this.#end.expectPeer();
@@ -304,6 +301,12 @@ export class MWChannel {
     (this.#port as Port).onmessage = this.#handler;
   }
 
+  /** Worker: takes in what comes next over the native port; false if there is nothing, or only the event loop can. */
+  #takeNative(): boolean {
+    const next = platform.canTake ? platform.takeMessage(this.#native) : undefined;
+    if (next !== undefined) this.#fromMain(next.message);
+    return next !== undefined;
+  }
   /** Worker: the remote of our port, or a value whose place is in the pipe. */
   #fromMain(message: unknown): void {
     if (!Array.isArray(message)) return;
@@ -313,32 +316,10 @@ export class MWChannel {
       this.#port = attach(value, OPTIONS);
       this.#watch(this.#port);
     } else if (typeof what === 'number') {
-      if (!this.#missed.delete(what)) {
-        this.#beside.set(what, value);
-        return;
-      }
+      if (this.#values.add(what, value)) return;
       this.#end.receiver!.push(value);
       this.#end.kick();
     }
-  }
-  /** The value that belongs to a place; `EMPTY` if it has not come: then it follows as soon as it does. */
-  #takeBeside(number: number): unknown {
-    while (!this.#beside.has(number) && platform.canTake) {
-      const next = platform.takeMessage(this.#native);
-      if (next === undefined) break;
-      this.#fromMain(next.message);
-    }
-    if (!this.#beside.has(number)) {
-      this.#missed.add(number);
-      return EMPTY;
-    }
-    const value = this.#beside.get(number);
-    // What stands before it was dropped by a limit.
-    for (const earlier of this.#beside.keys()) {
-      this.#beside.delete(earlier);
-      if (earlier === number) break;
-    }
-    return value;
   }
 }
 

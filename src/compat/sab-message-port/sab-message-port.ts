@@ -103,7 +103,7 @@ export class SABMessagePort {
   postInit(target: InitTarget | null = null, extraProps: object = {}): unknown {
     const message = { type: 'SABMessagePort', buffer: this.#buffer, ...extraProps };
     // Asking for the message again, or sending it again to the same thread, is no reason to give its place away.
-    if (this.#end?.alone === true || (target !== null && target !== this.#target)) {
+    if (this.#end?.side.alone === true || (target !== null && target !== this.#target)) {
       // Not closed: a thread that is there still would take that for our end.
       this.#lifeline = null;
       this.#unwatch();

@@ -89,11 +89,11 @@ export class SABPipe {
     const memory = shared?.memory ?? layOut(views, byteOffset, size) ?? standIn();
     this.#end = shared?.end ?? new End(memory.views.words, pipePlaces(role, memory));
     if (role === 'w') {
-      this.#sender = new Sender(memory, this.#end.dataBell(), queueLimit, this.#end);
+      this.#sender = new Sender(memory, this.#end.side.dataBell(), queueLimit, this.#end);
       this.#end.serve(this.#sender, null);
-      if (this.#end.tookOver) this.#sender.takeOver();
+      if (this.#end.side.tookOver) this.#sender.takeOver();
     } else {
-      this.#receiver = new Receiver(memory, this.#end.spaceBell(), queueLimit, shared?.beside ?? NOTHING_BESIDE);
+      this.#receiver = new Receiver(memory, this.#end.side.spaceBell(), queueLimit, shared?.beside ?? NOTHING_BESIDE);
       this.#end.serve(null, this.#receiver);
       this.#end.failed = (error) => this.#handError(error);
     }
@@ -106,7 +106,7 @@ export class SABPipe {
   /** Sends a JSON-serializable message. Never blocks; resolves when it has been written. Rejects for itself alone. */
   postMessage(msg: unknown): Promise<void> {
     if (this.#sender === null) throw new Error('Only writer can write');
-    if (this.#end.disposed) throw disposedError();
+    if (this.#end.side.disposed) throw disposedError();
     return this.#sender.post(msg);
   }
 
@@ -171,7 +171,7 @@ export class SABPipe {
 
   /** Disposed by either side. A thread that has ended is no disposed pipe: another one may take its place. */
   isDisposed(): boolean {
-    return this.#destroyed || this.#end.disposed;
+    return this.#destroyed || this.#end.side.disposed;
   }
   close(): void {
     this.destroy();
@@ -204,7 +204,7 @@ export class SABPipe {
   #checkRead(roleText: string, name: string): void {
     if (this.#receiver === null) throw new Error(roleText);
     if (this.#handler !== null) throw new Error(`Cannot call ${name} while onmessage is active`);
-    if (this.#destroyed || this.#end.disposed) throw disposedError();
+    if (this.#destroyed || this.#end.side.disposed) throw disposedError();
   }
 
   #hand(message: unknown): void {
