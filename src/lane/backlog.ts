@@ -84,13 +84,14 @@ export class Backlog {
   add(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
     const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
     const dropped = this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved: 0 });
+    this.accepted++;
+    this.count();
+    if (dropped.length === 0) return;
     for (const each of dropped) {
       this.#aside.giveBack(each);
       if (each.held !== undefined) this.#letGo(each.held);
     }
-    this.accepted++;
-    this.count();
-    // It may have been dropped what a mark waited for.
+    // A mark may have waited for them.
     this.#marks.place(this.moved);
   }
   count(): void {

@@ -16,8 +16,8 @@ export class PipeSource extends Consumer implements RecordSource {
   readonly #headWord: number = 0;
   /** HEAD as this end left it. */
   head = 0;
-  /** Bytes given back for which nobody was rung. */
-  #unrung = 0;
+  /** The same when the writer was rung last. */
+  #rung = 0;
 
   constructor({ lane, views }: PipeMemory, bell: Bell) {
     super(lane);
@@ -25,22 +25,29 @@ export class PipeSource extends Consumer implements RecordSource {
     this.#bell = bell;
     this.#headWord = lane.block + HEAD;
     this.head = lane.words[this.#headWord] as number;
+    this.#rung = this.head;
   }
 
+  /** Bytes for which the writer was not rung. */
   override get held(): number {
-    return this.#unrung + super.held;
+    return (this.head - this.#rung) >>> 0;
   }
-  override tell(): void {
-    this.#unrung += super.held;
+  /** By then a message is out, or a part of one copied. */
+  override advance(): void {
+    super.advance();
+    this.#giveBack();
+  }
+  override tell(): void {}
+  override release(): void {
+    // A pad may have been passed over.
+    this.#giveBack();
+    if (this.head === this.#rung) return;
+    this.#rung = this.head;
+    this.#bell.ring();
+  }
+
+  #giveBack(): void {
     super.release();
     this.head = this.words[this.#headWord] as number;
-  }
-  override release(): void {
-    super.release();
-    const head = this.words[this.#headWord] as number;
-    if (head === this.head && this.#unrung === 0) return;
-    this.head = head;
-    this.#unrung = 0;
-    this.#bell.ring();
   }
 }
