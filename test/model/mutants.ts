@@ -26,7 +26,7 @@ const BLOCKING = 'transport/ring/blocking.js';
 const LOOP = 'transport/ring/interests.js';
 const INTERRUPTS = 'transport/ring/interrupts.js';
 const JAM = 'transport/ring/jam.js';
-const REMAINS = 'transport/thread/remains.js';
+const END_TELLER = 'lane/end-teller.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/outbound.js';
 const BACKLOG = 'lane/backlog.js';
@@ -284,7 +284,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side says that it is closed before it says what it left over',
-    file: REMAINS,
+    file: END_TELLER,
     find: /(Atomics\.store\([^;]+SPILLED, spilled\);)([\s\S]+?)(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)/,
     replace: '$3 $2 $1',
     caughtBy: 'close: with messages still in the outbox',
@@ -292,7 +292,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a side closes and does not ring',
-    file: REMAINS,
+    file: END_TELLER,
     find: /new Waker\(new SharedPlace\(this\.#words, this\.#there \+ layout\.PARK\), ANYTHING \| PASSED, [^;]+;/,
     replace: '',
     caughtBy: 'close: what was sent before is read',
@@ -300,7 +300,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a closing side rings before it says that it is closed',
-    file: REMAINS,
+    file: END_TELLER,
     find: /(Atomics\.store\([^;]+CLOSED, CLOSE_CODES\[reason\]\);)([\s\S]+?\.ring\(\);)/,
     replace: '$2 $1',
     caughtBy: 'close: what was sent before is read',
