@@ -1,6 +1,7 @@
 // A port whose channel is on its way, or never comes, without another thread: start data comes when the test says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { within } from '../../test/kit/watchdog.ts';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
@@ -229,3 +230,22 @@ test('cork() is for the real transport alone; before there is one, what it is gi
       ['after'],
     );
   }));
+
+test('a handle in what was posted before is lost, and its other end learns it, if it cannot go out after all', async () => {
+  const fails: [string, number, (inbox: Inbox, remote: unknown) => void][] = [
+    ['no start data', 1, () => {}],
+    ['other start data', 60_000, (inbox) => inbox.arrive('no handle')],
+    // The transport of this test moves nothing, and so refuses a handle.
+    ['a refusal', 60_000, (inbox, remote) => inbox.arrive(remote)],
+  ];
+  for (const [how, timeoutMs, fail] of fails) {
+    const { port, far, inbox, remote } = late(false, timeoutMs);
+    port.on('messageerror', () => {});
+    const lost = channel();
+    port.postMessage({ lost: lost.remote }, lost.remote.transfer);
+    fail(inbox, remote);
+    assert.equal(await within(how, lost.port.closed), 'dropped', how);
+    port.close();
+    far.close();
+  }
+});
