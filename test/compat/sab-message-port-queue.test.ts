@@ -1,7 +1,10 @@
 // What waits in a writer's queue: what it was when it was posted, whoever changes it or the queue afterwards.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { layOut } from '../../src/compat/sab-message-port/layout.ts';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
+import { HEAD } from '../../src/memory/layout.ts';
+import { viewsOf } from '../../src/memory/region.ts';
 import { within } from '../kit/watchdog.ts';
 
 const pipes = (bytes = 8192): [SABPipe, SABPipe] => {
@@ -108,17 +111,52 @@ test('a toJSON that posts, posts behind its own message', async () => {
   assert.equal(await within('the inner one', reader.asyncRead()), 'inner');
 });
 
-test('a getter that closes the port leaves nobody waiting', async () => {
-  const a = new SABMessagePort('a', 8);
-  const b = new SABMessagePort('b', a.buffer);
-  const reading = b.asyncRead();
-  const posted = a.postMessage({
-    get closing() {
-      a.close();
-      return 1;
-    },
+for (const [how, length] of [
+  ['at once', 10],
+  ['in parts', 100_000],
+] as const) {
+  test(`a getter that closes the port leaves nobody waiting, in a message that would go ${how}`, async () => {
+    const a = new SABMessagePort('a', 8);
+    const b = new SABMessagePort('b', a.buffer);
+    const reading = b.asyncRead();
+    const posted = a.postMessage({
+      text: 'x'.repeat(length),
+      get closing() {
+        a.close();
+        return 1;
+      },
+    });
+    const settled = await within('both', Promise.allSettled([reading, posted]));
+    assert.equal(settled.length, 2);
+    assert.equal(a.hasRef(), false);
+    assert.throws(() => a.postMessage(1), /SABPipe disposed/);
   });
-  const settled = await within('both', Promise.allSettled([reading, posted]));
-  assert.equal(settled.length, 2);
-  assert.throws(() => a.postMessage(1), /SABPipe disposed/);
+}
+
+test('an overflow callback that closes the port leaves nobody waiting', async () => {
+  const [writer] = pipes();
+  writer.queueLimit = 1;
+  writer.onQueueOverflow = () => writer.close();
+  const settled = await within('both', Promise.allSettled([writer.postMessage(1), writer.postMessage(2)]));
+  assert.deepEqual(
+    settled.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  assert.equal(writer.hasRef(), false);
+});
+
+test('a position of the reader that makes no sense rejects what waits, and what comes later is sent', async () => {
+  const [writer, reader] = pipes(1024);
+  const views = viewsOf(writer.buffer);
+  const head = layOut(views, 0, writer.buffer.byteLength)!.lane.block + HEAD;
+  const before = views.words[head] as number;
+  const waits = writer.postMessage('w'.repeat(5000));
+  views.words[head] = 3;
+  const follows = writer.postMessage('f');
+  const settled = await within('both', Promise.allSettled([waits, follows]));
+  for (const result of settled) assert.ok(result.status === 'rejected' && result.reason.name === 'LayoutError');
+  views.words[head] = before;
+  const later = writer.postMessage('later');
+  assert.equal(await within('what comes later', reader.asyncRead()), 'later');
+  await later;
 });

@@ -30,8 +30,9 @@ export class End implements SenderOwner {
   readonly side: PipeSide;
   readonly #pump: Pump;
   readonly #keepAlive = new KeepAlive();
-  #sender: Sender | null = null;
-  #receiver: Receiver | null = null;
+  /** Of a port both, of a pipe one. */
+  sender: Sender | null = null;
+  receiver: Receiver | null = null;
   readonly #readers = new ReadLine();
   #handler: ((message: unknown) => void) | null = null;
   /** Whether the end of the pipe, by either side, was dealt with. */
@@ -45,36 +46,21 @@ export class End implements SenderOwner {
     const self = this;
     this.side = new PipeSide(words, places, {
       get arrived() {
-        return self.#receiver?.ready === true;
+        return self.receiver?.ready === true;
       },
       get roomMade() {
-        return self.#sender?.headMoved === true;
+        return self.sender?.headMoved === true;
       },
       woken: () => this.#pump.woken(),
+      lost: () => this.peerLost(),
     });
     this.#pump = new Pump(this.side, {
       wantsData: () => this.#wantsData,
-      wantsSpace: () => this.#sender?.backlog === true && !this.side.disposed,
+      wantsSpace: () => this.sender?.backlog === true && !this.side.disposed,
       deliver: () => this.#deliver(),
       settle: () => this.#settle(),
     });
     endWithThread(this);
-  }
-
-  /** While this thread is blocked, asks now and then whether the other one is gone; `gone` says so once. */
-  askForPeer(gone: () => boolean): void {
-    this.side.askForPeer(gone, () => this.peerLost());
-  }
-  serve(sender: Sender | null, receiver: Receiver | null): void {
-    this.#sender ??= sender;
-    this.#receiver ??= receiver;
-  }
-
-  get sender(): Sender | null {
-    return this.#sender;
-  }
-  get receiver(): Receiver | null {
-    return this.#receiver;
   }
 
   get handler(): ((message: unknown) => void) | null {
@@ -89,14 +75,14 @@ export class End implements SenderOwner {
   get #hopeless(): boolean {
     if (this.side.disposed) return true;
     // In this order: what it wrote before it ended must be seen (E2).
-    return this.side.alone && this.#receiver?.ready !== true;
+    return this.side.alone && this.receiver?.ready !== true;
   }
 
   // ---- reading --------------------------------------------------------------------------------------------------
 
   /** What is there now: one message or `EMPTY`, or for any `max` but 1 an array. */
   #answer(max: number): unknown {
-    const receiver = this.#receiver as Receiver;
+    const receiver = this.receiver as Receiver;
     return max === 1 ? receiver.take() : receiver.takeMany(max);
   }
   tryRead(max: number): unknown {
@@ -111,7 +97,7 @@ export class End implements SenderOwner {
     endTurn();
   }
   #moveQueue(): void {
-    const sender = this.#sender;
+    const sender = this.sender;
     if (sender === null) return;
     try {
       sender.pump();
@@ -125,7 +111,7 @@ export class End implements SenderOwner {
   }
   moveOn(): boolean {
     this.#moveQueue();
-    return this.#sender?.waiting === true;
+    return this.sender?.waiting === true;
   }
 
   /** Blocks until there is a message. The time limit covers only the wait for a message's first part. */
@@ -141,7 +127,7 @@ export class End implements SenderOwner {
       if (max === 1 ? found !== EMPTY : (found as unknown[]).length > 0) return found;
       const hopeless = this.#look();
       if (side.disposed || (hopeless && timeoutMs > TIMEOUT_MS_MAX)) throw disposedError();
-      const left = this.#receiver!.midway ? Number.POSITIVE_INFINITY : timeoutMs - (performance.now() - start);
+      const left = this.receiver!.midway ? Number.POSITIVE_INFINITY : timeoutMs - (performance.now() - start);
       if (!(left > 0)) return emptyAnswer(max);
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot block: this thread may not; use asyncRead or onmessage');
@@ -151,7 +137,7 @@ export class End implements SenderOwner {
     }
   }
   #wait(timeoutMs: number): void {
-    const sender = this.#sender;
+    const sender = this.sender;
     if (sender?.backlog !== true) this.side.block(timeoutMs);
     else {
       // What waits in the queue goes on while this thread is blocked.
@@ -165,7 +151,7 @@ export class End implements SenderOwner {
 
   /** A promise of the next message. Several may be pending; they are served in order. */
   readAsync(timeoutMs: number, max: number): Promise<unknown> {
-    if (this.#readers.length === 0 && this.#receiver!.peek() !== EMPTY) return Promise.resolve(this.#answer(max));
+    if (this.#readers.length === 0 && this.receiver!.peek() !== EMPTY) return Promise.resolve(this.#answer(max));
     if (timeoutMs > TIMEOUT_MS_MAX && this.#hopeless) return Promise.reject(disposedError());
     if (timeoutMs <= 0) return Promise.resolve(emptyAnswer(max));
     const answer = this.#readers.add(timeoutMs, max, () => this.kick());
@@ -177,7 +163,7 @@ export class End implements SenderOwner {
 
   get #wantsData(): boolean {
     // A handler is still given what was there when the other side closed.
-    if (this.#settled) return this.#handler !== null && this.#receiver!.ready;
+    if (this.#settled) return this.#handler !== null && this.receiver!.ready;
     return this.#readers.length > 0 || this.#handler !== null;
   }
 
@@ -188,7 +174,7 @@ export class End implements SenderOwner {
   }
 
   #deliver(): boolean {
-    const receiver = this.#receiver as Receiver;
+    const receiver = this.receiver as Receiver;
     if (this.#readers.length === 0) {
       try {
         const message = receiver.take();
@@ -217,7 +203,7 @@ export class End implements SenderOwner {
     if (this.side.disposed) this.#settleDisposed();
     else {
       if (hopeless) this.#readers.reject(disposedError, true);
-      if (this.#receiver?.ready === false) this.#readers.expire(this.#receiver.midway);
+      if (this.receiver?.ready === false) this.#readers.expire(this.receiver.midway);
     }
     this.rehold();
   }
@@ -225,13 +211,14 @@ export class End implements SenderOwner {
   #look(): boolean {
     this.side.look();
     const hopeless = this.#hopeless;
-    if (hopeless) this.#receiver?.breakOff();
+    if (hopeless) this.receiver?.breakOff();
     return hopeless;
   }
   #settleDisposed(): void {
+    // Each time: a message may come in whose getter has closed the port.
+    this.sender?.dispose(disposedError);
     if (this.#settled) return;
     this.#settled = true;
-    this.#sender?.dispose(disposedError);
     this.#readers.reject(disposedError, false);
     forgetThreadEnd(this);
     this.#keepAlive.close();
@@ -241,7 +228,7 @@ export class End implements SenderOwner {
 
   /** Keeps the process alive exactly while something here is waited for. */
   rehold(): void {
-    this.#keepAlive.want(!this.#hopeless && (this.#wantsData || this.#sender?.waiting === true));
+    this.#keepAlive.want(!this.#hopeless && (this.#wantsData || this.sender?.waiting === true));
   }
   reference(referenced: boolean): void {
     this.#keepAlive.reference(referenced);

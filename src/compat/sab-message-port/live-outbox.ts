@@ -1,28 +1,35 @@
 // Where the messages of a writer wait, with the documented limit: the overflow callback is shown the messages themselves,
-// in a queue that it may change, and what they were when they were posted is kept in step with it.
+// in a queue that it may change, and what they were when they were posted follows that.
 import type { OutboxEntry, WaitingRoom } from '../../lane/outbox.ts';
 import { type OverflowCallback, trim } from './live-queue.ts';
 import { REST } from './long-message.ts';
+
+interface Entry extends OutboxEntry {
+  /** Of what this is a snapshot. */
+  message?: unknown;
+}
 
 const NONE: readonly OutboxEntry[] = [];
 
 export class LiveOutbox implements WaitingRoom {
   drops = 0;
   peak = 0;
-  /** What waits. Kept, for every message asks. */
-  length = 0;
-  /** Oldest first: the live queue. */
-  readonly #messages: unknown[] = [];
-  /** What becomes of them, in step; so that later changes to them do not show. */
-  #entries: OutboxEntry[] = [];
-  /** Of both: how many at the front have gone, and are not taken out yet. */
+  /** Oldest first. In front of all messages it may be said that no more of an earlier one comes. */
+  #entries: Entry[] = [];
+  /** The callback is looking: what it has not given back yet is not to be moved. */
+  shown = false;
+  /** How many of them have gone, and are not taken out yet. */
   #gone = 0;
-  /** What goes first and is no longer in the queue: a message on its way in parts, or that no more of one comes. */
-  #first: OutboxEntry | undefined;
 
+  get length(): number {
+    return this.#entries.length - this.#gone;
+  }
+  get next(): OutboxEntry | undefined {
+    return this.#entries[this.#gone];
+  }
   /** Whether a message has not all gone. */
   get waiting(): boolean {
-    return this.#entries.length > this.#gone || (this.#first !== undefined && !isCut(this.#first));
+    return this.length > (isCut(this.next) ? 1 : 0);
   }
   /** Kind of the message of which parts have gone and others not; 0: none. */
   get halfway(): number {
@@ -30,117 +37,89 @@ export class LiveOutbox implements WaitingRoom {
     return next !== undefined && next.moved > 0 ? next.kind : 0;
   }
 
-  /** What was pushed last stands for this message. */
-  name(message: unknown): void {
-    this.#messages.push(message);
-  }
   push(entry: OutboxEntry): readonly OutboxEntry[] {
-    this.length++;
-    // Said before any message comes.
-    if (isCut(entry)) this.#first = entry;
-    else this.#entries.push(entry);
+    this.#entries.push(entry);
     return NONE;
   }
-  get next(): OutboxEntry | undefined {
-    return this.#first ?? this.#entries[this.#gone];
+  /** What was pushed last stands for this message. */
+  name(message: unknown): void {
+    (this.#entries.at(-1) as Entry).message = message;
   }
   done(): void {
-    this.length--;
-    if (this.#first !== undefined) this.#first = undefined;
-    else this.#gone++;
+    this.#gone++;
   }
+  /** Takes out what has gone: at once, for it may be many. */
+  tidy(): void {
+    if (this.#gone > 0) this.#entries.splice(0, this.#gone);
+    this.#gone = 0;
+  }
+
   entries(): OutboxEntry[] {
-    const waiting = this.#entries.slice(this.#gone);
-    return this.#first === undefined ? waiting : [this.#first, ...waiting];
+    return this.#entries.slice(this.#gone);
   }
   /** All messages; that no more comes of another is still to be said. */
   takeAll(): OutboxEntry[] {
     this.tidy();
-    const all = this.#entries;
-    this.#entries = [];
-    this.#messages.length = 0;
-    this.length = this.#first === undefined ? 0 : 1;
-    if (this.#first !== undefined && !isCut(this.#first)) {
-      all.unshift(this.#first);
-      this.#first = undefined;
-      this.length = 0;
-    }
-    return all;
-  }
-  /** Nothing is to be said any more. */
-  clear(): void {
-    this.takeAll();
-    this.#first = undefined;
-    this.length = 0;
-  }
-
-  /** What has gone, or is on its way, leaves the queue. */
-  tidy(): void {
-    if (this.#gone > 0) {
-      this.#messages.splice(0, this.#gone);
-      this.#entries.splice(0, this.#gone);
-      this.#gone = 0;
-    }
-    const oldest = this.#entries[0];
-    if (this.#first !== undefined || oldest === undefined || oldest.moved === 0) return;
-    this.#first = this.#entries.shift();
-    this.#messages.shift();
+    return this.#entries.splice(isCut(this.next) ? 1 : 0);
   }
 
   /**
-   * Lets go what is too much.
+   * Lets go what is too much, of what is not on its way yet.
    * @param push gives a message that the callback has put in to `push`, as it is now
-   * @throws what `push` throws; that message is dropped
+   * @throws what the callback throws, or `push` of a message, which is dropped
    */
   trim(limit: number | null, overflow: OverflowCallback, push: (message: unknown) => void): void {
     this.tidy();
-    const messages = this.#messages;
-    if (limit === null || messages.length <= limit) return;
+    const start = isCut(this.next) || this.halfway !== 0 ? 1 : 0;
+    const before = this.#entries;
+    const count = before.length - start;
+    if (limit === null || count <= limit) return;
     if (overflow === null) {
-      trim(messages, limit, null);
-      this.length -= this.#entries.splice(0, this.#entries.length - messages.length).length;
+      before.splice(start, count - limit);
       return;
     }
-    const before = new Map<unknown, OutboxEntry[]>();
-    for (const [i, message] of messages.entries()) {
-      const entry = this.#entries[i] as OutboxEntry;
-      const found = before.get(message);
-      if (found === undefined) before.set(message, [entry]);
-      else found.push(entry);
+    const queue: unknown[] = [];
+    const known = new Map<unknown, Entry[]>();
+    for (const entry of before.slice(start)) {
+      const { message } = entry;
+      queue.push(message);
+      const same = known.get(message);
+      if (same === undefined) known.set(message, [entry]);
+      else same.push(entry);
     }
-    try {
-      trim(messages, limit, overflow);
-    } finally {
-      // The callback may have taken out, put in or replaced anything; of those that are the same the later ones stay.
-      const known = messages.map((): OutboxEntry | undefined => undefined);
-      for (let i = messages.length - 1; i >= 0; i--) known[i] = before.get(messages[i])?.pop();
-      this.#fill(messages.splice(0), known, push);
-    }
-  }
-
-  #fill(
-    messages: readonly unknown[],
-    known: readonly (OutboxEntry | undefined)[],
-    push: (message: unknown) => void,
-  ): void {
-    this.length -= this.#entries.length;
-    this.#entries = [];
+    const kept: Entry[] = [];
     let failure: { readonly error: unknown } | undefined;
-    for (const [i, message] of messages.entries()) {
-      const entry = known[i];
+    const attempt = (body: () => void): void => {
       try {
-        if (entry === undefined) push(message);
-        else this.push(entry);
-        this.#messages.push(message);
+        body();
       } catch (error) {
         failure ??= { error };
       }
+    };
+    // What is posted meanwhile comes here.
+    this.#entries = [];
+    const { shown } = this;
+    this.shown = true;
+    attempt(() => trim(queue, limit, overflow));
+    // From the newest on: of those that are the same the later ones stay.
+    for (const message of queue.reverse()) {
+      const entry = known.get(message)?.pop();
+      if (entry !== undefined) kept.push(entry);
+      else {
+        attempt(() => {
+          push(message);
+          this.name(message);
+          kept.push(this.#entries.pop() as Entry);
+        });
+      }
     }
+    this.shown = shown;
+    this.#entries = [...before.slice(0, start), ...kept.reverse(), ...this.#entries];
     if (failure !== undefined) throw failure.error;
   }
 }
 
 /** That no more comes of a message, which is none itself. */
-function isCut({ kind }: OutboxEntry): boolean {
-  return (kind & REST) !== 0;
+function isCut(entry: OutboxEntry | undefined): boolean {
+  return entry !== undefined && (entry.kind & REST) !== 0;
 }

@@ -13,7 +13,7 @@ export type OverflowCallback = ((queue: unknown[]) => void) | null;
 const LIMIT_TEXT = 'queueLimit must be null or a non-negative integer';
 
 /** The value itself, if it may be a limit. */
-export function checkLimit(limit: number | null): number | null {
+function checkLimit(limit: number | null): number | null {
   if (limit === null || (Number.isInteger(limit) && limit >= 0)) return limit;
   throw new Error(LIMIT_TEXT);
 }
@@ -24,4 +24,30 @@ export function trim(queue: unknown[], limit: number | null, overflow: OverflowC
   overflow?.(queue);
   if (queue.length > limit) queue.splice(0, queue.length - Math.max(0, limit));
   return true;
+}
+
+/** Something with a queue that is limited so. */
+export abstract class Limited {
+  protected limit: number | null;
+  protected overflow: OverflowCallback = null;
+
+  constructor(limit: number | null) {
+    this.limit = limit;
+  }
+
+  get queueLimit(): number | null {
+    return this.limit;
+  }
+  set queueLimit(limit: number | null) {
+    this.limit = checkLimit(limit);
+    this.applyLimit();
+  }
+  get onQueueOverflow(): OverflowCallback {
+    return this.overflow;
+  }
+  set onQueueOverflow(callback: OverflowCallback) {
+    this.overflow = callback ?? null;
+  }
+
+  protected abstract applyLimit(): void;
 }

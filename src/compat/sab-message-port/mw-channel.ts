@@ -86,7 +86,7 @@ export class MWChannel {
       this.#native = init.port as unknown as NativePort;
       const lifeline = new Lifeline(this.#native, (message) => this.#fromMain(message));
       let gone = false;
-      end.askForPeer(() => !gone && (gone = lifeline.gone()));
+      end.side.askForPeer(() => !gone && (gone = lifeline.gone()));
       end.elsewhere = () => this.#port === null || this.#port.moveOutbox();
       if (!this.#takeNative())
         platform.listen(this.#native, { message: (message) => this.#fromMain(message), closed: () => {} });

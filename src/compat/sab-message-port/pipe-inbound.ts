@@ -1,6 +1,6 @@
 // The lane of a pipe, in: what a LaneInbound makes of its records. A reader of a pipe may be one of several that take turns,
 // and its memory may be damaged: this one goes on behind what another one has read, and where the ring is whole again.
-import type { Decoder, DecoderTable, Memory } from '../../codec/codec.ts';
+import type { Decoder, DecoderTable } from '../../codec/codec.ts';
 import { json } from '../../codec/json.ts';
 import { PackedDecoder } from '../../codec/packed.ts';
 import { CodecError, LayoutError } from '../../errors.ts';
@@ -9,7 +9,7 @@ import type { Beside } from '../../lane/beside.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
 import type { InboundNotes } from '../../lane/records.ts';
 import { MESSAGE_BYTES_MAX } from '../../limits.ts';
-import { HEAD, TAIL } from '../../memory/layout.ts';
+import { TAIL } from '../../memory/layout.ts';
 import { EMPTY } from '../../outcome.ts';
 import type { Bell } from '../../ring/producer.ts';
 import type { PipeMemory } from './layout.ts';
@@ -27,8 +27,6 @@ export class PipeInbound {
   readonly #beside: Beside;
   readonly #decoders: DecoderTable;
   readonly #join = new LongMessage();
-  readonly #words: Int32Array;
-  readonly #headWord: number = 0;
   #source!: PipeSource;
   #lane!: LaneInbound;
   /** A TAIL that makes no sense, and was reported. The writer's next publication mends it. */
@@ -38,9 +36,7 @@ export class PipeInbound {
     this.#memory = memory;
     this.#bell = bell;
     this.#beside = beside;
-    this.#decoders = new PipeDecoders(memory);
-    this.#words = memory.lane.words;
-    this.#headWord = memory.lane.block + HEAD;
+    this.#decoders = decodersOf(memory);
     this.#begin();
   }
 
@@ -95,25 +91,25 @@ export class PipeInbound {
 
   /** Goes on behind what another reader has taken from this pipe: two that take turns may do so. */
   #catchUp(): void {
-    // Whoever makes sure that they take turns has ordered this; a plain load will do.
-    const head = this.#words[this.#headWord] as number;
+    const head = this.#source.headNow;
     if (head !== this.#source.head) this.#follow(head);
   }
   #follow(head: number): void {
-    const before = this.#source.head;
-    const further = (head & 7) === 0 && ((head - before) | 0) > 0;
-    if (further && this.#ahead(head) <= this.#memory.lane.capacity) {
+    const source = this.#source;
+    const further = (head & 7) === 0 && ((head - source.head) | 0) > 0;
+    if (further && this.#ahead(head) <= source.capacity) {
       this.#join.drop();
       this.#begin();
-    } else {
-      // SYNC room-visible: mends damage, what we gave back was this much; pairs with Producer.tryClaim.
-      Atomics.store(this.#words, this.#headWord, before);
-    }
+    } else source.mend(source.head);
   }
   /** Bytes from `head` to TAIL; more than there can be if one of them makes no sense. */
   #ahead(head: number): number {
-    const tail = Atomics.load(this.#words, this.#memory.lane.block + TAIL);
+    const tail = this.#tail;
     return (tail & 7) !== 0 ? Number.POSITIVE_INFINITY : (tail - head) >>> 0;
+  }
+  get #tail(): number {
+    const { words, block } = this.#memory.lane;
+    return Atomics.load(words, block + TAIL);
   }
 
   /**
@@ -123,14 +119,14 @@ export class PipeInbound {
    */
   #recover(error: unknown): void {
     if (!(error instanceof LayoutError)) throw error;
-    const tail = Atomics.load(this.#words, this.#memory.lane.block + TAIL);
-    if (this.#ahead(Atomics.load(this.#words, this.#headWord)) > this.#memory.lane.capacity) {
+    const source = this.#source;
+    const tail = this.#tail;
+    if (this.#ahead(source.headNow) > source.capacity) {
       if (tail === this.#badTail) return;
       this.#badTail = tail;
       throw error;
     }
-    // SYNC room-visible: nothing before TAIL is read any more; pairs with Producer.tryClaim.
-    Atomics.store(this.#words, this.#headWord, tail);
+    source.mend(tail);
     this.#join.lose();
     this.#begin();
     this.#bell.ring();
@@ -138,44 +134,26 @@ export class PipeInbound {
   }
 }
 
-class PipeDecoders implements DecoderTable {
-  readonly #packed: Decoder;
-  readonly #json: Decoder = json.createDecoder();
-
-  constructor(memory: PipeMemory) {
-    this.#packed = new LoggedDecoder(memory);
-  }
-
-  get(kind: number): Decoder {
-    if (kind === KIND_PACKED) return this.#packed;
-    return kind === KIND_JSON ? this.#json : new NoDecoder(kind);
-  }
+function decodersOf({ views, log }: PipeMemory): DecoderTable {
+  const text = json.createDecoder();
+  const decoder = new PackedDecoder({ knownTexts: 0 });
+  const reader = new ShapeLogReader(views, log, decoder);
+  const packed: Decoder = {
+    decode(memory, offset, length) {
+      // What a payload needs that others taught stands in the log.
+      reader.catchUp();
+      return decoder.decode(memory, offset, length);
+    },
+  };
+  return {
+    get(kind) {
+      if (kind === KIND_PACKED) return packed;
+      return kind === KIND_JSON ? text : { decode: () => damaged(kind) };
+    },
+  };
 }
 
-/** What a payload needs that others taught stands in the pipe's log. */
-class LoggedDecoder implements Decoder {
-  readonly #decoder = new PackedDecoder({ knownTexts: 0 });
-  readonly #log: ShapeLogReader;
-
-  constructor({ views, log }: PipeMemory) {
-    this.#log = new ShapeLogReader(views, log, this.#decoder);
-  }
-
-  decode(memory: Memory, offset: number, length: number): unknown {
-    this.#log.catchUp();
-    return this.#decoder.decode(memory, offset, length);
-  }
-}
-
-/** For a record whose kind is damaged: it is lost, and no other. */
-class NoDecoder implements Decoder {
-  readonly #kind: number;
-
-  constructor(kind: number) {
-    this.#kind = kind;
-  }
-
-  decode(): never {
-    throw new CodecError('ERR_DECODE', `Cannot read a message of kind ${this.#kind}`);
-  }
+/** The record is lost, and no other. */
+function damaged(kind: number): never {
+  throw new CodecError('ERR_DECODE', `Cannot read a message of kind ${kind}`);
 }

@@ -24,10 +24,13 @@ export interface Traffic {
   readonly roomMade: boolean;
   /** The other side has done something: look. Called from the event loop. */
   woken(): void;
+  /** The other thread was found to have ended without a word. */
+  lost(): void;
 }
 
-export class PipeSide implements PumpMedium {
-  readonly loop: LoopWait;
+export class PipeSide implements PumpMedium, LoopWait {
+  readonly loop: LoopWait = this;
+  readonly spin: Spin = new Spin(SPIN_US_DEFAULT);
   readonly #words: Int32Array;
   readonly #places: EndPlaces;
   readonly #traffic: Traffic;
@@ -35,7 +38,7 @@ export class PipeSide implements PumpMedium {
   readonly #lives: readonly number[];
   readonly #here: ParkPlace;
   readonly #there: ParkPlace;
-  readonly #spin = new Spin(SPIN_US_DEFAULT);
+  readonly #parking: AsyncWait;
   #blocking: BlockingWait;
   readonly #stirred: () => boolean;
   /** Whether the other thread had ended when that was last looked at. */
@@ -53,17 +56,11 @@ export class PipeSide implements PumpMedium {
     this.#there = new SharedPlace(words, places.peerPark);
     this.#stirred = () => traffic.arrived || this.#newsSince(this.#aloneBefore) || this.replaced;
     this.#blocking = this.#blockingWait(Number.POSITIVE_INFINITY, () => {});
-    const wait = new AsyncWait(this.#here, places.sleeps, () => traffic.woken());
-    this.loop = {
-      spin: this.#spin,
-      stirs: (data, space) => this.#stirs(data, space),
-      park: (data, space) => wait.park((data ? DATA : 0) | (space ? SPACE : 0), () => this.#stirs(data, space)),
-      unpark: () => wait.unpark(),
-    };
+    this.#parking = new AsyncWait(this.#here, places.sleeps, () => traffic.woken());
     this.#lives = places.life.map((word) => arrive(words, word));
     // Whoever waits there has somebody to wait for again, and one that is blocked here no longer has to.
-    this.ringPeer();
-    new Waker(this.#here, ANYTHING, () => {}).ring();
+    this.#ringPeer();
+    wakerAt(this.#here, ANYTHING).ring();
   }
 
   // ---- the other thread, and the end -----------------------------------------------------------------------------
@@ -105,14 +102,14 @@ export class PipeSide implements PumpMedium {
   dispose(): void {
     // SYNC pipe-disposed: pairs with disposed, there and here.
     for (const status of this.#places.statuses) Atomics.store(this.#words, status, DISPOSED);
-    this.ringPeer();
+    this.#ringPeer();
   }
   /** This thread ends by itself: what was written can still be read. */
   leave(): void {
     this.#places.life.forEach((word, i) => {
       leave(this.#words, word, this.#lives[i] as number);
     });
-    this.ringPeer();
+    this.#ringPeer();
   }
   /** Somebody saw the other thread end without a word. */
   peerLost(): void {
@@ -122,36 +119,42 @@ export class PipeSide implements PumpMedium {
   expectPeer(): void {
     for (const word of this.#places.peerLife) expectNext(this.#words, word);
     // The former one may be blocked still.
-    this.ringPeer();
+    this.#ringPeer();
   }
 
   // ---- waking and sleeping ---------------------------------------------------------------------------------------
 
-  ringPeer(): void {
-    new Waker(this.#there, ANYTHING, () => {}).ring();
+  #ringPeer(): void {
+    wakerAt(this.#there, ANYTHING).ring();
   }
   /** The bell of this side's producer. */
   dataBell(): Bell {
-    return new TickBell(new Waker(this.#there, DATA, () => {}));
+    return new TickBell(wakerAt(this.#there, DATA));
   }
   /** The bell of this side's consumer. */
   spaceBell(): Bell {
-    return new Waker(this.#there, SPACE, () => {});
+    return wakerAt(this.#there, SPACE);
   }
 
-  #stirs(data: boolean, space: boolean): boolean {
+  stirs(data: boolean, space: boolean): boolean {
     const traffic = this.#traffic;
     return this.#newsSince(this.#aloneSeen) || (data && traffic.arrived) || (space && traffic.roomMade);
   }
+  park(data: boolean, space: boolean): boolean {
+    return this.#parking.park((data ? DATA : 0) | (space ? SPACE : 0), () => this.stirs(data, space));
+  }
+  unpark(): void {
+    this.#parking.unpark();
+  }
 
   /** While this thread is blocked, asks now and then whether the other one is gone; `gone` says so once. */
-  askForPeer(gone: () => boolean, lost: () => void): void {
+  askForPeer(gone: () => boolean): void {
     this.#blocking = this.#blockingWait(LIVENESS_SLICE_SPAWNED_MS, () => {
-      if (gone()) lost();
+      if (gone()) this.#traffic.lost();
     });
   }
   #blockingWait(sliceMs: number, slice: () => void): BlockingWait {
-    return new BlockingWait(this.#here, this.#places.sleeps, this.#spin, sliceMs, slice);
+    return new BlockingWait(this.#here, this.#places.sleeps, this.spin, sliceMs, slice);
   }
 
   /** This thread is about to be blocked, perhaps several times: from now on it counts who takes its place. */
@@ -168,4 +171,9 @@ export class PipeSide implements PumpMedium {
     if (move === undefined) this.#blocking.wait(DATA, stirred, timeoutMs);
     else this.#blocking.wait(ANYTHING, () => move() || stirred(), timeoutMs);
   }
+}
+
+/** No event loop here sleeps for a native port. */
+function wakerAt(place: ParkPlace, interest: number): Waker {
+  return new Waker(place, interest, () => {});
 }

@@ -24,7 +24,7 @@ export class PipeSource extends Consumer implements RecordSource {
     this.views = views;
     this.#bell = bell;
     this.#headWord = lane.block + HEAD;
-    this.head = lane.words[this.#headWord] as number;
+    this.head = this.headNow;
     this.#rung = this.head;
   }
 
@@ -46,8 +46,18 @@ export class PipeSource extends Consumer implements RecordSource {
     this.#bell.ring();
   }
 
+  /** HEAD as it is now. Whoever makes sure that readers take turns has ordered this: a plain load will do. */
+  get headNow(): number {
+    return this.words[this.#headWord] as number;
+  }
+  /** Sets HEAD, which was damaged, or behind which nothing can be read. */
+  mend(head: number): void {
+    // SYNC room-visible: nothing before it is read any more; pairs with Producer.tryClaim.
+    Atomics.store(this.words, this.#headWord, head);
+  }
+
   #giveBack(): void {
     super.release();
-    this.head = this.words[this.#headWord] as number;
+    this.head = this.headNow;
   }
 }

@@ -4,36 +4,20 @@ import type { Beside } from '../../lane/beside.ts';
 import { EMPTY } from '../../outcome.ts';
 import type { Bell } from '../../ring/producer.ts';
 import type { PipeMemory } from './layout.ts';
-import { checkLimit, type OverflowCallback, trim } from './live-queue.ts';
+import { Limited, trim } from './live-queue.ts';
 import { PipeInbound } from './pipe-inbound.ts';
 
-export class Receiver {
+export class Receiver extends Limited {
   readonly #lane: PipeInbound;
   /** Oldest first: the live queue that the overflow callback is shown. */
   readonly #queue: unknown[] = [];
   /** What the next look throws that finds the queue empty. */
   #failure: { readonly error: unknown } | null = null;
-  #limit: number | null;
-  #overflow: OverflowCallback = null;
 
   /** @param beside where values are found that did not come through the pipe */
   constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, beside: Beside) {
+    super(queueLimit);
     this.#lane = new PipeInbound(memory, bell, beside);
-    this.#limit = queueLimit;
-  }
-
-  get queueLimit(): number | null {
-    return this.#limit;
-  }
-  set queueLimit(limit: number | null) {
-    this.#limit = checkLimit(limit);
-    trim(this.#queue, this.#limit, this.#overflow);
-  }
-  get onQueueOverflow(): OverflowCallback {
-    return this.#overflow;
-  }
-  set onQueueOverflow(callback: OverflowCallback) {
-    this.#overflow = callback ?? null;
   }
 
   /** Whether a look may find a message, a part of one, or something to throw. Never throws. */
@@ -57,14 +41,14 @@ export class Receiver {
 
   /** The next message, or `EMPTY`. Never waits. */
   take(): unknown {
-    if (this.#limit !== null) this.fill();
+    if (this.limit !== null) this.fill();
     if (this.#queue.length > 0) return this.#queue.shift();
     return this.#next();
   }
 
   /** The next message, which stays, or `EMPTY`. */
   peek(): unknown {
-    if (this.#limit !== null) this.fill();
+    if (this.limit !== null) this.fill();
     if (this.#queue.length === 0) {
       const message = this.#next();
       if (message === EMPTY) return EMPTY;
@@ -105,7 +89,10 @@ export class Receiver {
     } catch (error) {
       this.#failure = { error };
     }
-    trim(this.#queue, this.#limit, this.#overflow);
+    this.applyLimit();
+  }
+  protected applyLimit(): void {
+    trim(this.#queue, this.limit, this.overflow);
   }
 
   #next(): unknown {

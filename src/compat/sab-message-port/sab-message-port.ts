@@ -86,7 +86,7 @@ export class SABMessagePort {
       this.#lifeline = null;
       return true;
     };
-    this.#end?.askForPeer(() => this.#lifeline === port && lifeline.gone() && end());
+    this.#end?.side.askForPeer(() => this.#lifeline === port && lifeline.gone() && end());
     const closed = (): void => {
       if (end()) this.#end?.peerLost();
     };

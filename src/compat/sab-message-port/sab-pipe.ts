@@ -90,11 +90,11 @@ export class SABPipe {
     this.#end = shared?.end ?? new End(memory.views.words, pipePlaces(role, memory));
     if (role === 'w') {
       this.#sender = new Sender(memory, this.#end.side.dataBell(), queueLimit, this.#end);
-      this.#end.serve(this.#sender, null);
+      this.#end.sender = this.#sender;
       if (this.#end.side.tookOver) this.#sender.takeOver();
     } else {
       this.#receiver = new Receiver(memory, this.#end.side.spaceBell(), queueLimit, shared?.beside ?? NOTHING_BESIDE);
-      this.#end.serve(null, this.#receiver);
+      this.#end.receiver = this.#receiver;
       this.#end.failed = (error) => this.#handError(error);
     }
   }

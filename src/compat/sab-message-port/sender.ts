@@ -14,7 +14,7 @@ import { type Bell, FULL } from '../../ring/producer.ts';
 import { forgetBacklog, noteBacklog, type Waiting } from './backlogs.ts';
 import type { PipeMemory } from './layout.ts';
 import { LiveOutbox } from './live-outbox.ts';
-import { checkLimit, type OverflowCallback } from './live-queue.ts';
+import { Limited } from './live-queue.ts';
 import { REST } from './long-message.ts';
 import { PipeEncoder } from './pipe-encoder.ts';
 import { PipeSink } from './pipe-sink.ts';
@@ -30,7 +30,7 @@ const NO_BYTES: Aside = { bytes: new Uint8Array(0), home: undefined };
 const WANTED_MORE = 64;
 const WRITTEN: Promise<void> = Promise.resolve();
 
-export class Sender {
+export class Sender extends Limited {
   readonly #memory: PipeMemory;
   readonly #words: Int32Array;
   readonly #tailWord: number = 0;
@@ -46,33 +46,17 @@ export class Sender {
   #batch: Settleable<void> | null = null;
   /** Bytes the next message is expected to take: a little more than the last one did. */
   #wanted = WANTED_MORE;
-  #limit: number | null;
-  #overflow: OverflowCallback = null;
 
   constructor(memory: PipeMemory, bell: Bell, queueLimit: number | null, owner: SenderOwner) {
+    super(queueLimit);
     this.#memory = memory;
     this.#words = memory.lane.words;
     this.#tailWord = memory.lane.block + TAIL;
     this.#bell = bell;
     this.#encoder = new PipeEncoder(memory);
     this.#aside = new AsideEncoder(this.#encoder, MESSAGE_BYTES_MAX);
-    this.#limit = queueLimit;
     this.#owner = owner;
     this.#begin();
-  }
-
-  get queueLimit(): number | null {
-    return this.#limit;
-  }
-  set queueLimit(limit: number | null) {
-    this.#limit = checkLimit(limit);
-    this.#trim();
-  }
-  get onQueueOverflow(): OverflowCallback {
-    return this.#overflow;
-  }
-  set onQueueOverflow(callback: OverflowCallback) {
-    this.#overflow = callback ?? null;
   }
 
   /** Whether a message has not gone into the ring yet. */
@@ -115,7 +99,7 @@ export class Sender {
     const encoder = this.#encoder;
     try {
       // Where there is a limit, it counts what was posted in one turn: so the messages of a turn gather first.
-      const direct = this.#limit === null && this.#outbox.length === 0 && !encoder.busy;
+      const direct = this.limit === null && this.#outbox.length === 0 && !encoder.busy;
       return direct && this.#writeInPlace(message) ? WRITTEN : this.#queue(message);
     } finally {
       if (encoder.special) encoder.done();
@@ -147,9 +131,13 @@ export class Sender {
       noteBacklog(this.#owner);
     }
     const { promise } = this.#batch;
-    if (this.#limit === null && this.pump()) return promise;
-    this.#owner.kick();
-    this.#trim();
+    let gone = false;
+    try {
+      gone = this.limit === null && this.pump();
+    } finally {
+      if (!gone) this.#owner.kick();
+    }
+    this.applyLimit();
     return promise;
   }
 
@@ -163,8 +151,8 @@ export class Sender {
   /** Moves the queue into the ring as far as it fits; whether it is empty now. */
   pump(): boolean {
     if (!this.backlog) return true;
-    // A claim is open.
-    if (this.#encoder.busy) return false;
+    // A claim is open, or the overflow callback has the queue.
+    if (this.#encoder.busy || this.#outbox.shown) return false;
     try {
       this.#catchUp();
       this.#backlog.pump();
@@ -207,8 +195,8 @@ export class Sender {
     batch.resolve();
   }
 
-  #trim(): void {
-    this.#outbox.trim(this.#limit, this.#overflow, (message) => {
+  protected applyLimit(): void {
+    this.#outbox.trim(this.limit, this.overflow, (message) => {
       try {
         this.#snapshot(message);
       } finally {
@@ -251,8 +239,6 @@ export class Sender {
     const further = (tail & 7) === 0 && ((tail - this.#sink.position) | 0) > 0;
     if (!further || this.#encoder.busy || (tail - Atomics.load(words, block + HEAD)) >>> 0 > capacity) return;
     this.#begin();
-    if (this.#outbox.halfway === 0) return;
-    this.#giveUp(disposedError);
-    this.#outbox.clear();
+    if (this.#outbox.halfway !== 0) this.#giveUp(disposedError);
   }
 }
