@@ -66,6 +66,8 @@ export interface CodecOptions {
    * clone carries them faster. Default: none.
    */
   readonly besideTextMin?: number;
+  /** Refuse such objects, and texts that are the value itself, if the text is not ASCII (encoder only). Default: none. */
+  readonly besideWideTextMin?: number;
   /** Characters in all texts of such an object at the most; default: any number. */
   readonly besideTextMax?: number;
 }

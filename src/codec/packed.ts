@@ -46,6 +46,7 @@ export class PackedEncoder implements Encoder {
     const { count, bytes } = knownTextBounds(this.#options);
     this.#writer = new this.#Writer(this.#options.exactArrays ?? false, count, bytes);
     this.#writer.besideTextMin = this.#options.besideTextMin ?? Number.POSITIVE_INFINITY;
+    this.#writer.besideWideTextMin = this.#options.besideWideTextMin ?? Number.POSITIVE_INFINITY;
     return this.#writer;
   }
 
@@ -85,7 +86,8 @@ export class PackedEncoder implements Encoder {
         writer.failIfRevoked(error);
         throw error;
       }
-      if (isFlat(value, this.#options.besideTextMax ?? Number.POSITIVE_INFINITY)) {
+      const textMax = this.#options.besideTextMax ?? Number.POSITIVE_INFINITY;
+      if (typeof value === 'string' ? value.length <= textMax : isFlat(value, textMax)) {
         writer.known?.goesBeside();
         return REFUSED;
       }
@@ -96,12 +98,14 @@ export class PackedEncoder implements Encoder {
       else this.#settle(writer, succeeded, false);
     }
     // Its other members are not for the runtime's clone: once more, all of it here.
-    const { besideTextMin } = writer;
+    const { besideTextMin, besideWideTextMin } = writer;
     writer.besideTextMin = Number.POSITIVE_INFINITY;
+    writer.besideWideTextMin = Number.POSITIVE_INFINITY;
     try {
       return this.encodeInto(value, memory, offset, limit, learn);
     } finally {
       writer.besideTextMin = besideTextMin;
+      writer.besideWideTextMin = besideWideTextMin;
     }
   }
 

@@ -1,4 +1,5 @@
 // Sends a value beside the lane, by the medium's own way, and its place in the order through the lane: a marker.
+import { isSameText } from '../codec/same-text.ts';
 import { ClosedError } from '../errors.ts';
 import { KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { SIDE_VALUES_MAX } from '../limits.ts';
@@ -30,7 +31,7 @@ export class BesideSender {
    * then the codec teaches it to the receiver, and from there on its number travels.
    */
   isFasterFor(value: string): boolean {
-    if (value.length < this.#beside.textMin || isSame(value, this.#lastNativeText)) return false;
+    if (value.length < this.#beside.textMin || isSameText(value, this.#lastNativeText)) return false;
     if (value.length > this.#messageMax) return false;
     this.#lastNativeText = value;
     return true;
@@ -96,25 +97,6 @@ export class BesideSender {
   forgetFull(): void {
     this.#wasFull = false;
   }
-}
-
-/** Characters at each of three places. */
-const SAMPLE = 16;
-
-/**
- * Whether two long texts are equal. JavaScriptCore compares all of two texts of one length before it says that they are not: 2 us
- * for 64 Ki characters, 10 for 256 Ki, as much as the message itself costs.
- */
-function isSame(text: string, other: string): boolean {
-  const { length } = text;
-  if (length !== other.length) return false;
-  const middle = length >>> 1;
-  for (let i = 0; i < SAMPLE; i++) {
-    if (text.charCodeAt(i) !== other.charCodeAt(i)) return false;
-    if (text.charCodeAt(middle + i) !== other.charCodeAt(middle + i)) return false;
-    if (text.charCodeAt(length - 1 - i) !== other.charCodeAt(length - 1 - i)) return false;
-  }
-  return text === other;
 }
 
 /** The getter of a value closed the port that was to send it. */

@@ -130,6 +130,7 @@ export const platform: Platform = {
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,
+  nativeWideTextMin: Number.POSITIVE_INFINITY,
   isProxy: (): boolean => false,
 
   messageChannel(): readonly [NativePort, NativePort] {

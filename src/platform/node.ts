@@ -57,6 +57,7 @@ export const nodePlatform: Platform = {
   asyncPark: 'doorbell',
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,
+  nativeWideTextMin: Number.POSITIVE_INFINITY,
   isProxy: types.isProxy,
 
   messageChannel(): readonly [NativePort, NativePort] {

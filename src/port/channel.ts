@@ -83,6 +83,7 @@ function openTransport(
         knownTextBytes: texts.bytes,
         exactArrays: options.arrayProperties === 'always',
         besideTextMin: platform.nativeMemberTextMin,
+        besideWideTextMin: platform.nativeWideTextMin,
         besideTextMax: region.messageMax,
       },
       overflow: options.overflow,

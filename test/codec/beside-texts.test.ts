@@ -1,7 +1,7 @@
 // Large texts in flat objects go beside the packed codec where its user says so; what else is in such a value decides.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REFUSED } from '../../src/codec/codec.ts';
+import { NO_ROOM, REFUSED } from '../../src/codec/codec.ts';
 import { PackedDecoder, PackedEncoder } from '../../src/codec/packed.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 
@@ -85,4 +85,35 @@ test('what stands in the way of any clone is an error with its path', () => {
 test('without the option all of it is packed', () => {
   const value = { text: text() };
   assert.deepEqual(pair({ besideTextMin: undefined })(value), value);
+});
+
+test('where only what is not ASCII goes beside, that is found out by trying, and others like it are not tried', () => {
+  const send = pair({ besideTextMin: undefined, besideWideTextMin: MIN, knownTexts: 0 });
+  const wide = (): string => `${text(MIN / 2)}é${text(MIN / 2)}`;
+  for (const value of [text(), { text: text() }, { in: { text: wide() } }, `${text(MIN - 10)}λ`]) {
+    assert.deepEqual(send(value), value);
+  }
+  assert.equal(send(wide()), REFUSED);
+  const after = Array.from({ length: 9 }, () => text());
+  assert.deepEqual(
+    after.map((value) => send(value) === REFUSED),
+    [...Array(8).fill(true), false],
+  );
+  assert.equal(send({ id: 1, text: `λ${wide()}` }), REFUSED);
+  const nested = { in: [wide()] };
+  assert.deepEqual(send(nested), nested);
+  // Where its length is not for the runtime's clone either, it is written here.
+  const long = 'λ'.repeat(MAX + 1);
+  assert.equal(send(long), long);
+});
+
+test('a text that ends where the room does is not taken for one that is not ASCII', () => {
+  const encoder = new PackedEncoder({ besideWideTextMin: MIN, knownTexts: 0 });
+  const decoder = new PackedDecoder();
+  const value = text();
+  let room = MIN;
+  let length = NO_ROOM;
+  while (length === NO_ROOM) length = encoder.encodeInto(value, memory, 0, (room += 4), true);
+  assert.ok(length > 0 && room <= MIN + 16, `${length} in ${room}`);
+  assert.equal(decoder.decode(memory, 0, length), value);
 });

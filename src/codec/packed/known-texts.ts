@@ -11,6 +11,7 @@
 // K3. Both sides count the same bytes, those of the characters as they were written, without padding. Each holds the
 //     bounds by itself, and would otherwise forget other texts than its peer does.
 import { KNOWN_TEXT_CANDIDATES, KNOWN_TEXTS_ALIKE_MAX } from '../../limits.ts';
+import { isSameText } from '../same-text.ts';
 import { ARGUMENT_MAX } from './format.ts';
 
 interface Known {
@@ -67,7 +68,7 @@ export class KnownTexts {
     const known = this.#known;
     for (let i = 0; i < known.length; i++) {
       const entry = known[i]!;
-      if (entry.fingerprint !== fingerprint || entry.text !== text) continue;
+      if (entry.fingerprint !== fingerprint || !isSameText(entry.text, text)) continue;
       // The same characters may lie elsewhere now; next time the addresses will be equal.
       entry.text = text;
       entry.used = ++this.#clock;

@@ -88,7 +88,26 @@ function writeLong(writer: PackedWriter, text: string, at: number): number {
   }
   // A text that is the value itself was not sent beside by those who could have: they know why.
   if (length >= writer.besideTextMin && writer.depth === 1) throw BESIDE_SIGNAL;
+  if (length >= writer.besideWideTextMin && writer.depth <= 1) return writeIfAscii(writer, text, at);
   return writeWhole(writer, text, at);
+}
+
+/** Large texts that are taken for what the last one turned out to be, twice as many each time: to try in vain costs twice what is won. */
+const TAKEN_FOR_WIDE_MIN = 8;
+const TAKEN_FOR_WIDE_MAX = 64;
+
+/** @throws BESIDE_SIGNAL if it is not, or probably not */
+function writeIfAscii(writer: PackedWriter, text: string, at: number): number {
+  if (writer.takenForWide > 0) {
+    writer.takenForWide--;
+    throw BESIDE_SIGNAL;
+  }
+  if (text.length + 4 > (writer.end - at - 1) * 4) throw NO_ROOM_SIGNAL;
+  const next = WIDE.test(text) ? -1 : writeAscii(writer, text, at);
+  writer.wideRun = next >= 0 ? 0 : Math.min(Math.max(writer.wideRun * 2, TAKEN_FOR_WIDE_MIN), TAKEN_FOR_WIDE_MAX);
+  if (next >= 0) return next;
+  writer.takenForWide = writer.wideRun;
+  throw BESIDE_SIGNAL;
 }
 
 /** The number, the text, and the numbers that the decoder is to forget. */
@@ -115,24 +134,33 @@ function looksAscii(text: string): boolean {
   return seen < 0x80;
 }
 
+/**
+ * Writes a text if it is ASCII, else returns -1. ASCII is UTF-8 of equal length, and nothing else is. There must be room for four
+ * bytes more, which let anything else show: a writer that stops at the limit stops at most three bytes before it.
+ */
+function writeAscii(writer: PackedWriter, text: string, at: number): number {
+  if (!looksAscii(text)) return -1;
+  const length = text.length;
+  const next = at + 1 + ((length + 3) >>> 2);
+  writer.words[next - 1] = 0; // padding
+  if (writer.memory.text.utf8Write(text, (at + 1) * 4, length + 4) !== length) return -1;
+  writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
+  return next;
+}
+
 function writeWhole(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
   if (length > ARGUMENT_MAX) throw REFUSED_SIGNAL;
   const offset = (at + 1) * 4;
   const room = (writer.end - at - 1) * 4;
   if (length > room) throw NO_ROOM_SIGNAL;
+  const memory = writer.memory.text;
+  if (!memory.latin1First && room >= length + 4) {
+    const ascii = writeAscii(writer, text, at);
+    if (ascii >= 0) return ascii;
+  }
   const next = at + 1 + ((length + 3) >>> 2);
   writer.words[next - 1] = 0; // padding
-  const memory = writer.memory.text;
-  // ASCII is UTF-8 of equal length, and nothing else is. The four bytes more let anything else show: a writer that
-  // stops at the limit stops at most three bytes before it.
-  if (!memory.latin1First && room >= length + 4 && looksAscii(text)) {
-    if (memory.utf8Write(text, offset, length + 4) === length) {
-      writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;
-      return next;
-    }
-    writer.words[next - 1] = 0;
-  }
   if (!WIDE.test(text)) {
     memory.latin1Write(text, offset, length);
     writer.words[at] = (length << TAG_BITS) | TAG_TEXT_LATIN1;

@@ -48,6 +48,11 @@ export class PackedWriter {
   memory!: Memory;
   /** Characters from which on a text among the members of the value goes by another way, see CodecOptions. */
   besideTextMin: number = Number.POSITIVE_INFINITY;
+  /** The same for a text that is not ASCII, or is the value. */
+  besideWideTextMin: number = Number.POSITIVE_INFINITY;
+  /** So many of these are not to be tried, of so many in a row. */
+  takenForWide: number = 0;
+  wideRun: number = 0;
   /** Characters up to which a text is written one by one. */
   loopMax: number = 0;
   /** One past the last word that may be written. */
