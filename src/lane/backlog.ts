@@ -134,7 +134,8 @@ export class Backlog {
       if (held === undefined) frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
       else {
         try {
-          frames.push([kind, markerOf(this.#beside.post(held.value, held.transfer))]);
+          const number = this.#beside.post(held.value, held.transfer);
+          frames.push([kind, markerOf(number, this.#beside.postedWhere)]);
         } catch (error) {
           this.#giveUp(held, error);
         }
@@ -201,8 +202,8 @@ export class Backlog {
 }
 
 /** What stands in the lane, or in its stead in the left-over, in place of the value with this number. */
-export function markerOf(number: number): Uint8Array {
+export function markerOf(number: number, where: number): Uint8Array {
   const bytes = new Uint8Array(MARKER_BYTES);
-  new Int32Array(bytes.buffer)[0] = number;
+  new Int32Array(bytes.buffer).set([number, where]);
   return bytes;
 }

@@ -63,7 +63,7 @@ export class BesideSender {
       throw shutMeanwhile();
     }
     this.#sink.views.words[offset >>> 2] = number;
-    this.#sink.views.words[(offset >>> 2) + 1] = 0;
+    this.#sink.views.words[(offset >>> 2) + 1] = this.#beside.postedWhere;
     this.#sink.commit(MARKER_BYTES, KIND_SIDE);
     return true;
   }

@@ -27,6 +27,8 @@ export interface Beside {
   readonly late: boolean;
   /** Values posted so far. */
   readonly posted: number;
+  /** Where the last one went, as `take` over there must be told. */
+  readonly postedWhere: number;
   /**
    * Posts a value and returns its number. What is in `transfer` moves now.
    * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was posted
@@ -36,10 +38,10 @@ export interface Beside {
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue;
   /** Leaves what did not go out for the other side to read behind everything else. The last thing an ending side does. */
   leave(frames: readonly SpilledFrame[]): void;
-  /** Takes value `number`; `undefined` while it has not arrived. */
-  take(number: number): BesideValue | undefined;
+  /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
+  take(number: number, where: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
-  has(number: number): boolean;
+  has(number: number, where: number): boolean;
   /**
    * Nobody will ever have this value: the other ends of what has moved with it are to know. A function of its own, which
    * leads to nobody.
@@ -62,6 +64,7 @@ export const NOTHING_BESIDE: Beside = {
   textMin: Number.POSITIVE_INFINITY,
   late: false,
   posted: 0,
+  postedWhere: 0,
   post: refuse,
   holdBack: refuse,
   leave: () => {},

@@ -1,49 +1,83 @@
-// Says in shared memory that one side of a channel has ended. Leads to nobody who uses the side: it may be garbage, or nobody's.
+// Says in shared memory that one side of a channel has ended, and wakes the other one.
 import type { NativePair } from '../memory/handshake.ts';
 import * as layout from '../memory/layout.ts';
 import { CLOSE_CODES } from '../memory/layout.ts';
 import type { CloseReason } from '../outcome.ts';
 import { SharedPlace } from '../wait/park-place.ts';
 import { ANYTHING, PASSED, Waker } from '../wait/signal.ts';
-import { NativeEnds } from './native-ends.ts';
 
-/** Says in shared memory that one side has ended, and wakes the other one. What was sent must be published by then. */
+/** The words of a channel, and which of them are this side's and the other one's. */
+export interface SideWords {
+  readonly words: Int32Array;
+  /** Word indexes of the side blocks. */
+  readonly here: number;
+  readonly there: number;
+}
+
+/** How one end of a channel wakes the other, and what it closes at its end. */
+export interface EndLines {
+  doorbell(): void;
+  above(): void;
+  /** Tells of the end, however the other one sleeps, unless what is closed tells. */
+  tellEnd(): void;
+  /** @param attached whether a thread has the other end */
+  close(attached: boolean): void;
+}
+
+/** The native ports of a handle that nobody will attach. */
+class NativeLines implements EndLines {
+  readonly #natives: NativePair;
+
+  constructor(natives: NativePair) {
+    this.#natives = natives;
+  }
+  doorbell(): void {
+    this.#natives.tether.postMessage(0);
+  }
+  above(): void {
+    this.doorbell();
+  }
+  tellEnd(): void {}
+  close(): void {
+    this.#natives.tether.close();
+    this.#natives.side.close();
+  }
+}
+
 export class EndTeller {
-  readonly #words: Int32Array;
-  /** Word indexes of the ending side's and the other side's block. */
-  readonly #here: number;
-  readonly #there: number;
-  readonly natives: NativeEnds;
+  readonly #side: SideWords;
+  readonly #lines: EndLines;
 
-  constructor(words: Int32Array, here: number, there: number, natives: NativeEnds) {
-    this.#words = words;
-    this.#here = here;
-    this.#there = there;
-    this.natives = natives;
+  constructor(side: SideWords, lines: EndLines) {
+    this.#side = side;
+    this.#lines = lines;
   }
 
-  /** @param end the side that ends */
-  static of(words: Int32Array, end: 0 | 1, natives: NativePair): EndTeller {
+  /** For an end that was never opened. */
+  static of(words: Int32Array, end: 0 | 1, lines: EndLines | NativePair): EndTeller {
     const [here, there] = end === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
-    return new EndTeller(words, here, there, new NativeEnds(natives));
+    return new EndTeller({ words, here, there }, 'close' in lines ? lines : new NativeLines(lines));
   }
 
-  /** @param spilled frames left in the side channel */
+  /**
+   * What was sent must be published by then.
+   * @param spilled frames left in the side channel
+   */
   tell(reason: CloseReason, spilled: number): void {
-    Atomics.store(this.#words, this.#here + layout.SPILLED, spilled);
+    const { words, here, there } = this.#side;
+    Atomics.store(words, here + layout.SPILLED, spilled);
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with Life.over.
-    Atomics.store(this.#words, this.#here + layout.CLOSED, CLOSE_CODES[reason]);
-    const doorbell = (): void => this.natives.doorbell();
-    new Waker(
-      new SharedPlace(this.#words, this.#there + layout.PARK),
-      ANYTHING | PASSED,
-      doorbell,
-      this.#here + layout.WAKES,
-    ).ring();
+    Atomics.store(words, here + layout.CLOSED, CLOSE_CODES[reason]);
+    const doorbell = (): void => this.#lines.doorbell();
+    const above = (): void => this.#lines.above();
+    const place = new SharedPlace(words, there + layout.PARK);
+    new Waker(place, ANYTHING | PASSED, doorbell, here + layout.WAKES, undefined, above).ring();
+    this.#lines.tellEnd();
   }
 
-  closeNatives(): void {
+  closeLines(): void {
+    const { words, there } = this.#side;
     // SYNC attach-once: a plain look; pairs with claimSide. A side that is taken right now closes them itself.
-    this.natives.close(Atomics.load(this.#words, this.#there + layout.ATTACHED) !== 0);
+    this.#lines.close(Atomics.load(words, there + layout.ATTACHED) !== 0);
   }
 }

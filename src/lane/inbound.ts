@@ -184,10 +184,11 @@ export class LaneInbound {
       if (tag === KIND_SIDE) {
         if (length < MARKER_BYTES) throw shortMarker(length);
         const number = source.views.words[offset >>> 2] as number;
-        const found = this.#beside.take(number);
+        const where = source.views.words[(offset >>> 2) + 1] as number;
+        const found = this.#beside.take(number, where);
         // Where a native port cannot be read at will the marker may be quicker than the value: it stays in the lane,
         // and the value's arrival makes us look again.
-        this.#awaited = found === undefined && this.#beside.late ? () => this.#beside.has(number) : undefined;
+        this.#awaited = found === undefined && this.#beside.late ? () => this.#beside.has(number, where) : undefined;
         if (this.#awaited !== undefined) return EMPTY;
         this.#notes.besideTaken(number + 1);
         this.#leave();
@@ -279,7 +280,8 @@ export class LaneInbound {
     this.ports = NO_PORTS;
     if (kind === KIND_SIDE) {
       if (length < MARKER_BYTES) throw shortMarker(length);
-      return this.#besides(this.#beside.take(whole.words[start >>> 2] as number));
+      const at = start >>> 2;
+      return this.#besides(this.#beside.take(whole.words[at] as number, whole.words[at + 1] as number));
     }
     const decoder = this.#decoders.get(kind);
     if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });

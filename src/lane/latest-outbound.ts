@@ -200,7 +200,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     for (const { kind, bytes, held } of this.#outbox.takeAll()) {
       const number = held === undefined ? undefined : this.#postHeld(held);
       if (held === undefined) frames.push([kind, bytes.slice()]);
-      else if (number !== undefined) frames.push([kind, markerOf(number)]);
+      else if (number !== undefined) frames.push([kind, markerOf(number, this.#side.postedWhere)]);
     }
     this.#left += frames.length;
     if (frames.length > 0) this.#side.leave(frames);
@@ -305,7 +305,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #publishMarker(number: number): void {
     const at = this.#slots.offset >>> 2;
     this.#views.words[at] = number;
-    this.#views.words[at + 1] = 0;
+    this.#views.words[at + 1] = this.#side.postedWhere;
     this.#publish(MARKER_BYTES, KIND_SIDE, number);
   }
 

@@ -25,9 +25,10 @@ function endHandle(value: object): void {
     // What only looks like a handle, or one whose channel has ended. If ports of it are here they are closed all the same.
     return;
   }
+  if (opened.natives === undefined) return;
   const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives);
   teller.tell('dropped', 0);
-  teller.closeNatives();
+  teller.closeLines();
 }
 
 /** Every object in a value, each once. */

@@ -19,6 +19,7 @@
 //
 //   word  byte   name            written by  line  meaning
 //   0     0      REST            both        0     0 awake, else how this agent rests as far as this link goes
+//   1     4      RESTS           this agent  0     times it went to rest there
 //   16    64     READY           both        1     ready set: which channels the other agent has something to say about
 import { READY_SUMMARY_WORDS, readyWords } from './ready-set.ts';
 
@@ -28,6 +29,7 @@ export const SLEEPS = 1;
 export const AGENT_PAGE_BYTES = 64;
 
 export const REST = 0;
+export const RESTS = 1;
 export const READY = 16;
 /** Words of a side block: whole pairs of lines, which processors fetch together. */
 const SIDE_WORDS: number = (READY + readyWords(READY_SUMMARY_WORDS) + 31) & -32;

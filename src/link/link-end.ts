@@ -21,6 +21,8 @@ export class LinkEnd {
   readonly #tell = (bit: number): void => {
     for (let seat = bit; seat < this.#seats.length; seat += this.#ready.seats) this.#seats[seat]?.marked();
   };
+  /** Not in the middle of whoever goes to rest. */
+  readonly #tellLater = (bit: number): void => queueMicrotask(() => this.#tell(bit));
 
   /**
    * @param ready this agent's ready set in the page of this link
@@ -56,9 +58,19 @@ export class LinkEnd {
     if (this.#announced !== (ABOVE | DATA)) announce(this.#rest, ABOVE, DATA);
   }
 
-  /** Rests with the event loop; tells who was marked before. */
+  /** Rests with the event loop, if it does not yet; tells who was marked before, later. */
   restOnLoop(loop: EventLoopWait): void {
-    while (!loop.park(DATA, () => this.take()));
+    while (this.#announced === AWAKE && !loop.park(DATA, () => this.#ready.take(this.#tellLater)));
+  }
+
+  /**
+   * Somebody has rung for this event loop: tells who was marked, and rests again for the others, of which none may have
+   * anything to do, and so no reason to rest.
+   */
+  rung(loop: EventLoopWait): void {
+    this.wake();
+    this.take();
+    this.restOnLoop(loop);
   }
 
   /** This agent runs: it looks before it rests again. */

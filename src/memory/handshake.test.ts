@@ -16,7 +16,7 @@ const TEXTS = { count: 16, bytes: 1024 };
 
 function handle(region: Region = allocateRegion(1024, 1024, 1000)): { remote: Remote; close(): void } {
   const { near, far } = createNatives();
-  const remote = createHandle(region, 1, far, null, TEXTS);
+  const remote = createHandle(region, 1, { far }, null, TEXTS, null);
   return {
     remote,
     close() {

@@ -25,6 +25,8 @@ export interface RemoteHandle {
   readonly side: unknown;
   /** The page that speaks for the creating thread's life, if somebody watches it: life-page.ts. */
   readonly life: SharedArrayBuffer | null;
+  /** What the creating thread tells of itself, if it has the other end. */
+  readonly agent: unknown;
   /** What both ends remember of large texts. */
   readonly texts: TextBounds;
 }
@@ -46,23 +48,31 @@ export interface Remote extends RemoteHandle {
   readonly transfer: TransferList;
 }
 
+/** The native ports of a handle that is made, there when they are asked for. */
+export interface HandleNatives {
+  readonly far: NativePair;
+}
+
+/** @param texts kept as they are: copies of the handle share them, and its transfer list keeps them alive */
 export function createHandle(
   region: Region,
   end: 0 | 1,
-  natives: NativePair,
+  natives: HandleNatives,
   life: SharedArrayBuffer | null,
   texts: TextBounds,
+  agent: unknown,
 ): Remote {
-  const handle: RemoteHandle = {
-    type: HANDLE_TYPE,
-    version: LAYOUT_VERSION,
-    end,
-    memory: region.memory,
-    ...natives,
-    life,
-    texts: { ...texts },
+  const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, memory: region.memory, life, agent, texts };
+  let transfer: TransferList | undefined;
+  const makeTransfer = (): TransferList => {
+    const list = [natives.far.tether, natives.far.side] as unknown as TransferList;
+    return Object.defineProperty(list, Symbol('handle'), { value: texts });
   };
-  return Object.defineProperty(handle, 'transfer', { value: transferOf(handle), enumerable: false }) as Remote;
+  return Object.defineProperties(handle, {
+    tether: { enumerable: true, get: () => natives.far.tether },
+    side: { enumerable: true, get: () => natives.far.side },
+    transfer: { enumerable: false, get: () => (transfer ??= makeTransfer()) },
+  }) as unknown as Remote;
 }
 
 /** The two native ports that one end of a channel holds. */
@@ -92,19 +102,22 @@ export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1): boolean
 export interface OpenedHandle {
   readonly end: 0 | 1;
   readonly region: Region;
-  readonly natives: NativePair;
+  /** None where the handle has never left the thread that made it. */
+  readonly natives: NativePair | undefined;
   readonly life: SharedArrayBuffer | null;
   readonly texts: TextBounds;
+  readonly agent: unknown;
 }
 
 /**
  * Checks a handle that arrived in this thread and claims its end of the channel.
  * @param by as in `claimSide`
+ * @param isOwn whether this thread has made it, and never handed it on
  * @throws UsageError ERR_HANDLE if it is no handle, has lost its native ports, was handed on, or was attached before;
  *   nothing was claimed then, so that the rightful receiver still can
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
-export function openHandle(value: unknown, by: 1 | 2 = 1): OpenedHandle {
+export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): OpenedHandle {
   checkSharedMemory('attach');
   const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
@@ -113,7 +126,7 @@ export function openHandle(value: unknown, by: 1 | 2 = 1): OpenedHandle {
       { value: handle.version, limit: LAYOUT_VERSION },
     );
   }
-  const natives = nativesOf(handle, 'attach');
+  const natives = isOwn ? undefined : nativesOf(handle, 'attach');
   const texts = textBoundsOf(handle.texts);
   const region = openRegion(handle.memory);
   if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
@@ -124,14 +137,19 @@ export function openHandle(value: unknown, by: 1 | 2 = 1): OpenedHandle {
   const attached = blockOf(end) + ATTACHED;
   if (Atomics.load(words, attached) !== 0) throw attachedBefore();
   // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
-  const own = [natives.tether, natives.side];
-  const moved = platform.movesWhole ? platform.moveHere(own) : own;
+  const moved = natives && movedHere(natives);
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
-  if (moved === undefined && Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) === 0) throw handedOn();
+  const otherEnded = Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) !== 0;
+  if (natives !== undefined && moved === undefined && !otherEnded) throw handedOn();
   if (!claimSide(words, end, by)) throw attachedBefore();
-  const [tether = natives.tether, side = natives.side] = moved ?? [];
   const life = isLifePage(handle.life) ? handle.life : null;
-  return { end, region, natives: { tether, side }, life, texts };
+  return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent };
+}
+
+function movedHere({ tether, side }: NativePair): NativePair | undefined {
+  const own = [tether, side];
+  const [movedTether, movedSide] = (platform.movesWhole ? platform.moveHere(own) : own) ?? [];
+  return movedTether && movedSide && { tether: movedTether, side: movedSide };
 }
 
 /**

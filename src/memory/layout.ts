@@ -26,6 +26,7 @@
 //   0     0      PARK            both        0     0 awake, else how this side sleeps and what it waits for
 //   1     4      INTERRUPT       both        0     0, or the out-of-band word for this side
 //   2     8      AWAITED         this side   0     position in its outbound lane that this side sleeps for, if PARK says so
+//   3     12     SEAT            this side   0     0, or 1 + its seat in the ready set of the link that it has joined
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
 //   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
@@ -68,6 +69,7 @@ export const DATA = 256;
 export const PARK = 0;
 export const INTERRUPT = 1;
 export const AWAITED = 2;
+export const SEAT = 3;
 export const CLOSED = 16;
 export const SPILLED = 17;
 export const ATTACHED = 18;

@@ -8,13 +8,17 @@ import {
   type NativePair,
   openHandle,
   type Remote,
+  type RemoteHandle,
   type TextBounds,
   takeSide,
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
+import { agentLinks, isCard } from '../transport/thread/agent-links.ts';
+import { Invitation } from '../transport/thread/invitation.ts';
 import { watchHandle } from '../transport/thread/remains.ts';
-import { ThreadTransport } from '../transport/thread/thread-ring.ts';
+import { ThreadLink } from '../transport/thread/thread-link.ts';
+import { ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,
@@ -34,7 +38,7 @@ interface Opened {
 }
 
 /** How one end looks after the thread at the other. */
-export type Watch = Pick<SharedRingOptions, 'livenessSliceMs' | 'peerEndTold' | 'startTimeoutMs'>;
+export type Watch = Pick<SharedRingOptions, 'livenessSliceMs' | 'startTimeoutMs'> & Pick<Way, 'peerEndTold'>;
 
 /** Whoever has the other end may take it any time, and may be killed in any way. */
 const WATCH_ANYBODY: Watch = {
@@ -43,38 +47,43 @@ const WATCH_ANYBODY: Watch = {
   startTimeoutMs: Number.POSITIVE_INFINITY,
 };
 
-export function openPort(
-  region: Region,
-  side: 0 | 1,
-  natives: NativePair,
-  peerLife: SharedArrayBuffer | null,
-  options: Resolved,
-  texts: TextBounds,
-  watch: Watch,
-): Opened {
+/** A channel's end that stays in the thread that makes it, and what goes with the handle of the other one. */
+export interface Made extends Opened {
+  readonly remote: Remote;
+  readonly region: Region;
+}
+
+/** @param peerLife the page that will speak for the life of the thread that gets the handle, if there is one */
+export function makeChannel(options: Resolved, peerLife: SharedArrayBuffer | null, watch: Watch = WATCH_ANYBODY): Made {
+  const region = allocateRegion(options.capacityBytes, options.capacityBytes, options.maxMessageBytes);
+  takeSide(region, 0);
+  const agent = agentLinks();
+  const texts = textsOf(options);
+  const invitation = new Invitation(texts, agent);
   let transport!: ThreadTransport;
   const port = new Port((events) => {
-    transport = openTransport(region, side, natives, peerLife, options, texts, watch, events);
+    const way: Way = { ...watch, first: invitation.near, agent, peerLife, life: ownLife() };
+    transport = openTransport(region, 0, way, options, texts, watch, events);
     return transport;
   });
-  return { port, transport };
+  invitation.keep(transport.lines);
+  const remote = watchHandle(createHandle(region, 1, invitation, ownLife(), texts, agent.card), invitation);
+  return { port, transport, region, remote };
 }
 
 function openTransport(
   region: Region,
   side: 0 | 1,
-  natives: NativePair,
-  peerLife: SharedArrayBuffer | null,
+  way: Way,
   options: Resolved,
   texts: TextBounds,
-  watch: Watch,
+  { livenessSliceMs, startTimeoutMs }: Watch,
   events: TransportEvents,
 ): ThreadTransport {
   return new ThreadTransport(
     region,
     side,
-    natives,
-    peerLife,
+    way,
     {
       codec: codecOfName(options.codec),
       codecs: CODECS,
@@ -91,7 +100,8 @@ function openTransport(
       outboxLimit: options.outboxBytes,
       spinUs: options.spinMicroseconds,
       asyncPark: options.eventLoopWait,
-      ...watch,
+      livenessSliceMs,
+      startTimeoutMs,
     },
     events,
   );
@@ -118,14 +128,8 @@ export function textsOf(options: Resolved): TextBounds {
 export function channel<In = unknown, Out = unknown>(
   options?: ChannelOptions,
 ): { readonly port: Port<In, Out>; readonly remote: Remote } {
-  const resolved = resolveOptions(options);
-  const { region, near, far } = makeChannel(resolved);
-  takeSide(region, 0);
-  const { port } = openPort(region, 0, near, null, resolved, textsOf(resolved), WATCH_ANYBODY);
-  return {
-    port: port as Port<In, Out>,
-    remote: watchHandle(createHandle(region, 1, far, ownLife(), textsOf(resolved))),
-  };
+  const { port, remote } = makeChannel(resolveOptions(options), null);
+  return { port: port as Port<In, Out>, remote };
 }
 
 /**
@@ -145,22 +149,15 @@ export function channel<In = unknown, Out = unknown>(
  */
 export function pair(options?: PairOptions): [Remote, Remote] {
   const resolved = resolvePairOptions(options);
-  const { region, near, far } = makeChannel(resolved);
-  const texts = textsOf(resolved);
-  // Neither end is in this thread: who attaches tells the other one of its life.
-  return [
-    watchHandle(createHandle(region, 0, near, null, texts)),
-    watchHandle(createHandle(region, 1, far, null, texts)),
-  ];
-}
-
-export function makeChannel(options: Resolved): {
-  readonly region: Region;
-  readonly near: NativePair;
-  readonly far: NativePair;
-} {
-  const region = allocateRegion(options.capacityBytes, options.capacityBytes, options.maxMessageBytes);
-  return { region, ...createNatives() };
+  const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
+  const natives = createNatives();
+  // Neither end is in this thread: who attaches tells the other one of its life, and of its links.
+  const remoteOf = (end: 0 | 1, ports: NativePair): Remote => {
+    const texts = textsOf(resolved);
+    const invitation = new Invitation(texts, undefined, ports);
+    return watchHandle(createHandle(region, end, invitation, null, texts, null), invitation);
+  };
+  return [remoteOf(0, natives.near), remoteOf(1, natives.far)];
 }
 
 /**
@@ -181,11 +178,15 @@ export function attachTransport(
   events: TransportEvents,
 ): ThreadTransport {
   const resolved = resolvePortOptions(options);
-  const { end, region, natives, life, texts } = openHandle(remote);
+  const agent = agentLinks();
+  const own = agent.unsent.get((remote as Partial<RemoteHandle> | undefined)?.texts as object);
+  const { end, region, natives, life: peerLife, texts, agent: told } = openHandle(remote, 1, own !== undefined);
+  const first = new ThreadLink(natives ?? (() => createNatives().near));
   const watch: Watch = { ...WATCH_ANYBODY, livenessSliceMs };
-  const transport = openTransport(region, end, natives, life, resolved, texts, watch, events);
-  const own = ownLife();
-  if (own !== null) transport.announceLife(own);
-  transport.hello();
+  const way: Way = { first, agent, peerLife, life: ownLife(), peerEndTold: false };
+  const transport = openTransport(region, end, way, resolved, texts, watch, events);
+  const maker = own?.spend();
+  if (maker !== undefined) transport.joinSelf(maker);
+  else transport.introduce(isCard(told) ? told : undefined, end === 1);
   return transport;
 }

@@ -2,18 +2,17 @@
 import { platformStart } from '#platform';
 import { UsageError } from '../errors.ts';
 import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
-import { createHandle, takeSide } from '../memory/handshake.ts';
 import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
 import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, endedOn, tellEnded } from '../memory/life-page.ts';
 import type { Region } from '../memory/region.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
 import type { Href } from '../platform/host-types.ts';
-import { makeChannel, openPort, textsOf, type Watch } from './channel.ts';
+import { makeChannel, type Watch } from './channel.ts';
 import { type ChannelOptions, type PortOptions, portOptionsOf, type Resolved, resolveOptions } from './options.ts';
 import type { Port } from './port.ts';
 import type { SpawnedWorker } from './spawned-worker.ts';
-import { ownLife, type SpawnData } from './start-data.ts';
+import type { SpawnData } from './start-data.ts';
 
 /** What people look for beside the channel's options. */
 const OPTIONS_OF_WORKERS: readonly string[] =
@@ -69,8 +68,6 @@ export function spawn(
     throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}`);
   }
 
-  const { region, near, far } = makeChannel(resolved);
-  takeSide(region, 0);
   const life = createLifePage();
   const watch: Watch = {
     // While we are blocked nobody can terminate it, and what it does itself its bootstrap tells; terminated before that, or
@@ -79,15 +76,14 @@ export function spawn(
     peerEndTold: tellsEnd,
     startTimeoutMs,
   };
-  const { port, transport } = openPort(region, 0, near, life, resolved, textsOf(resolved), watch);
-  const remote = createHandle(region, 1, far, ownLife(), textsOf(resolved));
+  const { port, transport, region, remote } = makeChannel(resolved, life, watch);
   const data: SpawnData = { remote, life, options: portOptions };
-  // The Worker outlives a port that nobody holds.
-  const watching = new WeakRef(transport);
+  // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same.
+  const { lines } = transport;
   const ended: ThreadEnded = (how, error) => {
     tellEnded(life, how ?? 'terminated');
     // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
-    watching.deref()?.life.peerThreadEnded(how === 'exit' ? endedOn(life) : how, error);
+    lines.tellGone(how === 'exit' ? endedOn(life) : how, error);
   };
   try {
     if (module === undefined) {

@@ -1,6 +1,6 @@
 // Sleeping with the event loop: the thread goes on, and a callback comes when the other side rings.
 import type { ParkPlace } from './park-place.ts';
-import { ASYNC, announce, DOORBELL, withdraw } from './signal.ts';
+import { ABOVE, ASYNC, announce, DOORBELL, withdraw } from './signal.ts';
 
 /** One way for an event loop to sleep. At most one sleep at a time. */
 export interface EventLoopWait {
@@ -67,6 +67,35 @@ export class DoorbellWait implements EventLoopWait {
     announce(this.#place, DOORBELL, interest);
     if (!look()) {
       countSleep(this.#place, this.#sleeps);
+      return true;
+    }
+    withdraw(this.#place);
+    return false;
+  }
+
+  unpark(): void {
+    withdraw(this.#place);
+  }
+}
+
+/** Further up, together with others: who is woken there is told to look (link/). */
+export class AboveWait implements EventLoopWait {
+  readonly #place: ParkPlace;
+  readonly #sleeps: number;
+  readonly #rest: () => void;
+
+  /** @param rest sleeps there */
+  constructor(place: ParkPlace, sleeps: number, rest: () => void) {
+    this.#place = place;
+    this.#sleeps = sleeps;
+    this.#rest = rest;
+  }
+
+  park(interest: number, look: () => boolean): boolean {
+    announce(this.#place, ABOVE, interest);
+    if (!look()) {
+      countSleep(this.#place, this.#sleeps);
+      this.#rest();
       return true;
     }
     withdraw(this.#place);

@@ -6,6 +6,8 @@ import { CLOSED, channel, LayoutError } from '../../src/index.ts';
 import { ATTACHED, CLOSE_CODES, CLOSED as CLOSED_WORD, SIDE_1, SPILLED } from '../../src/memory/layout.ts';
 
 const SPILL = 2;
+/** The address of the channel that the native ports came with. */
+const FOUNDER = 0;
 const LIMIT = 64 * 1024;
 
 for (const [what, memory] of [
@@ -18,7 +20,7 @@ for (const [what, memory] of [
     const words = new Int32Array(remote.memory);
     Atomics.store(words, SIDE_1 + ATTACHED, 1);
     const side = remote.side as { postMessage(message: unknown): void };
-    side.postMessage([SPILL, [[KIND_PACKED, new Uint8Array(memory())]]]);
+    side.postMessage([SPILL, FOUNDER, [[KIND_PACKED, new Uint8Array(memory())]]]);
     Atomics.store(words, SIDE_1 + SPILLED, 1);
     Atomics.store(words, SIDE_1 + CLOSED_WORD, CLOSE_CODES.closed);
     assert.throws(() => port.receive(), LayoutError);

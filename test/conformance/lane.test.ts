@@ -6,10 +6,10 @@ import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox } from '../../src/lane/outbox.ts';
 import { RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../src/lane/ring-records.ts';
-import { SideChannel } from '../../src/lane/side-channel.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
+import { tieOver } from '../kit/tie.ts';
 import { type LaneBench, type LaneOptions, laneConformance } from './lane.ts';
 
 const MESSAGE_MAX = 64 * 1024;
@@ -22,9 +22,8 @@ function ringLane(
   const region = allocateRegion(1024, 1024, MESSAGE_MAX);
   const [lane] = region.lanes;
   const { near, far } = createNatives();
-  const nobody = { arrived: () => {}, closed: () => {} };
-  const sideOut = new SideChannel(near, nobody);
-  const sideIn = new SideChannel(far, nobody);
+  const sideOut = tieOver(near);
+  const sideIn = tieOver(far);
   const relearn = layout.SIDE_1 + layout.RELEARN;
   const out = new LaneOutbound({
     sink: new RingSink(lane, region.views),

@@ -8,8 +8,6 @@ import { within } from '../kit/watchdog.ts';
 /** Loses one message, which has `value` in it and moves `transfer`. Whoever is in the way of the end is closed by `after`. */
 interface Loss {
   readonly options?: ChannelOptions;
-  /** Posted to a port whose other end is gone, before that was noticed: the runtime drops it, and takes it for the end of a thread. */
-  readonly natively?: true;
   lose(near: Port, far: Port, value: unknown, transfer: readonly unknown[]): void;
 }
 
@@ -82,7 +80,6 @@ const LOSSES: Record<string, Loss> = {
     },
   },
   'its reader closes before the newest message of `latest` goes out': {
-    natively: true,
     options: { overflow: 'latest' },
     lose(near, far, value, transfer) {
       near.cork(() => {
@@ -108,7 +105,7 @@ const LOSSES: Record<string, Loss> = {
   },
 };
 
-for (const [how, { options, natively, lose }] of Object.entries(LOSSES)) {
+for (const [how, { options, lose }] of Object.entries(LOSSES)) {
   test(`the other ends learn of it when ${how}`, async () => {
     const { port, remote } = channel(options);
     const far = attach(remote);
@@ -118,7 +115,7 @@ for (const [how, { options, natively, lose }] of Object.entries(LOSSES)) {
     // Without a listener, Deno hears of nothing.
     port1.on('message', () => {});
     lose(port, far, { remote: lost.remote, native: port2 }, [...lost.remote.transfer, port2]);
-    assert.equal(await within('the end of the channel', lost.port.closed), natively ? 'terminated' : 'dropped');
+    assert.equal(await within('the end of the channel', lost.port.closed), 'dropped');
     await within('the end of the native port', closed);
     port.close();
     far.close();

@@ -2,6 +2,7 @@
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
+import { ThreadLink } from '../../src/transport/thread/thread-link.ts';
 import { ThreadTransport } from '../../src/transport/thread/thread-ring.ts';
 import { type TransportEnd, transportConformance } from './transport.ts';
 
@@ -11,6 +12,7 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
     const { near, far } = createNatives();
     const end = (side: 0 | 1, natives: typeof near): TransportEnd => {
       let woken = 0;
+      const way = { first: new ThreadLink(natives), peerLife: null, life: null, peerEndTold: false };
       const options = {
         codec: codecOfName('packed'),
         codecs: CODECS,
@@ -21,10 +23,9 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         spinUs: 0,
         asyncPark,
         livenessSliceMs: 5,
-        peerEndTold: false,
         startTimeoutMs: Number.POSITIVE_INFINITY,
       } as const;
-      const transport = new ThreadTransport(region, side, natives, null, options, {
+      const transport = new ThreadTransport(region, side, way, options, {
         woken: () => void woken++,
         failed: () => {},
       });

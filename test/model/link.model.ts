@@ -187,10 +187,15 @@ function looping(shipped: Shipped, { counts, links }: Expected, sleep: Loop): Ac
       const { words, ends, watches } = selectorOf(shipped, kit, links);
       const got: number[] = [];
       let looked: (() => void) | undefined;
-      const loop =
+      let rung = false;
+      const loop: InstanceType<Shipped['DoorbellWait' | 'AsyncWait']> =
         sleep === 'doorbell'
           ? new shipped.DoorbellWait(at(shipped, words, LINK[0]), SLEEPS)
-          : new shipped.AsyncWait(at(shipped, words, LINK[0]), SLEEPS, () => looked?.());
+          : new shipped.AsyncWait(at(shipped, words, LINK[0]), SLEEPS, () => {
+              ends[0]!.rung(loop);
+              rung = true;
+              looked?.();
+            });
       let bells = 0;
       const due = new Set(watches);
       for (const watch of watches) watch.marked = () => void due.add(watch);
@@ -211,7 +216,10 @@ function looping(shipped: Shipped, { counts, links }: Expected, sleep: Loop): Ac
           due.add(watch);
         }
         if (got.length === counts[0] + counts[1]) break;
+        rung = false;
         ends[0]!.restOnLoop(loop);
+        // It tells of marks when whoever went to rest has returned.
+        await undefined;
         if (due.size > 0) continue;
         if (sleep === 'doorbell') {
           while (Atomics.load(words, BELL) === bells) {
@@ -219,7 +227,9 @@ function looping(shipped: Shipped, { counts, links }: Expected, sleep: Loop): Ac
             if (bell.async) await bell.value;
           }
           bells = Atomics.load(words, BELL);
-        } else await new Promise<void>((resolve) => (looked = resolve));
+          ends[0]!.rung(loop);
+          await undefined;
+        } else if (!rung) await new Promise<void>((resolve) => (looked = resolve));
       }
       return got;
     },
@@ -248,13 +258,15 @@ function inTurn(shipped: Shipped, { counts, links }: Expected): Actor {
           kit.checkpoint(got, selector, first, second.end, ends, loop, bells, marked, 'loop');
           marked = false;
           ends[0]!.restOnLoop(loop);
+          await undefined;
           while (!marked) {
             while (Atomics.load(words, BELL) === bells) {
               const bell = Atomics.waitAsync(words, BELL, bells);
               if (bell.async) await bell.value;
             }
             bells = Atomics.load(words, BELL);
-            ends[0]!.restOnLoop(loop);
+            ends[0]!.rung(loop);
+            await undefined;
           }
         }
         second.end.taken++;

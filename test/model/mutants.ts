@@ -20,13 +20,13 @@ const CONSUMER = 'ring/consumer.js';
 const SIGNAL = 'wait/signal.js';
 const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
-const TRANSPORT = 'transport/ring/shared-ring.js';
 const READING = 'transport/ring/reading.js';
 const BLOCKING = 'transport/ring/blocking.js';
 const LOOP = 'transport/ring/interests.js';
 const INTERRUPTS = 'transport/ring/interrupts.js';
 const JAM = 'transport/ring/jam.js';
 const END_TELLER = 'lane/end-teller.js';
+const THREAD_LINK = 'transport/thread/thread-link.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/outbound.js';
 const BACKLOG = 'lane/backlog.js';
@@ -293,7 +293,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a side closes and does not ring',
     file: END_TELLER,
-    find: /new Waker\(new SharedPlace\(this\.#words, this\.#there \+ layout\.PARK\), ANYTHING \| PASSED, [^;]+;/,
+    find: /new Waker\(place, ANYTHING \| PASSED, [^;]+;/,
     replace: '',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
@@ -404,17 +404,17 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'nobody asks whether the other thread is gone',
-    file: TRANSPORT,
-    find: 'if (how !== undefined)',
-    replace: 'if (false)',
+    file: THREAD_LINK,
+    find: /if \(how !== undefined\)\s+this\.tellGone/,
+    replace: 'if (false) this.tellGone',
     caughtBy: 'death: under a blocked receiver',
     as: 'stuck',
   },
   {
     name: 'the end of the tether tells nothing',
-    file: TRANSPORT,
-    find: /closed: \(\) => \{/,
-    replace: 'closed: () => { return;',
+    file: THREAD_LINK,
+    find: 'this.tellGone(undefined, undefined);',
+    replace: 'void 0;',
     caughtBy: 'death: under an event loop',
     as: 'stuck',
   },

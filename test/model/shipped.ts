@@ -26,6 +26,7 @@ type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
 type ThreadRing = typeof import('../../src/transport/thread/thread-ring.ts');
+type ThreadLinks = typeof import('../../src/transport/thread/thread-link.ts');
 type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
@@ -46,6 +47,7 @@ export type Shipped = Producer &
   Inbound &
   Outcome &
   ThreadRing &
+  ThreadLinks &
   Port;
 
 const MODULES = [
@@ -66,6 +68,7 @@ const MODULES = [
   'link/selector.js',
   'outcome.js',
   'transport/thread/thread-ring.js',
+  'transport/thread/thread-link.js',
   'port/port.js',
 ];
 

@@ -158,7 +158,9 @@ export class End {
     } as unknown as SharedRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
-      this.#transport = new shipped.ThreadTransport(region, side, natives, null, options, events);
+      const first = new shipped.ThreadLink(natives);
+      const way = { first, peerLife: null, life: null, peerEndTold: false };
+      this.#transport = new shipped.ThreadTransport(region, side, way, options, events);
       return this.#transport;
     });
   }

@@ -7,12 +7,12 @@ import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../src/lane/outbox.ts';
 import { RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../src/lane/ring-records.ts';
-import { SideChannel } from '../../src/lane/side-channel.ts';
 import { createNatives } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
 import { EMPTY } from '../../src/outcome.ts';
 import { cases, eachCase, type Random, seed } from '../kit/prng.ts';
+import { tieOver } from '../kit/tie.ts';
 
 const OPERATIONS_A_CASE = 200;
 const CASES = cases(300, 20_000);
@@ -30,9 +30,8 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
   const start = random.pick([0, 2 ** 31 - 8 * random.int(1, 60), -8 * random.int(1, 60), random.bits() & -8]) | 0;
   for (const word of [TAIL, HEAD, TAKEN]) words[LANE_0 + word] = start;
   const { near, far } = createNatives();
-  const nobody = { arrived: () => {}, closed: () => {} };
-  const sideOut = new SideChannel(near, nobody);
-  const sideIn = new SideChannel(far, nobody);
+  const sideOut = tieOver(near);
+  const sideIn = tieOver(far);
   const codec = codecOfName('packed');
   const [memory] = region.lanes;
   const out = new LaneOutbound({

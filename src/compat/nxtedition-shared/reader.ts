@@ -4,6 +4,7 @@ import { ClosedError, LayoutError, UnsupportedError } from '../../errors.ts';
 import { SPIN_US_DEFAULT, TIMEOUT_MS_MAX } from '../../limits.ts';
 import { HEAD, TAIL } from '../../memory/layout.ts';
 import type { LaneMemory } from '../../memory/region.ts';
+import { KeepAlive } from '../../platform/keep-alive.ts';
 import { Consumer } from '../../ring/index.ts';
 import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
@@ -12,7 +13,6 @@ import { SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { endTurn } from '../end-of-turn.ts';
-import { KeepAlive } from '../keep-alive.ts';
 import { arrive, declareGone, isGone, leave } from '../life.ts';
 import { watchPeer } from '../peer-watch.ts';
 import {

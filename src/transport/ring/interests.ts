@@ -8,6 +8,7 @@ import type { LoopWait } from '../transport.ts';
 import type { Damage } from './damage.ts';
 import type { Life } from './life.ts';
 import type { Reading } from './reading.ts';
+import type { PeerWatch } from './tie.ts';
 import type { SendingLane } from './writing.ts';
 
 /** Announces, and what to be woken for: the position awaited is stored first. */
@@ -32,16 +33,24 @@ export class Awaited {
 export class RingLoop implements LoopWait {
   /** Shared with blocked waits: what one learns of the traffic holds for the other. */
   readonly spin: Spin;
-  readonly #wait: EventLoopWait;
+  readonly #own: EventLoopWait;
+  readonly #above: EventLoopWait;
+  readonly #tie: Pick<PeerWatch, 'linked'>;
   readonly #awaited: Awaited;
   readonly #out: SendingLane;
   readonly #in: Reading;
   readonly #life: Pick<Life, 'over'>;
   readonly #damage: Damage;
 
+  /**
+   * @param own sleeps on this channel alone
+   * @param above sleeps with all channels between the two agents
+   */
   constructor(
     spin: Spin,
-    wait: EventLoopWait,
+    own: EventLoopWait,
+    above: EventLoopWait,
+    tie: Pick<PeerWatch, 'linked'>,
     awaited: Awaited,
     out: SendingLane,
     inbound: Reading,
@@ -49,7 +58,9 @@ export class RingLoop implements LoopWait {
     damage: Damage,
   ) {
     this.spin = spin;
-    this.#wait = wait;
+    this.#own = own;
+    this.#above = above;
+    this.#tie = tie;
     this.#awaited = awaited;
     this.#out = out;
     this.#in = inbound;
@@ -65,11 +76,13 @@ export class RingLoop implements LoopWait {
   park(data: boolean, space: boolean, taken: Mark | undefined): boolean {
     let interest = (data ? DATA : 0) | (space ? SPACE : 0);
     if (taken !== undefined) interest |= this.#awaited.interest(this.#out.awaits(taken));
-    return this.#wait.park(interest, () => this.stirs(data, space, taken) || (!data && this.#life.over));
+    const wait = this.#tie.linked ? this.#above : this.#own;
+    return wait.park(interest, () => this.stirs(data, space, taken) || (!data && this.#life.over));
   }
 
   unpark(): void {
-    this.#wait.unpark();
+    // Whichever it was: both take back what stands in the park word.
+    this.#own.unpark();
   }
 
   #passed(mark: Mark): boolean {

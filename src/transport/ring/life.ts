@@ -99,11 +99,11 @@ export class Life {
     if (!this.over) this.#peerGone(how);
   }
 
-  /** The event loop heard that the peer's thread is gone: from the tether, or from a watcher, who knows how. */
+  /** The peer's thread is gone: the tether says so, or a watcher, who knows how. */
   peerThreadEnded(how?: CloseReason, error?: unknown): void {
     this.#error ??= error;
     this.peerVanished(how);
-    this.#events.woken();
+    this.tellLater();
   }
 
   /** The end was met in the middle of some call: whoever waits elsewhere learns it as soon as that has returned. */

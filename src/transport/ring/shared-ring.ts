@@ -20,7 +20,7 @@ import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
-import { AsyncWait, DoorbellWait } from '../../wait/async.ts';
+import { AboveWait, AsyncWait, DoorbellWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
@@ -59,8 +59,6 @@ export interface SharedRingOptions {
   readonly inboxLimit?: number;
   /** Where the region's threads sleep, by word index; on the words themselves unless told otherwise. */
   readonly placeAt?: (index: number) => ParkPlace;
-  /** Whether `life.peerThreadEnded` will be called when the peer's thread ends; it knows more than the tether. */
-  readonly peerEndTold: boolean;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
   readonly startTimeoutMs: number;
 }
@@ -99,16 +97,17 @@ export class SharedRingTransport implements Transport {
     this.#there = there;
     const { tie, teller, remains } = tieUp({
       arrived: () => events.woken(),
-      closed: () => {
-        if (!options.peerEndTold || this.life.over) this.life.peerThreadEnded();
-      },
+      closed: (how, error) => this.life.peerThreadEnded(how, error),
     });
     this.#tie = tie;
     this.life = new Life(words, there, teller, remains, {
       lastWords: (reason) => this.#lastWords(reason),
       woken: () => {
-        // Missing where the region was found damaged while this end was made of it.
-        if (this.life.over) (this.#lane as SendingLane | undefined)?.abandon();
+        if (this.life.over) {
+          // Missing where the region was found damaged while this end was made of it.
+          (this.#lane as SendingLane | undefined)?.abandon();
+          this.#tie.peerOver();
+        }
         events.woken();
       },
     });
@@ -119,8 +118,9 @@ export class SharedRingTransport implements Transport {
     const sleepsHere = placeAt(here + layout.PARK);
     const sleepsThere = placeAt(there + layout.PARK);
     const wakes = here + layout.WAKES;
-    const dataBell = new Waker(sleepsThere, DATA, doorbell, wakes);
-    const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED);
+    const above = (): void => this.#tie.above();
+    const dataBell = new Waker(sleepsThere, DATA, doorbell, wakes, undefined, above);
+    const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED, above);
 
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const encoder = options.codec.createEncoder(options.codecOptions);
@@ -182,14 +182,15 @@ export class SharedRingTransport implements Transport {
       options.asyncPark === 'wait-async'
         ? new AsyncWait(sleepsHere, sleeps, () => events.woken())
         : new DoorbellWait(sleepsHere, sleeps);
-    this.loop = new RingLoop(spin, rest, awaited, this.#lane, reading, this.life, damage);
+    const restAbove = new AboveWait(sleepsHere, sleeps, () => this.#tie.rest());
+    this.loop = new RingLoop(spin, rest, restAbove, tie, awaited, this.#lane, reading, this.life, damage);
     this.interrupts = new WordInterrupts(words, here, there, sleepsThere, doorbell, wakes);
     this.blocking = !platform.canBlock
       ? undefined
       : new RingBlocking({
           wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
-            const how = this.#tie.peerGone();
-            if (how !== undefined) this.life.peerVanished(how);
+            // If it is gone, `closed` has told.
+            this.#tie.peerGone();
           }),
           awaited,
           jam: new Jam(words, side, () => spaceBell.ring()),

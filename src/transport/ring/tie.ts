@@ -8,8 +8,16 @@ import type { LeftOver } from './reading.ts';
 
 /** Knows the other agent. */
 export interface PeerWatch {
-  /** Wakes its event loop. */
+  /** Wakes its event loop, where it sleeps on its own for a message. */
   doorbell(): void;
+  /** Wakes it where it sleeps above, on what all channels between the two agents share (wait/signal.ts). */
+  above(): void;
+  /** Whether it will do so for us: this side may sleep above. */
+  readonly linked: boolean;
+  /** Sleeps above with the event loop, after this side has announced that. What came before is told of later. */
+  rest(): void;
+  /** It has ended this channel, as far as we know now. */
+  peerOver(): void;
   /** Whether, and how, it is gone, without our event loop; `undefined` when that cannot be known here. */
   peerGone(): CloseReason | undefined;
   /** What it died of, as far as it could say so. */
@@ -25,8 +33,8 @@ export interface Tie extends Beside, BesideMemory, LeftOver, PeerWatch {}
 export interface TieEvents {
   /** Something arrived; look. */
   arrived(): void;
-  /** The other agent, or its end of the tie, is gone. */
-  closed(): void;
+  /** The other agent, or its end of the tie, is gone; `how` is undefined if only that is known. */
+  closed(how: CloseReason | undefined, error: unknown): void;
 }
 
 /** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */

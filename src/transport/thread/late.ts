@@ -3,9 +3,9 @@
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../../errors.ts';
 import type { HeldValue } from '../../lane/beside.ts';
+import { cloneForLater } from '../../lane/clone-for-later.ts';
 import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
 import { letGoOf } from '../../lane/lost-values.ts';
-import { cloneForLater } from '../../lane/side-channel.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';

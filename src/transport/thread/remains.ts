@@ -4,14 +4,13 @@
 // that lives as long as the thread may lead to a port: not the listeners of its native ports, not a pending wait, not
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
-import { platform } from '#platform';
 import { EndTeller } from '../../lane/end-teller.ts';
-import { discardPosted } from '../../lane/side-channel.ts';
 import { claimSide, type Remote } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
-import type { NativePort, ThreadEnd } from '../../platform/contract.ts';
+import type { ThreadEnd } from '../../platform/contract.ts';
 import type { Staying } from '../ring/tie.ts';
+import type { Invitation } from './invitation.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
@@ -55,32 +54,30 @@ export class Remains implements Staying {
   end(reason: CloseReason): void {
     if (!this.#over) this.#teller.tell(reason, 0);
     this.over();
-    discardPosted(this.#teller.natives.side);
-    this.#teller.closeNatives();
+    this.#teller.closeLines();
   }
 }
 
+/** A handle that this thread made, as far as it can be told of when it is garbage. */
 interface DroppedHandle {
   readonly words: Int32Array;
   readonly end: 0 | 1;
-  readonly natives: readonly [NativePort, NativePort];
+  readonly invitation: Invitation;
 }
 
-const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, natives }) => {
+const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, invitation }) => {
   // Handed on, or attached here: it is somebody else's.
-  const [tether, side] = platform.moveHere(natives) ?? [];
-  if (tether === undefined || side === undefined || !claimSide(words, end, 2)) return;
-  const teller = EndTeller.of(words, end, { tether, side });
+  const natives = invitation.takeBack();
+  if (natives === undefined || !claimSide(words, end, 2)) return;
+  const teller = EndTeller.of(words, end, natives);
   teller.tell('dropped', 0);
-  teller.closeNatives();
+  teller.closeLines();
 });
 
 /** Tells the other end when a handle that this thread made is garbage before it was handed over or attached. */
-export function watchHandle(remote: Remote): Remote {
-  const { end, memory, tether, side, texts } = remote;
-  const natives = [tether, side] as readonly [NativePort, NativePort];
+export function watchHandle(remote: Remote, invitation: Invitation): Remote {
+  const { end, memory, texts } = remote;
   // Copies of the handle share its `texts`, and its transfer list keeps them: one of the three is enough to hand it over.
-  Object.defineProperty(remote.transfer, Symbol('handle'), { value: texts });
-  droppedHandles.register(texts, { words: new Int32Array(memory, 0, layout.DATA), end, natives });
+  droppedHandles.register(texts, { words: new Int32Array(memory, 0, layout.DATA), end, invitation });
   return remote;
 }

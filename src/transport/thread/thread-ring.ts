@@ -1,48 +1,67 @@
-// A region between two threads of one process: tied by two native ports, of which the tether tells of the other thread's end.
+// A region between two threads of one process, tied by native ports and, once both know it, by the link of the two.
 import { EndTeller } from '../../lane/end-teller.ts';
-import { SideChannel } from '../../lane/side-channel.ts';
-import type { NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
+import type { CloseReason } from '../../outcome.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents } from '../transport.ts';
+import type { AgentCard, AgentLinks } from './agent-links.ts';
+import type { ChannelLines } from './channel-lines.ts';
 import { Remains } from './remains.ts';
+import type { ThreadLink } from './thread-link.ts';
+import { ThreadTie } from './thread-tie.ts';
+
+/** How a region's end gets at the other thread. */
+export interface Way {
+  /** The native ports that came with the handle, or stayed with who made it. */
+  readonly first: ThreadLink;
+  /** This thread's links; without them the channel keeps to its own ports. */
+  readonly agent?: AgentLinks | undefined;
+  /** The page that speaks for the life of the other side's thread, if there is one. */
+  readonly peerLife: SharedArrayBuffer | null;
+  /** The same for this thread. */
+  readonly life: SharedArrayBuffer | null;
+  /** Whether `tellGone` will be called when the peer's thread ends; who does knows more than the tether. */
+  readonly peerEndTold: boolean;
+}
 
 export class ThreadTransport extends SharedRingTransport {
-  readonly #channel: SideChannel;
+  readonly lines: ChannelLines;
 
-  /** @param peerLife the page that speaks for the life of the other side's thread, if there is one */
-  constructor(
-    region: Region,
-    side: 0 | 1,
-    natives: NativePair,
-    peerLife: SharedArrayBuffer | null,
-    options: SharedRingOptions,
-    events: TransportEvents,
-  ) {
-    let channel!: SideChannel;
+  constructor(region: Region, side: 0 | 1, way: Way, options: SharedRingOptions, events: TransportEvents) {
+    let lines!: ChannelLines;
     const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
+    const { first, agent, life, peerLife, peerEndTold } = way;
+    if (peerLife !== null) first.watchLife(peerLife);
+    first.endTold = peerEndTold;
     super(
       region,
       side,
       (tieEvents) => {
-        channel = new SideChannel(natives, tieEvents);
-        if (peerLife !== null) channel.watchLife(peerLife);
-        const teller = new EndTeller(region.views.words, here, there, channel.natives);
-        return { tie: channel, teller, remains: new Remains(teller) };
+        const words = { words: region.views.words, here, there };
+        const tie = new ThreadTie(first, agent, words, { asyncPark: options.asyncPark, life }, tieEvents);
+        lines = tie.lines;
+        const teller = new EndTeller(words, lines);
+        return { tie, teller, remains: new Remains(teller) };
       },
       options,
       events,
     );
-    this.#channel = channel;
+    this.lines = lines;
   }
 
-  /** Tells the other side's event loop that this end has been opened. */
-  hello(): void {
-    this.#channel.doorbell();
+  /** Whoever saw the other thread end says how. */
+  tellGone(how: CloseReason | undefined, error: unknown): void {
+    this.lines.tellGone(how, error);
   }
-  /** Tells the other side which page speaks for this thread's life. */
-  announceLife(life: SharedArrayBuffer): void {
-    this.#channel.announceLife(life);
+
+  /** Tells the other side's event loop that this end has been attached, and proposes a link. */
+  introduce(maker: AgentCard | undefined, proposes: boolean): void {
+    this.lines.introduce(maker, proposes);
+  }
+
+  /** The end of a channel that this thread has made and kept: both rest on the thread's link with itself. */
+  joinSelf(maker: ChannelLines): void {
+    this.lines.joinSelf(maker);
   }
 }

@@ -1,7 +1,7 @@
 // Holds the process while somebody waits for another thread. A pending Atomics.waitAsync does that on no runtime, but
 // a native port with a listener does on all of them.
 import { platform } from '#platform';
-import type { NativePort } from '../platform/contract.ts';
+import type { NativePort } from './contract.ts';
 
 export class KeepAlive {
   #ports: readonly [NativePort, NativePort] | null = null;

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platform } from '#platform';
-import { createNatives } from '../memory/handshake.ts';
-import { SideChannel } from './side-channel.ts';
-
-const nobody = { arrived(): void {}, closed(): void {} };
+import { tieOver } from '../../../test/kit/tie.ts';
+import { createNatives } from '../../memory/handshake.ts';
 
 test('asking whether the peer is gone leaves nothing with a peer that only blocks', () => {
   const { near, far } = createNatives();
-  const side = new SideChannel(near, nobody);
+  const side = tieOver(near);
   for (let i = 0; i < 5000; i++) assert.equal(side.peerGone(), undefined);
   assert.deepEqual([platform.takeMessage(far.tether), platform.takeMessage(far.side)], [undefined, undefined]);
   // It still rings.
@@ -27,7 +25,7 @@ test('a runtime whose postMessage answers otherwise than today ends no healthy c
     postMessage.apply(this, args);
   };
   try {
-    const side = new SideChannel(near, nobody);
+    const side = tieOver(near);
     assert.equal(side.peerGone(), undefined);
     side.close(true);
   } finally {

@@ -1,0 +1,123 @@
+// The links of this thread, and what other threads may know of it. One for all copies of this library in the thread.
+import { platform } from '#platform';
+import { ofAgent } from '../../agent.ts';
+import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
+import type { LinkEnd } from '../../link/link-end.ts';
+import { createNatives, type NativePair } from '../../memory/handshake.ts';
+import { KeepAlive } from '../../platform/keep-alive.ts';
+import type { Invitation } from './invitation.ts';
+import { ThreadLink } from './thread-link.ts';
+
+/** What a handle tells of the thread that made it, and a thread of itself when it attaches one. */
+export interface AgentCard {
+  readonly id: string;
+  /** Where it sleeps when it waits for several channels: link/layout.ts. */
+  readonly page: SharedArrayBuffer;
+}
+
+/** A link that another thread knows by the same name, or is to know. */
+export interface KnownLink {
+  readonly id: string;
+  readonly link: ThreadLink;
+  /** The other thread has said that it knows it. */
+  confirmed: boolean;
+  /** Called once the other thread knows it too, or when it is over before that. */
+  readonly waiting: Set<() => void>;
+}
+
+class AgentLinks {
+  readonly card: AgentCard;
+  readonly #byAgent = new Map<string, KnownLink>();
+  readonly #byId = new Map<string, KnownLink>();
+  /** Of handles that were never handed out: the channel's other end is here, too. By what copies of the handle share. */
+  readonly unsent: WeakMap<object, Invitation> = new WeakMap();
+  readonly #keepAlive = new KeepAlive();
+  #held = 0;
+  #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
+
+  constructor() {
+    const ids = crypto.getRandomValues(new Uint32Array(4));
+    this.card = { id: [...ids].join('-'), page: new SharedArrayBuffer(AGENT_PAGE_BYTES) };
+  }
+
+  /** The link with another thread, if there is one that it knows or is to know. */
+  with(agent: string): KnownLink | undefined {
+    return this.#byAgent.get(agent);
+  }
+  byId(id: unknown): KnownLink | undefined {
+    return id === this.#self?.near.id ? this.#self?.near : this.#byId.get(id as string);
+  }
+  /** A link from here on, as far as this thread goes. Where there is one with that thread already, both are good. */
+  know(agent: string, known: KnownLink): void {
+    this.#byId.set(known.id, known);
+    if (!this.#byAgent.has(agent)) this.#byAgent.set(agent, known);
+    known.link.ended = () => this.forget(agent, known);
+  }
+  forget(agent: string, known: KnownLink): void {
+    this.#byId.delete(known.id);
+    if (this.#byAgent.get(agent) === known) this.#byAgent.delete(agent);
+    tellWaiting(known);
+  }
+  /** For `select`: where marks come. */
+  *ends(): Generator<LinkEnd> {
+    for (const { link } of this.#byId.values()) if (link.end !== undefined) yield link.end;
+    for (const known of this.#self === undefined ? [] : [this.#self.near, this.#self.far]) {
+      if (known.link.end !== undefined) yield known.link.end;
+    }
+  }
+
+  /** The link of this thread with itself. Its native ports are made when something is to go over them. */
+  get self(): { readonly near: KnownLink; readonly far: KnownLink } {
+    if (this.#self !== undefined) return this.#self;
+    const page = new SharedArrayBuffer(LINK_PAGE_BYTES);
+    const id = `${this.card.id}-self`;
+    let pairs: { readonly near: NativePair; readonly far: NativePair } | undefined;
+    const make = (which: 'near' | 'far') => (): NativePair => {
+      pairs ??= createNatives();
+      near.link.open(pairs.near);
+      far.link.open(pairs.far);
+      return pairs[which];
+    };
+    const near = { id, link: new ThreadLink(make('near')), confirmed: true, waiting: new Set<() => void>() };
+    const far = { id, link: new ThreadLink(make('far')), confirmed: true, waiting: new Set<() => void>() };
+    near.link.share(page, 0, this.card.page, platform.asyncPark);
+    far.link.share(page, 1, this.card.page, platform.asyncPark);
+    this.#self = { near, far };
+    return this.#self;
+  }
+
+  /** Keeps the process alive for one more channel, or one less. */
+  hold(held: boolean): void {
+    this.#held += held ? 1 : -1;
+    this.#keepAlive.want(this.#held > 0);
+  }
+}
+
+export type { AgentLinks };
+
+export function tellWaiting(known: KnownLink): void {
+  const waiting = [...known.waiting];
+  known.waiting.clear();
+  for (const each of waiting) each();
+}
+
+let own: AgentLinks | undefined;
+
+export function agentLinks(): AgentLinks {
+  own ??= ofAgent('links/1', () => new AgentLinks());
+  return own;
+}
+
+/** Whether this came as what a thread tells of itself. */
+export function isCard(value: unknown): value is AgentCard {
+  const { id, page } = (value ?? {}) as Partial<AgentCard>;
+  return typeof id === 'string' && page instanceof SharedArrayBuffer && page.byteLength >= AGENT_PAGE_BYTES;
+}
+
+export function createLinkPage(): SharedArrayBuffer {
+  return new SharedArrayBuffer(LINK_PAGE_BYTES);
+}
+
+export function isLinkPage(value: unknown): value is SharedArrayBuffer {
+  return value instanceof SharedArrayBuffer && value.byteLength >= LINK_PAGE_BYTES;
+}

@@ -1,0 +1,65 @@
+// The native ports that go with a handle: made when somebody asks for the transfer list, because a channel whose other end is
+// attached in the same thread needs none. What goes with it is the right to attach: who holds them holds the handle.
+import { platform } from '#platform';
+import type { EndLines } from '../../lane/end-teller.ts';
+import { createNatives, type NativePair } from '../../memory/handshake.ts';
+import type { AgentLinks } from './agent-links.ts';
+import type { ChannelLines } from './channel-lines.ts';
+import { ThreadLink } from './thread-link.ts';
+
+export class Invitation {
+  /** What the channel's maker keeps. */
+  readonly near: ThreadLink;
+  readonly #agent: AgentLinks | undefined;
+  /** What the copies of the handle share. Its end is watched, so nothing here keeps it alive. */
+  readonly #shared: WeakRef<object>;
+  #far: NativePair | undefined;
+  #maker: ChannelLines | undefined;
+  #spent = false;
+
+  /** @param natives the far ends, if they are there already */
+  constructor(shared: object, agent: AgentLinks | undefined, natives?: NativePair) {
+    this.#shared = new WeakRef(shared);
+    this.#agent = agent;
+    this.#far = natives;
+    this.near = new ThreadLink(() => this.#bear());
+  }
+
+  /** The maker's end is open. Until the native ports are made, the handle cannot have left this thread. */
+  keep(maker: ChannelLines): void {
+    this.#maker = maker;
+    const shared = this.#shared.deref();
+    if (shared !== undefined && this.#far === undefined) this.#agent?.unsent.set(shared, this);
+  }
+  /** The handle is attached in this thread: from here on there is nothing to hand out. Returns the maker's end. */
+  spend(): ChannelLines | undefined {
+    this.#spent = true;
+    return this.#maker;
+  }
+  get far(): NativePair {
+    if (this.#far === undefined) {
+      const near = this.#bear();
+      if (!this.#spent) this.near.open(near);
+    }
+    return this.#far as NativePair;
+  }
+  #bear(): NativePair {
+    const { near, far } = createNatives();
+    this.#far = far;
+    const shared = this.#shared.deref();
+    if (shared !== undefined) this.#agent?.unsent.delete(shared);
+    // As after a move: they are refused wherever somebody posts them.
+    if (this.#spent) for (const port of platform.moveHere([far.tether, far.side]) ?? []) port.close();
+    return near;
+  }
+
+  /** The handle is garbage: what tells of it, unless it was handed on. */
+  takeBack(): EndLines | NativePair | undefined {
+    if (this.#far === undefined) {
+      const look = (): void => this.#maker?.arrived();
+      return { doorbell: look, above: look, tellEnd: look, close: () => {} };
+    }
+    const [tether, side] = platform.moveHere([this.#far.tether, this.#far.side]) ?? [];
+    return tether && side && { tether, side };
+  }
+}

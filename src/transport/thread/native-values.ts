@@ -1,0 +1,64 @@
+// What channels send over a side port: kind, address, and then, by kind,
+//
+//   VALUE, VALUE_UNSEEN    number, value, native ports in it if there are any
+//   SPILL, SPILL_UNSEEN    frames that are left over at the end
+//   MEMORY                 number, slot, memory
+//
+// UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: channel-lines.ts.
+import type { BesideValue } from '../../lane/beside.ts';
+import { letGoOf, type Unread, watchUnread } from '../../lane/lost-values.ts';
+
+export const VALUE = 1;
+export const SPILL = 2;
+export const MEMORY = 4;
+export const VALUE_UNSEEN = 5;
+export const SPILL_UNSEEN = 6;
+
+/** An enumeration of properties does not come to what a Map holds; the ports in it stand in the message a second time. */
+export function outOfSight(value: unknown): ReadonlyMap<number, unknown> {
+  return new Map([[0, value]]);
+}
+
+/** The value that a message brings, if it is one that brings any. */
+export function valueIn(message: readonly unknown[]): BesideValue | undefined {
+  const [kind, , number, content, list] = message;
+  if (typeof number !== 'number') return undefined;
+  const ports = Array.isArray(list) ? list : [];
+  if (kind === VALUE) return { value: content, ports };
+  if (kind === VALUE_UNSEEN && content instanceof Map) return { value: content.get(0), ports };
+  return undefined;
+}
+
+/** Lets go of what a message brings, whose reader is gone. */
+export function letGoOfMessage(message: readonly unknown[]): void {
+  const lost = valueIn(message);
+  if (lost !== undefined) letGoOf(lost.value, lost.ports);
+}
+
+/** Values that have come, by number. Leads to nobody who might take them. */
+export class Arrived extends Map<number, BesideValue> implements Unread {
+  /** There may be something in it that has another end. */
+  #watched = false;
+
+  /** @param taker with whom they end */
+  add(number: number, value: BesideValue, taker: object): void {
+    this.set(number, value);
+    if (this.#watched || value.ports.length === 0) return;
+    this.#watched = true;
+    watchUnread(taker, this);
+  }
+
+  /** Nobody will take it. */
+  forget(number: number): void {
+    const { value, ports } = this.get(number) as BesideValue;
+    this.delete(number);
+    letGoOf(value, ports);
+  }
+  /** The same for all before `number`. They need not have come in their order. */
+  forgetBefore(number: number): void {
+    for (const earlier of this.keys()) if (((earlier - number) | 0) < 0) this.forget(earlier);
+  }
+  discard(): void {
+    for (const number of this.keys()) this.forget(number);
+  }
+}

@@ -1,0 +1,325 @@
+// What two threads share beside the memory of their channels: two native ports. The TETHER tells of the other thread's end and
+// rings for its event loop. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
+// place), what was left over when a channel ended, and what the two say about their channels (joining.ts). They are two
+// because a port that somebody listens on cannot be read at will: on Deno the listener has taken the message already. Nobody
+// listens on the side port where the platform can take from it.
+//
+// A link begins with one channel, which its native ports came with (its FOUNDER). Once both threads have said that they know
+// it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
+// of one: see remains.ts.
+import { platform } from '#platform';
+import { SIDE_VALUES_MAX } from '../../limits.ts';
+import { READY, REST, RESTS, SIDE_0, SIDE_1, SLEEP } from '../../link/layout.ts';
+import { LinkBell } from '../../link/link-bell.ts';
+import { LinkEnd } from '../../link/link-end.ts';
+import { ReadySet } from '../../link/ready-set.ts';
+import type { NativePair } from '../../memory/handshake.ts';
+import { endedOn, readError } from '../../memory/life-page.ts';
+import type { CloseReason } from '../../outcome.ts';
+import { AsyncWait, DoorbellWait, type EventLoopWait } from '../../wait/async.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
+import { DATA, Waker } from '../../wait/signal.ts';
+import { letGoOfMessage } from './native-values.ts';
+
+/** What the tether carries. For the founder: look. */
+const LOOK = 0;
+/** Something was said on the side port. */
+const HEAR = 1;
+/** Channels are marked in the ready set. */
+const MARKS = 2;
+
+/** The founder's address, at both ends. */
+export const FOUNDER = 0;
+
+/** One end of a channel, as its link knows it. */
+export interface Member {
+  /** Something came for it: what stands behind the address. Called in the middle of some call. */
+  accept(kind: unknown, message: readonly unknown[]): void;
+  /** Something changed: look. Called from the event loop. */
+  arrived(): void;
+  /** The other thread is gone; `how` is undefined if only that is known. */
+  gone(how: CloseReason | undefined, error: unknown): void;
+}
+
+/** How the two threads of a link rest and wake each other. */
+interface Resting {
+  readonly end: LinkEnd;
+  readonly loop: EventLoopWait;
+  readonly bell: LinkBell;
+  /** The other one's ready set. */
+  readonly there: ReadySet;
+}
+
+export class ThreadLink {
+  #natives: NativePair | undefined;
+  readonly #make: () => NativePair;
+  readonly #members = new Map<number, Member>();
+  #nextAddress = FOUNDER + 1;
+  /** Messages on the side port, this way and that. */
+  #posted = 0;
+  #arrived = 0;
+  /** Why messages could not be made here, by their place among those that arrived. */
+  readonly #unreadable = new Map<number, unknown>();
+  #peerLife: SharedArrayBuffer | undefined;
+  #resting: Resting | undefined;
+  /** Something for the other side to take was posted on the side port. */
+  #left = false;
+  /** Nothing more goes this way. */
+  #over = false;
+  #closed = false;
+  #gone = false;
+  /** Somebody will tell how the other thread has ended, and knows more than the tether. */
+  endTold = false;
+  /** Called once, when the native ports are of no use any more. */
+  ended: () => void = () => {};
+
+  /** @param natives of this side; or what makes them when something is to be posted first */
+  constructor(natives: NativePair | (() => NativePair)) {
+    this.#make = typeof natives === 'function' ? natives : () => natives;
+    if (typeof natives !== 'function') this.open(natives);
+  }
+
+  /** Begins to listen. */
+  open(natives: NativePair): void {
+    if (this.#natives !== undefined) return;
+    this.#natives = natives;
+    platform.listen(natives.tether, {
+      message: (what) => this.#rung(what),
+      closed: () => this.#tetherClosed(),
+    });
+    if (platform.canTake) return;
+    platform.listen(natives.side, {
+      message: (message) => this.#accept(message)?.arrived(),
+      closed: () => {},
+      unreadable: () => {
+        this.#acceptUnreadable(undefined);
+        for (const member of [...this.#members.values()]) member.arrived();
+      },
+    });
+  }
+  get #ports(): NativePair {
+    if (this.#natives === undefined) this.open(this.#make());
+    return this.#natives as NativePair;
+  }
+  /** The native ports, if there are any yet: they cannot be sent through themselves. */
+  get natives(): readonly unknown[] {
+    return this.#natives === undefined ? [] : [this.#natives.tether, this.#natives.side];
+  }
+
+  // ---- members ------------------------------------------------------------------------------------------------
+
+  /** Makes an end of a channel known; returns its address, which no other one will ever have. */
+  enter(member: Member): number {
+    const address = this.#nextAddress++;
+    this.#members.set(address, member);
+    return address;
+  }
+  found(member: Member): void {
+    this.#members.set(FOUNDER, member);
+  }
+  leave(address: number): void {
+    this.#members.delete(address);
+    if (this.#gone) this.#shutUnused();
+  }
+  get members(): number {
+    return this.#members.size;
+  }
+
+  // ---- what is said -------------------------------------------------------------------------------------------
+
+  /**
+   * Posts on the side port; returns its place among all that was posted there.
+   * @throws what the native port throws; nothing was posted then
+   */
+  post(message: readonly unknown[], transfer?: readonly unknown[]): number {
+    this.#ports.side.postMessage(message, transfer);
+    this.#left = true;
+    return this.#posted++;
+  }
+  /** Says something that the other thread's event loop is to hear. */
+  say(message: readonly unknown[]): void {
+    if (this.#over || this.#gone) return;
+    const left = this.#left;
+    this.post(message);
+    this.#left = left;
+    this.hearMe();
+  }
+  /** The other thread's event loop is to take in what was posted. */
+  hearMe(): void {
+    if (!this.#over && !this.#gone) this.#natives?.tether.postMessage(HEAR);
+  }
+  /** Whether everything up to that place has arrived. */
+  hasArrived(place: number): boolean {
+    return ((place - this.#arrived) | 0) < 0;
+  }
+  /** Why the message at that place could not be made. */
+  causeOf(place: number): unknown {
+    return this.#unreadable.get(place);
+  }
+
+  /** Takes in whatever waits on the side port, without the event loop. */
+  pull(): void {
+    if (this.#natives === undefined) return;
+    const { side } = this.#natives;
+    for (let failures = 0; failures <= SIDE_VALUES_MAX; ) {
+      let taken: { readonly message: unknown } | undefined;
+      try {
+        taken = platform.takeMessage(side);
+      } catch (cause) {
+        failures++;
+        this.#acceptUnreadable(cause);
+        continue;
+      }
+      if (taken === undefined) return;
+      this.#accept(taken.message);
+    }
+  }
+  #accept(message: unknown): Member | undefined {
+    this.#arrived = (this.#arrived + 1) | 0;
+    if (!Array.isArray(message)) return undefined;
+    const member = this.#members.get(message[1]);
+    if (member !== undefined) member.accept(message[0], message);
+    else letGoOfMessage(message);
+    return member;
+  }
+  #acceptUnreadable(cause: unknown): void {
+    this.#unreadable.set(this.#arrived, cause);
+    this.#arrived = (this.#arrived + 1) | 0;
+    if (this.#unreadable.size > SIDE_VALUES_MAX)
+      this.#unreadable.delete(this.#unreadable.keys().next().value as number);
+  }
+
+  // ---- waking and resting -------------------------------------------------------------------------------------
+
+  /** Rings for the founder at the other end. */
+  doorbell(): void {
+    if (!this.#over && !this.#gone) this.#natives?.tether.postMessage(LOOK);
+  }
+  #rung(what: unknown): void {
+    if (what === HEAR) this.pull();
+    if (what === MARKS) this.#restRung();
+    else this.#tellFounder();
+  }
+  #tellFounder(): void {
+    this.#members.get(FOUNDER)?.arrived();
+  }
+
+  /**
+   * Both threads know this link from here on: their channels may rest together.
+   * @param page of the link; this thread has the block of `side`
+   * @param agent the other thread's page
+   */
+  share(page: SharedArrayBuffer, side: 0 | 1, agent: SharedArrayBuffer, asyncPark: 'wait-async' | 'doorbell'): void {
+    const words = new Int32Array(page);
+    const [here, there] = side === 0 ? [SIDE_0, SIDE_1] : [SIDE_1, SIDE_0];
+    const rest = new SharedPlace(words, here + REST);
+    const end = new LinkEnd(new ReadySet(words, here + READY), rest);
+    const loop =
+      asyncPark === 'wait-async'
+        ? new AsyncWait(rest, here + RESTS, () => this.#restRung())
+        : new DoorbellWait(rest, here + RESTS);
+    const set = new ReadySet(words, there + READY);
+    const sleeper = new Waker(new SharedPlace(new Int32Array(agent), SLEEP), DATA, () => {});
+    const bell = new LinkBell(
+      set,
+      new SharedPlace(words, there + REST),
+      () => this.#ports.tether.postMessage(MARKS),
+      () => sleeper.ring(),
+    );
+    this.#resting = { end, loop, bell, there: set };
+  }
+  get shared(): boolean {
+    return this.#resting !== undefined && !this.#gone;
+  }
+  get end(): LinkEnd | undefined {
+    return this.#resting?.end;
+  }
+  /** Rests on the event loop, for all channels together. */
+  rest(): void {
+    this.#resting?.end.restOnLoop(this.#resting.loop);
+  }
+  /** The channel at `seat` over there sleeps above. */
+  ring(seat: number): void {
+    if (!this.#gone) this.#resting?.bell.ring(seat);
+  }
+  /** The channel at `seat` over there sleeps on its own, for a message on a native port. */
+  ringOwn(seat: number): void {
+    if (this.#gone) return;
+    this.#resting?.there.mark(seat);
+    this.#ports.tether.postMessage(MARKS);
+  }
+
+  // ---- life ---------------------------------------------------------------------------------------------------
+
+  watchLife(life: SharedArrayBuffer): void {
+    this.#peerLife = life;
+  }
+  /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
+  peerGone(): CloseReason | undefined {
+    if (this.#natives === undefined) return undefined;
+    const { tether } = this.#natives;
+    // Taking is what makes Node notice the end. What rang for the event loop must not be lost for it.
+    let rung = false;
+    while (platform.takeMessage(tether) !== undefined) rung = true;
+    this.pull();
+    if (rung) queueMicrotask(() => this.#rungMeanwhile());
+    const told = this.#peerLife && endedOn(this.#peerLife);
+    const how = told ?? (platform.probeGone(tether) ? 'terminated' : undefined);
+    if (how !== undefined) this.tellGone(how, undefined);
+    return how;
+  }
+  #rungMeanwhile(): void {
+    this.#tellFounder();
+    this.#restRung();
+  }
+  #restRung(): void {
+    this.#resting?.end.rung(this.#resting.loop);
+  }
+  /** What the other thread died of, as far as it could say so. */
+  get peerError(): unknown {
+    this.pull();
+    return this.#peerLife && readError(this.#peerLife);
+  }
+  /** The other thread is gone, and all channels with it. */
+  tellGone(how: CloseReason | undefined, error: unknown): void {
+    this.#gone = true;
+    this.ended();
+    for (const member of [...this.#members.values()]) member.gone(how, error);
+  }
+  #tetherClosed(): void {
+    if (this.#closed) return;
+    this.#gone = true;
+    this.ended();
+    // Who is told of the end of that thread knows how: what it said before can be read.
+    if (this.endTold) for (const member of [...this.#members.values()]) member.arrived();
+    else this.tellGone(undefined, undefined);
+    this.#shutUnused();
+  }
+  /** What was left open for the sake of the other ends, or for what they had posted, is of no use any more. */
+  #shutUnused(): void {
+    if (this.#over || this.#members.size === 0) this.retire();
+  }
+
+  /**
+   * This end of a link that only its founder ever used is over.
+   * @param attached whether a thread has the other end. If not, its handle may be on its way with the other ends of
+   *   these ports, which must stay good until it has arrived; then its end closes them
+   */
+  close(attached: boolean): void {
+    this.#over = true;
+    if (!attached || this.#closed) return;
+    this.#close(platform.closeDropsPosted && this.#left);
+  }
+  /** Nobody uses it any more, and all that was posted was taken. */
+  retire(): void {
+    this.#over = true;
+    if (!this.#closed) this.#close(false);
+  }
+  #close(butSide: boolean): void {
+    this.#closed = true;
+    this.ended();
+    this.#natives?.tether.close();
+    // A port left open lives as long as its thread: only where closing it would lose what the other end may yet take.
+    if (!butSide) this.#natives?.side.close();
+  }
+}

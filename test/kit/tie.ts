@@ -1,0 +1,15 @@
+// What ties two ends together, over native ports of a test's own: nothing of it joins a link.
+
+import type { NativePair } from '../../src/memory/handshake.ts';
+import * as layout from '../../src/memory/layout.ts';
+import type { TieEvents } from '../../src/transport/ring/tie.ts';
+import { ThreadLink } from '../../src/transport/thread/thread-link.ts';
+import { ThreadTie } from '../../src/transport/thread/thread-tie.ts';
+
+const NOBODY: TieEvents = { arrived(): void {}, closed(): void {} };
+
+export function tieOver(natives: NativePair, events: TieEvents = NOBODY): ThreadTie {
+  const words = new Int32Array(new SharedArrayBuffer(layout.DATA * 4));
+  const side = { words, here: layout.SIDE_0, there: layout.SIDE_1 };
+  return new ThreadTie(new ThreadLink(natives), undefined, side, { asyncPark: 'doorbell', life: null }, events);
+}
