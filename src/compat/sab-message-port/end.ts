@@ -18,7 +18,7 @@ import { endTurn } from '../end-of-turn.ts';
 import { moveBacklogs } from './backlogs.ts';
 import type { EndPlaces } from './end-places.ts';
 import { LostMessage } from './long-message.ts';
-import { PipeSide } from './pipe-side.ts';
+import { PipeSide, type Traffic } from './pipe-side.ts';
 import { disposedError, emptyAnswer, ReadLine } from './read-line.ts';
 import type { Receiver } from './receiver.ts';
 import type { Sender, SenderOwner } from './sender.ts';
@@ -26,7 +26,7 @@ import type { Sender, SenderOwner } from './sender.ts';
 /** Milliseconds of sleep while something that no one rings for waits to go out. */
 const ELSEWHERE_SLICE_MS = 1;
 
-export class End implements SenderOwner {
+export class End implements SenderOwner, Traffic {
   readonly side: PipeSide;
   readonly #pump: Pump;
   readonly #keepAlive = new KeepAlive();
@@ -43,17 +43,7 @@ export class End implements SenderOwner {
   failed: (error: unknown) => boolean = () => false;
 
   constructor(words: Int32Array, places: EndPlaces) {
-    const self = this;
-    this.side = new PipeSide(words, places, {
-      get arrived() {
-        return self.receiver?.ready === true;
-      },
-      get roomMade() {
-        return self.sender?.headMoved === true;
-      },
-      woken: () => this.#pump.woken(),
-      lost: () => this.peerLost(),
-    });
+    this.side = new PipeSide(words, places, this);
     this.#pump = new Pump(this.side, {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.sender?.backlog === true && !this.side.disposed,
@@ -61,6 +51,16 @@ export class End implements SenderOwner {
       settle: () => this.#settle(),
     });
     endWithThread(this);
+  }
+
+  get arrived(): boolean {
+    return this.receiver?.ready === true;
+  }
+  get roomMade(): boolean {
+    return this.sender?.headMoved === true;
+  }
+  woken(): void {
+    this.#pump.woken();
   }
 
   get handler(): ((message: unknown) => void) | null {
@@ -75,7 +75,7 @@ export class End implements SenderOwner {
   get #hopeless(): boolean {
     if (this.side.disposed) return true;
     // In this order: what it wrote before it ended must be seen (E2).
-    return this.side.alone && this.receiver?.ready !== true;
+    return this.side.alone && !this.arrived;
   }
 
   // ---- reading --------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ export interface Traffic {
   /** The other side has done something: look. Called from the event loop. */
   woken(): void;
   /** The other thread was found to have ended without a word. */
-  lost(): void;
+  peerLost(): void;
 }
 
 export class PipeSide implements PumpMedium, LoopWait {
@@ -150,7 +150,7 @@ export class PipeSide implements PumpMedium, LoopWait {
   /** While this thread is blocked, asks now and then whether the other one is gone; `gone` says so once. */
   askForPeer(gone: () => boolean): void {
     this.#blocking = this.#blockingWait(LIVENESS_SLICE_SPAWNED_MS, () => {
-      if (gone()) this.#traffic.lost();
+      if (gone()) this.#traffic.peerLost();
     });
   }
   #blockingWait(sliceMs: number, slice: () => void): BlockingWait {
