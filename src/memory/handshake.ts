@@ -23,6 +23,8 @@ export interface RemoteHandle {
   readonly tether: unknown;
   /** Native port: carries what only the native clone can. Nobody listens on it; it is read when a marker says so. */
   readonly side: unknown;
+  /** Only where a native port cannot be asked whether it is still here: moves along, and is empty where it was. */
+  readonly pass?: ArrayBuffer | undefined;
   /** The page that speaks for the creating thread's life, if somebody watches it: life-page.ts. */
   readonly life: SharedArrayBuffer | null;
   /** What the creating thread tells of itself, if it has the other end. */
@@ -62,10 +64,20 @@ export function createHandle(
   texts: TextBounds,
   agent: unknown,
 ): Remote {
-  const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, memory: region.memory, life, agent, texts };
+  const pass = platform.movesWhole ? undefined : new ArrayBuffer(1);
+  const handle = {
+    type: HANDLE_TYPE,
+    version: LAYOUT_VERSION,
+    end,
+    memory: region.memory,
+    life,
+    agent,
+    texts,
+    ...(pass && { pass }),
+  };
   let transfer: TransferList | undefined;
   const makeTransfer = (): TransferList => {
-    const list = [natives.far.tether, natives.far.side] as unknown as TransferList;
+    const list = transferListOf(natives.far, pass);
     return Object.defineProperty(list, Symbol('handle'), { value: texts });
   };
   return Object.defineProperties(handle, {
@@ -73,6 +85,10 @@ export function createHandle(
     side: { enumerable: true, get: () => natives.far.side },
     transfer: { enumerable: false, get: () => (transfer ??= makeTransfer()) },
   }) as unknown as Remote;
+}
+
+function transferListOf({ tether, side }: NativePair, pass: unknown): TransferList {
+  return (pass instanceof ArrayBuffer ? [tether, side, pass] : [tether, side]) as unknown as TransferList;
 }
 
 /** The two native ports that one end of a channel holds. */
@@ -137,7 +153,7 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   const attached = blockOf(end) + ATTACHED;
   if (Atomics.load(words, attached) !== 0) throw attachedBefore();
   // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
-  const moved = natives && movedHere(natives);
+  const moved = natives && movedHere(natives, handle.pass);
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
   const otherEnded = Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) !== 0;
   if (natives !== undefined && moved === undefined && !otherEnded) throw handedOn();
@@ -146,7 +162,8 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent };
 }
 
-function movedHere({ tether, side }: NativePair): NativePair | undefined {
+function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | undefined {
+  if (pass instanceof ArrayBuffer && pass.byteLength === 0) return undefined;
   const own = [tether, side];
   const [movedTether, movedSide] = (platform.movesWhole ? platform.moveHere(own) : own) ?? [];
   return movedTether && movedSide && { tether: movedTether, side: movedSide };
@@ -171,8 +188,8 @@ function movedHere({ tether, side }: NativePair): NativePair | undefined {
  * @throws UsageError ERR_HANDLE if it is none, or came without its transfer list
  */
 export function transferOf(remote: unknown): TransferList {
-  const { tether, side } = nativesOf(handleOf(remote, 'pass on'), 'pass on');
-  return [tether, side] as unknown as TransferList;
+  const handle = handleOf(remote, 'pass on');
+  return transferListOf(nativesOf(handle, 'pass on'), handle.pass);
 }
 
 /** Whether a value that could not be cloned is a handle, or an object around one, whose native ports are not in the list. */

@@ -11,6 +11,7 @@
 import { DEATH_TEXT_MAX } from '../limits.ts';
 import type { CloseReason } from '../outcome.ts';
 import { CLOSE_CODES, closeReason } from './layout.ts';
+import { checkSharedMemory } from './region.ts';
 
 const ENDED = 0;
 export const ERROR_LENGTH = 1;
@@ -18,6 +19,7 @@ export const ERROR_TEXT_BYTE = 8;
 const PAGE_BYTES: number = ERROR_TEXT_BYTE + 2 * DEATH_TEXT_MAX;
 
 export function createLifePage(): SharedArrayBuffer {
+  checkSharedMemory('spawn');
   return new SharedArrayBuffer(PAGE_BYTES);
 }
 

@@ -38,16 +38,14 @@ const DEFECTS = [
   },
   {
     number: 'D6',
-    why: 'no browser says that a worker is gone, or that it could not be started; and a close rings only who waits for messages',
+    why: 'no browser says that a worker is gone, or that it could not be started',
     looks: /waited \d s for port\.closed|got false, not true/,
     checks: [
-      [BOTH, 'ends', 'the worker closes: a page that only awaits closed is told'],
       [BOTH, 'ends', 'terminate() of a worker with an event loop'],
       [BOTH, 'ends', 'terminate() of a worker that blocks'],
       [BOTH, 'ends', 'self.close() in a worker'],
       [BOTH, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
       [BOTH, 'ends', 'a worker whose script is not there'],
-      [BOTH, 'ends', 'a frame is navigated away'],
       [BOTH, 'spawn', 'self.close() in a spawned worker'],
       [BOTH, 'spawn', 'a spawned worker whose script is not there'],
     ],
@@ -68,12 +66,6 @@ const DEFECTS = [
       [BOTH, 'not-isolated', 'sab-message-port: new SABMessagePort names the headers'],
       [BOTH, 'not-isolated', 'sab-message-port: new MWChannel names the headers'],
     ],
-  },
-  {
-    number: 'D14',
-    why: 'found here: a native port that is moved within its thread must connect anew in Firefox (platform/browser.ts), so `attach` does not move those of a handle to find out whether they are still here',
-    looks: /it did not throw/,
-    checks: [[BOTH, 'handles', 'a handle that was handed on cannot be attached here, and can where it went']],
   },
 ];
 

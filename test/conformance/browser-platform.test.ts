@@ -25,7 +25,7 @@ after(() => {
 
 const load = (folder: string): Promise<typeof import('../../src/index.ts')> =>
   import(pathToFileURL(join(folder, 'index.js')).href);
-const { attach, CLOSED, channel, EMPTY, features } = await load(built);
+const { attach, CLOSED, channel, EMPTY, features, transferOf } = await load(built);
 
 async function withPair(options: ChannelOptions, body: (near: Port, far: Port) => unknown): Promise<void> {
   const { port, remote } = channel(options);
@@ -140,6 +140,19 @@ test('a value that cannot be made here raises one messageerror, and the port goe
     postMoved(far);
     assert.equal(typeof (await within('a later value', near.receiveAsync())), 'object');
   });
+});
+
+test('a handle that was handed on cannot be attached here, and can where it went', () => {
+  const { port, remote } = channel();
+  const arrived = structuredClone(remote, { transfer: remote.transfer });
+  assert.throws(() => attach(remote), { code: 'ERR_HANDLE' });
+  const passed = structuredClone(arrived, { transfer: transferOf(arrived) });
+  assert.throws(() => attach(arrived), { code: 'ERR_HANDLE' });
+  const far = attach(passed);
+  port.postMessage('there');
+  assert.equal(far.receive({ timeoutMs: 1000 }), 'there');
+  port.close();
+  far.close();
 });
 
 test('without cross-origin isolation the library loads, and names isolation and its headers', async () => {

@@ -4,6 +4,7 @@ import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
 import type { LinkEnd } from '../../link/link-end.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
+import { checkSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import type { Invitation } from './invitation.ts';
 import { ThreadLink } from './thread-link.ts';
@@ -103,7 +104,9 @@ export function tellWaiting(known: KnownLink): void {
 
 let own: AgentLinks | undefined;
 
+/** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
+  checkSharedMemory('connect threads');
   own ??= ofAgent('links/1', () => new AgentLinks());
   return own;
 }
