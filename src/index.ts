@@ -17,6 +17,7 @@ export type { ChannelOptions, PairOptions, PortOptions } from './port/options.ts
 export { parentPort } from './port/parent-port.ts';
 export { Port } from './port/port.ts';
 export type { ReceiveAsyncOptions, ReceiveOptions } from './port/receiving.ts';
+export { type SelectAsyncOptions, type SelectOptions, select, selectAsync } from './port/select.ts';
 export type { SendOptions } from './port/sending.ts';
 export { type AdoptOptions, type SpawnOptions, spawn } from './port/spawn.ts';
 export type { SpawnedWorker } from './port/spawned-worker.ts';

@@ -66,6 +66,15 @@ export const SPIN_US_MAX: number = 10_000;
 export const LIVENESS_SLICE_MS: number = 5;
 /** The same for a thread that we spawned: only its terminate() and running out of memory end it unheard: looking rarely will do. */
 export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
+/**
+ * Milliseconds that `select` sleeps before it asks for what no mark tells: whether threads were killed (G4 wants 10), and
+ * what came over channels that are not linked yet, of which nobody says which it was.
+ */
+export const SELECT_SLICE_MS: number = 5;
+/** Milliseconds after which it looks at all ports, in case a peer has scribbled over the marks (G10 wants a second). */
+export const SELECT_LOOK_MS: number = 500;
+/** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
+export const SELECT_PROBES_MAX: number = 64;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 

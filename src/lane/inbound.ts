@@ -74,6 +74,20 @@ export class LaneInbound {
     return this.#inbox.length > 0 || this.#inLane;
   }
 
+  /**
+   * Whether `tryReceive` will find a message. Parts of one are taken in on the way: their sender waits for that.
+   * @throws LayoutError if the ring is damaged
+   */
+  get whole(): boolean {
+    if (this.#inbox.length > 0) return true;
+    if (!this.#inLane) return false;
+    const source = this.#source;
+    if (this.#latestOnly) return true;
+    if (source.peek() === NONE) return false;
+    if (!this.#join.takes(source.kind) && source.kind !== KIND_LATEST) return true;
+    return this.stash() || (this.#latestOnly && this.#inLane);
+  }
+
   /** Whether `stash` may find something in the lane. */
   get stashable(): boolean {
     return !this.#latestOnly && this.#inLane;

@@ -8,8 +8,11 @@ import type { ReadySet } from './ready-set.ts';
 
 /** One of this agent's ends of channels, as it stands in the ready set. */
 export interface Marked {
-  /** The other agent has taken its announcement back: look. Called from the taker, must not throw. */
-  marked(): void;
+  /**
+   * The other agent has taken its announcement back: look. Called from the taker, must not throw.
+   * @param blocked by a thread that waits without its event loop: nobody's code may run now
+   */
+  marked(blocked: boolean): void;
 }
 
 export class LinkEnd {
@@ -18,9 +21,8 @@ export class LinkEnd {
   readonly #seats: (Marked | undefined)[] = [];
   /** Seats below it are taken. */
   #lowestFree = 0;
-  readonly #tell = (bit: number): void => {
-    for (let seat = bit; seat < this.#seats.length; seat += this.#ready.seats) this.#seats[seat]?.marked();
-  };
+  readonly #tell = (bit: number): void => this.#each(bit, false);
+  readonly #tellBlocked = (bit: number): void => this.#each(bit, true);
   /** Not in the middle of whoever goes to rest. */
   readonly #tellLater = (bit: number): void => queueMicrotask(() => this.#tell(bit));
 
@@ -50,6 +52,14 @@ export class LinkEnd {
   /** Tells every channel that has been marked; whether there was any. */
   take(): boolean {
     return this.#ready.take(this.#tell);
+  }
+  /** The same for a thread that waits without its event loop. */
+  takeBlocked(): boolean {
+    return this.#ready.take(this.#tellBlocked);
+  }
+  #each(bit: number, blocked: boolean): void {
+    const { seats } = this.#ready;
+    for (let seat = bit; seat < this.#seats.length; seat += seats) this.#seats[seat]?.marked(blocked);
   }
 
   /** This agent is about to block for all its links: marks made from here on wake it. `take` after it. */

@@ -10,6 +10,7 @@
 //     or nobody asks for it. What is armed and marked becomes a candidate before anybody sleeps.
 // Q2. Candidates are looked at in the order in which they became so, and the one that is handed out goes to the end: a
 //     channel that always has something to say keeps no other one waiting for more than one round.
+//     What the line does not tell, because it was forgotten meanwhile, the turns do: who had the latest comes last.
 // Q3. No channel relies on what a third agent can write. Each link has its own ready set; the one word that all share,
 //     SLEEP, can be scribbled over, and then this agent looks for itself after a slice.
 import type { BlockingWait } from '../wait/block.ts';
@@ -24,19 +25,44 @@ export interface Selectable {
   readonly linked: boolean;
   /** Announces that this side sleeps ABOVE, and looks again; false, and nothing stands announced, if there is something. */
   arm(): boolean;
+  /** Something of this side waits to be sent, or may soon. Whoever makes it so disturbs the watch. */
+  readonly restless?: boolean;
+  /** Sends it on, before this thread sleeps; true if some still waits, so that room for it is news as well. */
+  moves?(): boolean;
+}
+
+/** What no mark tells. */
+export interface Lookout {
+  /** Whether it is time to ask, though no slice of a sleep has passed: somebody always has something. */
+  readonly overdue: boolean;
+  /**
+   * Asks whether the agents at the other ends live; true if all members are to be looked at.
+   * @param unlinked members that no link knows yet
+   */
+  ask(unlinked: readonly Watch[]): boolean;
+}
+
+/** The watches that are to be looked at, and whether those asked for last stand in it, or are armed. */
+interface Line {
+  readonly candidates: Watch[];
+  current: boolean;
 }
 
 /** A channel under watch: its end, and what the Selector remembers of it. */
 export class Watch<T extends Selectable = Selectable> implements Marked {
   readonly end: T;
-  readonly #candidates: Candidates;
+  readonly #line: Line;
   #state: 'idle' | 'armed' | 'candidate' = 'idle';
   /** The call that asks for it. */
   call = 0;
+  /** When it was handed out last, counted in turns. */
+  turn = 0;
+  /** For the caller: which of the members it is. */
+  index = 0;
 
-  constructor(end: T, candidates: Candidates) {
+  constructor(end: T, line: Line) {
     this.end = end;
-    this.#candidates = candidates;
+    this.#line = line;
   }
 
   get armed(): boolean {
@@ -47,7 +73,7 @@ export class Watch<T extends Selectable = Selectable> implements Marked {
   marked(): void {
     if (this.#state === 'candidate') return;
     this.#state = 'candidate';
-    this.#candidates.push(this);
+    this.#line.candidates.push(this);
   }
   /** The same for one that stands in no announcement and in no line. */
   ask(): void {
@@ -64,78 +90,126 @@ export class Watch<T extends Selectable = Selectable> implements Marked {
   forget(): void {
     this.#state = 'idle';
   }
+  /** Somebody else has used its park word, or it has changed in a way that no mark tells: it is to be asked for anew. */
+  disturbed(): void {
+    if (this.#state === 'armed') this.#state = 'idle';
+    this.#line.current = false;
+  }
 }
 
-type Candidates = Watch[];
+const NOTHING_ELSE: Lookout = { overdue: false, ask: () => true };
 
 export class Selector {
   readonly #links: Iterable<LinkEnd>;
   readonly #sleep: BlockingWait;
-  #candidates: Candidates = [];
+  readonly #lookout: Lookout;
+  readonly #line: Line = { candidates: [], current: false };
   #call = 0;
+  #turn = 0;
+  /** The one that was handed out last, if nothing was forgotten since. */
+  #last: Watch | undefined;
   #members: readonly Watch[] = [];
+  /** Those of them that nobody names, and those that have something to send on before this thread sleeps. */
+  #unlinked: readonly Watch[] = [];
+  #restless: readonly Watch[] = [];
 
   /**
    * @param links of this agent
    * @param sleep on this agent's own page; between its slices it calls `lookAtAll`
    */
-  constructor(links: Iterable<LinkEnd>, sleep: (slice: () => void) => BlockingWait) {
+  constructor(links: Iterable<LinkEnd>, sleep: (slice: () => void) => BlockingWait, lookout: Lookout = NOTHING_ELSE) {
     this.#links = links;
+    this.#lookout = lookout;
     this.#sleep = sleep(() => this.#lookAtAll());
   }
 
   watch<T extends Selectable>(end: T): Watch<T> {
-    return new Watch(end, this.#candidates);
+    return new Watch(end, this.#line);
   }
 
   /**
    * The one whose turn it is among those that have something; blocks until there is one, `undefined` at the time limit.
    * @param timeoutMs 0 looks and does not block
+   * @param again the members are the very same as in the call before: if nothing was disturbed, none is looked at but
+   *   those that have something
    */
-  select<T extends Watch>(members: readonly T[], timeoutMs: number): T | undefined {
-    const call = ++this.#call;
+  select<T extends Watch>(members: readonly T[], timeoutMs: number, again = false): T | undefined {
     // Before those that nobody marked: a member that was handed out last comes behind whoever has spoken meanwhile (Q2).
     this.#takeMarks();
-    for (const member of members) {
-      member.call = call;
-      member.ask();
+    this.#members = members;
+    if (again && this.#line.current) this.#last?.ask();
+    else this.#ask(members);
+    this.#last = undefined;
+    try {
+      if (this.#lookout.overdue) this.#lookAtAll();
+      this.#lookAtUnlinked();
+      const found = this.#next() ?? (timeoutMs > 0 ? this.#block(timeoutMs) : undefined);
+      if (found !== undefined) found.turn = ++this.#turn;
+      this.#last = found;
+      return found as T | undefined;
+    } finally {
+      this.#members = [];
     }
-    const found = this.#next(call);
-    if (found !== undefined || timeoutMs <= 0) return found as T | undefined;
-    return this.#block(members, call, timeoutMs) as T | undefined;
   }
 
-  #block(members: readonly Watch[], call: number, timeoutMs: number): Watch | undefined {
-    this.#members = members;
-    const unlinked = members.filter(({ end }) => !end.linked);
+  /** Forgets who stands in the line: nothing here may keep a channel that nobody asks for any more. */
+  forget(): void {
+    for (const watch of this.#line.candidates.splice(0)) watch.forget();
+    this.#line.current = false;
+    this.#last = undefined;
+    this.#unlinked = [];
+    this.#restless = [];
+  }
+
+  #ask(members: readonly Watch[]): void {
+    const call = ++this.#call;
+    let turn = 0;
+    let inTurn = true;
+    for (const member of members) {
+      member.call = call;
+      inTurn &&= turn <= member.turn;
+      turn = member.turn;
+    }
+    for (const member of inTurn ? members : [...members].sort((a, b) => a.turn - b.turn)) member.ask();
+    this.#line.current = true;
+    this.#unlinked = members.filter(({ end }) => !end.linked);
+    this.#restless = members.filter(({ end }) => end.restless === true);
+  }
+
+  #block(timeoutMs: number): Watch | undefined {
+    for (const watch of this.#restless) {
+      if (watch.end.moves?.() !== true || !watch.armed) continue;
+      watch.forget();
+      watch.ask();
+    }
     let found: Watch | undefined;
     const look = (): boolean => {
       // The sleep looks again after it has found.
       if (found !== undefined) return true;
+      if (this.#lookout.overdue) this.#lookAtAll();
       // In this order: whoever marks after the announcement rings, whoever marked before it is taken.
       for (const link of this.#links) link.restAbove();
       this.#takeMarks();
-      // Nobody names those: their announcement may be gone, taken back for a message that was read already.
-      for (const watch of unlinked) if (watch.armed && !watch.end.arm()) watch.marked();
-      found = this.#next(call);
+      this.#lookAtUnlinked();
+      found = this.#next();
       return found !== undefined;
     };
     try {
       this.#sleep.wait(DATA, look, timeoutMs);
       return found;
     } finally {
-      this.#members = [];
       for (const link of this.#links) link.wake();
     }
   }
 
   #takeMarks(): void {
-    for (const link of this.#links) link.take();
+    for (const link of this.#links) link.takeBlocked();
   }
 
   /** The first candidate that has something. Those without are armed; those that nobody asks for leave the line. */
-  #next(call: number): Watch | undefined {
-    const line = this.#candidates;
+  #next(): Watch | undefined {
+    const call = this.#call;
+    const line = this.#line.candidates;
     let at = 0;
     let found: Watch | undefined;
     while (at < line.length && found === undefined) {
@@ -147,8 +221,17 @@ export class Selector {
     return found;
   }
 
+  /** Nobody names those: their announcement may be gone, taken back for a message that was read already. */
+  #lookAtUnlinked(): void {
+    for (const watch of this.#unlinked) if (watch.armed && !watch.end.arm()) watch.marked();
+  }
+
   /** What no mark tells: that the agent at the other end was found dead. The marks are looked at after a slice anyway (Q3). */
   #lookAtAll(): void {
-    for (const member of this.#members) if (member.end.ready) member.marked();
+    const all = this.#lookout.ask(this.#unlinked);
+    if (all) for (const member of this.#members) if (member.end.ready) member.marked();
+    // Who has got a link meanwhile is named from its next announcement on.
+    for (const watch of this.#unlinked) if (watch.end.linked) watch.marked();
+    this.#unlinked = this.#unlinked.filter(({ end }) => !end.linked);
   }
 }

@@ -167,7 +167,7 @@ export function timeoutOf(
 function unknown(name: string, known: readonly string[]): UsageError {
   const why =
     name === 'signal'
-      ? 'Option signal is for receiveAsync: while a thread is blocked nothing can abort a signal'
+      ? 'Option signal is for receiveAsync and selectAsync: while a thread is blocked nothing can abort a signal'
       : `Unknown option ${name}; known are ${known.join(', ')}`;
   return new UsageError('ERR_OPTION', why, { option: name });
 }

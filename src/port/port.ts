@@ -10,10 +10,18 @@ import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
 import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
+import { type SelectedPort, selectChanged } from './selecting.ts';
 import { Sending, type SendOptions } from './sending.ts';
 import { showAs } from './show.ts';
 import type { Transfer } from './transfer.ts';
 import { type Settleable, settleable } from './waiters.ts';
+
+let inside: (port: object) => SelectedPort | undefined;
+
+/** For `select`: what a port is inside; `undefined` for anything else. */
+export function selectedPort(port: unknown): SelectedPort | undefined {
+  return typeof port === 'object' && port !== null ? inside(port) : undefined;
+}
 
 /**
  * One end of a channel. `In` is what arrives, `Out` what is sent. An `EventTarget` with the web's manners, Node's
@@ -42,8 +50,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #awaitsReady = false;
   /** Somebody may wait for the promise of `closed`. */
   #closedAsked = false;
+  /** Who waits for this port among others, with the event loop. */
+  #awaiting: Set<() => void> | undefined;
+  #selected: SelectedPort | undefined;
 
   static {
+    inside = (port) => (#transport in port ? (port as Port).#asSelected : undefined);
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
   }
 
@@ -65,7 +77,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       presses: () => this.#sending.pressing || this.#awaitsReady,
     });
     const kick = (): void => this.#kick();
-    this.#sending = new Sending(this.#transport, this.#ending, this.#pump, kick);
+    this.#sending = new Sending(this.#transport, this.#ending, this.#pump, () => {
+      if (this.#transport.out.backlog > 0) selectChanged(this.#transport);
+      kick();
+    });
     this.#receiving = new Receiving(this.#transport, this.#ending, this.#pump, { kick, left: () => this.#rehold() });
   }
 
@@ -115,7 +130,15 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (typeof body !== 'function') {
       throw new UsageError('ERR_OPTION', 'Cannot cork: expected a function, which posts what goes together');
     }
-    return this.#transport.out.cork(body);
+    const { out, selecting } = this.#transport;
+    if (typeof selecting !== 'object') return out.cork(body);
+    selecting.corks++;
+    selecting.changed();
+    try {
+      return out.cork(body);
+    } finally {
+      selecting.corks--;
+    }
   }
 
   /**
@@ -361,6 +384,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   close(): void {
     if (this.#ending.shut) return;
     this.#ending.shut = true;
+    selectChanged(this.#transport);
     try {
       this.#transport.close('closed');
     } finally {
@@ -411,13 +435,17 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   get #wantsData(): boolean {
     const { readers, readOut } = this.#receiving;
-    return !this.#ending.shut && !readOut && (this.#listens || readers.length > 0);
+    return !this.#ending.shut && !readOut && (this.#listens || readers.length > 0 || this.#awaited);
   }
   get #wantsSpace(): boolean {
     return this.#transport.ended === undefined && this.#sending.roomAwaited;
   }
   get #wantsTaken(): Mark | undefined {
     return this.#transport.ended === undefined ? this.#sending.progress.takenAwaited : undefined;
+  }
+  /** Whether a `selectAsync` waits for this port among others. */
+  get #awaited(): boolean {
+    return this.#awaiting !== undefined && this.#awaiting.size > 0;
   }
   /** Whether anything or anybody here waits for the peer. */
   get #waiting(): boolean {
@@ -436,6 +464,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Hands out one message; false when there is none. Called by the pump. */
   #deliver(): boolean {
     const { readers } = this.#receiving;
+    if (this.#awaited && readers.length === 0 && !this.#listens) {
+      // Nobody takes anything: it is there for whoever is told.
+      if (this.#receiving.ready) this.#tellReady();
+      return false;
+    }
     let value: unknown;
     try {
       value = this.#receiving.take();
@@ -456,6 +489,39 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       if (readers.length === 0) this.#rehold();
     } else this.tell('message', value, this.#transport.in.ports);
     return true;
+  }
+
+  #tellReady(): void {
+    if (!this.#awaited) return;
+    for (const tell of [...(this.#awaiting as Set<() => void>)]) tell();
+    this.#rehold();
+  }
+  /** Whether there is something that nobody else here is waiting for. */
+  get #isReady(): boolean {
+    const { readers, readOut, ready } = this.#receiving;
+    return readOut || (ready && readers.length === 0 && !this.#listens);
+  }
+  get #asSelected(): SelectedPort {
+    const self = this;
+    this.#selected ??= {
+      transport: this.#transport,
+      ending: this.#ending,
+      receiving: this.#receiving,
+      turn: 0,
+      get ready(): boolean {
+        return self.#isReady;
+      },
+      tire: () => this.#pump.tire(),
+      whenReady: (tell) => {
+        this.#awaiting ??= new Set();
+        this.#awaiting.add(tell);
+        this.#kick();
+      },
+      leave: (tell) => {
+        if (this.#awaiting?.delete(tell) === true) this.#rehold();
+      },
+    };
+    return this.#selected;
   }
 
   #settleReady(): void {
@@ -506,6 +572,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #tellEnd(): void {
     const { readers } = this.#receiving;
     while (readers.length > 0) readers.first().resolve(CLOSED);
+    this.#tellReady();
     this.#rehold();
     if (this.#closeEmitted) return;
     this.#closeEmitted = true;

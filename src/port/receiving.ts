@@ -9,6 +9,7 @@ import type { Ending } from './ending.ts';
 import type { AbortSignalLike } from './events.ts';
 import { timeoutOf } from './options.ts';
 import type { Pump } from './pump.ts';
+import { selectChanged } from './selecting.ts';
 import { Waiters } from './waiters.ts';
 
 export interface ReceiveOptions {
@@ -68,6 +69,15 @@ export class Receiving {
     throw error;
   }
 
+  /** Whether `take` will find something, as far as this transport can tell: a message, an error, the end. */
+  get ready(): boolean {
+    return this.owes || this.#in.ready;
+  }
+  /** Whether the next receive throws what a batch has met. */
+  get owes(): boolean {
+    return this.#owed !== undefined;
+  }
+
   tryReceive(): unknown {
     if (this.#ending.shut) throw this.#ending.refusal('receive');
     return this.take();
@@ -102,6 +112,7 @@ export class Receiving {
         value = this.tryReceive();
       } catch (error) {
         this.#owed = { error };
+        selectChanged(this.#transport);
         break;
       }
     }

@@ -1,6 +1,7 @@
 // What a port needs of the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
+import type { Selectable, Watch } from '../link/selector.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
 
@@ -79,6 +80,25 @@ export interface Blocking {
   progress(done: () => boolean, timeoutMs: number): boolean;
 }
 
+/** Waits for many ends at once with the thread. Ends that have the same place can be waited for together. */
+export interface SelectPlace {
+  watch(end: Selectable): Watch;
+  /** As Selector.select. */
+  select(ends: readonly Watch[], timeoutMs: number, again: boolean): Watch | undefined;
+  /** What the caller keeps until the next call, at most until this thread's event loop has a turn. */
+  kept: object | undefined;
+}
+
+/** How an end is waited for together with others. */
+export interface Selecting {
+  readonly place: SelectPlace;
+  readonly watch: Watch;
+  /** Something has changed here that the other side does not tell of. */
+  changed(): void;
+  /** How many calls of `cork` are open: what is sent meanwhile goes out before this thread sleeps. */
+  corks: number;
+}
+
 /** A word for the peer that passes by the queue. */
 export interface Interrupts {
   /** The word that the peer has set, 0 if none. */
@@ -101,6 +121,8 @@ export interface Transport {
   readonly loop: LoopWait;
   /** Not where this thread may not block, or nothing would come to it then. */
   readonly blocking?: Blocking | undefined;
+  /** Not where nothing tells a blocked thread which of several ends has something; `'later'` before the channel is there. */
+  readonly selecting?: Selecting | 'later' | undefined;
   readonly interrupts?: Interrupts | undefined;
   /** Keeps the process alive, or lets it go. */
   hold(held: boolean): void;

@@ -69,7 +69,8 @@ export const linkMutants: readonly Mutant[] = [
     name: 'a link that was rung is not announced again before the next sleep',
     file: SELECTOR,
     find: /for \(const link of this\.#links\)\s+link\.restAbove\(\);/,
-    replace: 'if (this.$announced !== call) for (const link of this.#links) link.restAbove(); this.$announced = call;',
+    replace:
+      'if (this.$announced !== this.$call) for (const link of this.#links) link.restAbove(); this.$announced = this.$call;',
     caughtBy: 'link: a scribbled ready set',
     as: 'stuck',
   },

@@ -124,7 +124,8 @@ export class RingBlocking implements Blocking {
    * @throws TimeoutError if the other end has not been opened in time
    */
   #wait(interest: number, look: () => boolean, timeoutMs: number): boolean {
-    const { wait, attached, startTimeoutMs: startMs } = this.#parts;
+    const { wait, attached, awaited, startTimeoutMs: startMs } = this.#parts;
+    awaited.disturbed?.();
     if (timeoutMs <= startMs || attached()) return wait.wait(interest, look, timeoutMs);
     if (wait.wait(interest, look, startMs)) return true;
     if (attached()) return wait.wait(interest, look, timeoutMs - startMs);

@@ -13,6 +13,10 @@ import type { SendingLane } from './writing.ts';
 
 /** Announces, and what to be woken for: the position awaited is stored first. */
 export class Awaited {
+  /** The event loop sleeps, or is about to be told why not. */
+  parked = false;
+  /** Told when somebody else is about to use the park word. */
+  disturbed: (() => void) | undefined;
   readonly #words: Int32Array;
   readonly #awaited: number;
 
@@ -77,10 +81,14 @@ export class RingLoop implements LoopWait {
     let interest = (data ? DATA : 0) | (space ? SPACE : 0);
     if (taken !== undefined) interest |= this.#awaited.interest(this.#out.awaits(taken));
     const wait = this.#tie.linked ? this.#above : this.#own;
-    return wait.park(interest, () => this.stirs(data, space, taken) || (!data && this.#life.over));
+    this.#awaited.disturbed?.();
+    this.#awaited.parked = wait.park(interest, () => this.stirs(data, space, taken) || (!data && this.#life.over));
+    return this.#awaited.parked;
   }
 
   unpark(): void {
+    this.#awaited.disturbed?.();
+    this.#awaited.parked = false;
     // Whichever it was: both take back what stands in the park word.
     this.#own.unpark();
   }

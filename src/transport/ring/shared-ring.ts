@@ -33,6 +33,7 @@ import { WordInterrupts } from './interrupts.ts';
 import { Jam } from './jam.ts';
 import { Life } from './life.ts';
 import { Reading } from './reading.ts';
+import { RingSelecting } from './selecting.ts';
 import { statsOf } from './stats.ts';
 import type { Tie, Tied, TieEvents } from './tie.ts';
 import { type SendingLane, Writing } from './writing.ts';
@@ -68,6 +69,7 @@ export class SharedRingTransport implements Transport {
   readonly in: Inbound;
   readonly loop: LoopWait;
   readonly blocking: Blocking | undefined;
+  readonly selecting: RingSelecting | undefined;
   readonly interrupts: Interrupts;
   readonly life: Life;
   readonly #words: Int32Array;
@@ -205,6 +207,20 @@ export class SharedRingTransport implements Transport {
           roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
           inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
         });
+    const { together } = tie;
+    this.selecting =
+      together &&
+      new RingSelecting({
+        together,
+        tie,
+        sleeps: sleepsHere,
+        awaited,
+        lanes: { out: this.#lane, in: inbound },
+        writing,
+        reading,
+        life: this.life,
+        damage,
+      });
     this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over);
     this.life.begin(this);
   }

@@ -4,6 +4,7 @@
 import type { Beside, BesideMemory } from '../../lane/beside.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
+import type { SelectPlace } from '../transport.ts';
 import type { LeftOver } from './reading.ts';
 
 /** Knows the other agent. */
@@ -28,7 +29,18 @@ export interface PeerWatch {
   close(attached: boolean): void;
 }
 
-export interface Tie extends Beside, BesideMemory, LeftOver, PeerWatch {}
+/** How this end is waited for together with others. */
+export interface Together {
+  readonly place: SelectPlace;
+  /** Told of marks from now on; whether the event loop is to hear of one, too. */
+  selected(tell: (blocked: boolean) => boolean): void;
+  /** The event loop is to look, as soon as it has a turn. */
+  later(): void;
+}
+
+export interface Tie extends Beside, BesideMemory, LeftOver, PeerWatch {
+  readonly together?: Together | undefined;
+}
 
 export interface TieEvents {
   /** Something arrived; look. */

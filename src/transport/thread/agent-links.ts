@@ -2,7 +2,6 @@
 import { platform } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
-import type { LinkEnd } from '../../link/link-end.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
 import { checkSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
@@ -34,6 +33,7 @@ class AgentLinks {
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
   readonly #keepAlive = new KeepAlive();
   #held = 0;
+  #links: readonly ThreadLink[] | undefined;
   #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
 
   constructor() {
@@ -51,20 +51,21 @@ class AgentLinks {
   /** A link from here on, as far as this thread goes. Where there is one with that thread already, both are good. */
   know(agent: string, known: KnownLink): void {
     this.#byId.set(known.id, known);
+    this.#links = undefined;
     if (!this.#byAgent.has(agent)) this.#byAgent.set(agent, known);
     known.link.ended = () => this.forget(agent, known);
   }
   forget(agent: string, known: KnownLink): void {
     this.#byId.delete(known.id);
+    this.#links = undefined;
     if (this.#byAgent.get(agent) === known) this.#byAgent.delete(agent);
     tellWaiting(known);
   }
-  /** For `select`: where marks come. */
-  *ends(): Generator<LinkEnd> {
-    for (const { link } of this.#byId.values()) if (link.end !== undefined) yield link.end;
-    for (const known of this.#self === undefined ? [] : [this.#self.near, this.#self.far]) {
-      if (known.link.end !== undefined) yield known.link.end;
-    }
+  /** For `select`: where marks come. The same array as long as there is nothing new. */
+  get links(): readonly ThreadLink[] {
+    const self = this.#self === undefined ? [] : [this.#self.near, this.#self.far];
+    this.#links ??= [...this.#byId.values(), ...self].map(({ link }) => link);
+    return this.#links;
   }
 
   /** The link of this thread with itself. Its native ports are made when something is to go over them. */
@@ -84,6 +85,7 @@ class AgentLinks {
     near.link.share(page, 0, this.card.page, platform.asyncPark);
     far.link.share(page, 1, this.card.page, platform.asyncPark);
     this.#self = { near, far };
+    this.#links = undefined;
     return this.#self;
   }
 

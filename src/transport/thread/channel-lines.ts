@@ -47,6 +47,8 @@ export interface LinesUser {
   accept(kind: unknown, message: readonly unknown[]): void;
   /** Something changed: look. Called from the event loop. */
   arrived(): void;
+  /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
+  marked(blocked: boolean): void;
   /** Nobody uses the lines any more, and something came for whoever did. */
   gone(how: CloseReason | undefined, error: unknown): void;
 }
@@ -140,8 +142,8 @@ export class ChannelLines implements Member, EndLines {
   arrived(): void {
     this.#user.deref()?.arrived();
   }
-  marked(): void {
-    this.arrived();
+  marked(blocked: boolean): void {
+    this.#user.deref()?.marked(blocked);
   }
   gone(how: CloseReason | undefined, error: unknown): void {
     this.#user.deref()?.gone(how, error);

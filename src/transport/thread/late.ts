@@ -11,7 +11,16 @@ import { EARLY_MESSAGES_MAX } from '../../limits.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
 import type { StartInbox } from '../../platform/start-inbox.ts';
 import { Spin } from '../../wait/spin.ts';
-import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
+import type {
+  Blocking,
+  Interrupts,
+  LoopWait,
+  Selecting,
+  Snapshot,
+  Stats,
+  Transport,
+  TransportEvents,
+} from '../transport.ts';
 
 const NEVER_SPINS = new Spin(0);
 const NO_PORTS: readonly unknown[] = [];
@@ -79,6 +88,11 @@ export class LateTransport implements Transport {
 
   get ended(): CloseReason | undefined {
     return this.#real?.ended ?? this.#closedAs ?? (this.#failure && 'lost');
+  }
+
+  get selecting(): Selecting | 'later' | undefined {
+    const real = this.#real;
+    return real === undefined && this.#failure === undefined ? 'later' : real?.selecting;
   }
 
   #makeOut(): Outbound {

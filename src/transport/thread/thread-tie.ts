@@ -8,15 +8,17 @@ import { letGoOf } from '../../lane/lost-values.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
-import type { Tie, TieEvents } from '../ring/tie.ts';
+import type { Tie, TieEvents, Together } from '../ring/tie.ts';
+import type { SelectPlace } from '../transport.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { ChannelLines, type LinesOptions, type LinesUser } from './channel-lines.ts';
 import { Arrived, MEMORY, outOfSight, SPILL, SPILL_UNSEEN, VALUE, VALUE_UNSEEN, valueIn } from './native-values.ts';
 import type { ThreadLink } from './thread-link.ts';
+import { threadSelect } from './thread-select.ts';
 
 /** Bytes from which on a frame that is left behind is moved instead of copied. */
 const MOVED_BYTES_MIN = 64 * 1024;
-export class ThreadTie implements Tie, LinesUser {
+export class ThreadTie implements Tie, LinesUser, Together {
   readonly textMin: number = platform.nativeTextMin;
   readonly late: boolean = !platform.canTake;
   readonly discard: Tie['discard'] = letGoOf;
@@ -35,6 +37,8 @@ export class ThreadTie implements Tie, LinesUser {
   /** A value is being posted: a getter of it may close this end. */
   #posting = false;
   #closeLater: (() => void) | undefined;
+  #selected: ((blocked: boolean) => boolean) | undefined;
+  #arrivesLater = false;
 
   constructor(
     first: ThreadLink,
@@ -51,6 +55,11 @@ export class ThreadTie implements Tie, LinesUser {
 
   arrived(): void {
     this.#events.arrived();
+  }
+  marked(blocked: boolean): void {
+    if (this.#selected?.(blocked) === false) return;
+    if (blocked) this.later();
+    else this.#events.arrived();
   }
   gone(how: CloseReason | undefined, error: unknown): void {
     this.#events.closed(how, error);
@@ -216,6 +225,23 @@ export class ThreadTie implements Tie, LinesUser {
   }
   hold(held: boolean): void {
     this.lines.hold(held);
+  }
+  // ---- waited for together with others ------------------------------------------------------------------------
+
+  readonly together: Together = this;
+  get place(): SelectPlace {
+    return threadSelect();
+  }
+  selected(tell: (blocked: boolean) => boolean): void {
+    this.#selected = tell;
+  }
+  later(): void {
+    if (this.#arrivesLater) return;
+    this.#arrivesLater = true;
+    queueMicrotask(() => {
+      this.#arrivesLater = false;
+      this.#events.arrived();
+    });
   }
 
   /** @param attached whether a thread has the other end */

@@ -1,0 +1,105 @@
+// One end of a region among many that a thread waits for at once: link/selector.ts.
+import type { LaneInbound } from '../../lane/inbound.ts';
+import type { Selectable, Watch } from '../../link/selector.ts';
+import type { ParkPlace } from '../../wait/park-place.ts';
+import { ABOVE, ANYTHING, announce, DATA, withdraw } from '../../wait/signal.ts';
+import type { Selecting, SelectPlace } from '../transport.ts';
+import type { Damage } from './damage.ts';
+import type { Awaited } from './interests.ts';
+import type { Life } from './life.ts';
+import type { Reading } from './reading.ts';
+import type { PeerWatch, Together } from './tie.ts';
+import type { SendingLane, Writing } from './writing.ts';
+
+export interface RingSelectingParts {
+  readonly together: Together;
+  readonly tie: Pick<PeerWatch, 'linked' | 'peerGone'>;
+  /** Where this side sleeps. */
+  readonly sleeps: ParkPlace;
+  readonly awaited: Awaited;
+  readonly lanes: { readonly out: SendingLane; readonly in: LaneInbound };
+  readonly writing: Writing;
+  readonly reading: Reading;
+  readonly life: Pick<Life, 'over'>;
+  readonly damage: Damage;
+}
+
+export class RingSelecting implements Selecting, Selectable {
+  readonly #parts: RingSelectingParts;
+  #watch: Watch | undefined;
+  corks = 0;
+  readonly #whole = (): boolean => this.#parts.lanes.in.whole;
+  readonly #pump = (): boolean => {
+    this.#parts.writing.pump();
+    return false;
+  };
+
+  constructor(parts: RingSelectingParts) {
+    this.#parts = parts;
+  }
+
+  get place(): SelectPlace {
+    return this.#parts.together.place;
+  }
+  get watch(): Watch {
+    if (this.#watch === undefined) {
+      const { together, awaited } = this.#parts;
+      const watch = together.place.watch(this);
+      this.#watch = watch;
+      awaited.disturbed = () => watch.disturbed();
+      together.selected((blocked) => {
+        // What the event loop has taken the mark of is asked for anew: a line would keep the port.
+        if (blocked) watch.marked();
+        else watch.disturbed();
+        return !blocked || awaited.parked;
+      });
+    }
+    return this.#watch;
+  }
+  changed(): void {
+    if (this.#watch === undefined) return;
+    this.#watch.disturbed();
+    this.place.kept = undefined;
+  }
+
+  /** What only the event loop can take in counts: whoever receives is told so. */
+  get ready(): boolean {
+    const { reading, damage, life } = this.#parts;
+    if (damage.is || reading.awaitsEventLoop) return true;
+    return (reading.ready && damage.looked(this.#whole)) || life.over;
+  }
+
+  get linked(): boolean {
+    return this.#parts.tie.linked;
+  }
+
+  arm(): boolean {
+    const { tie, together, awaited, sleeps } = this.#parts;
+    const interest = this.moves() ? ANYTHING : DATA;
+    // Nobody would say which channel it was: it is looked at between slices.
+    if (!tie.linked) return !this.ready;
+    // What the event loop has announced is overwritten.
+    if (awaited.parked) together.later();
+    announce(sleeps, ABOVE, interest);
+    if (!this.ready) return true;
+    withdraw(sleeps);
+    return false;
+  }
+
+  get restless(): boolean {
+    return this.corks > 0 || this.#parts.lanes.out.backlog > 0;
+  }
+  moves(): boolean {
+    const { lanes, damage } = this.#parts;
+    const { out } = lanes;
+    // Inside cork too: the answer may be to what the peer cannot see yet.
+    if (out.backlog > 0) damage.looked(this.#pump);
+    out.sink.publish();
+    return out.backlog > 0;
+  }
+
+  /** Asks whether the other agent lives. If it is gone, that is told as always. */
+  probe(): void {
+    this.#parts.tie.peerGone();
+  }
+}

@@ -1,0 +1,118 @@
+// How this thread waits for many channels at once: on the page that all its links know, with what no mark tells asked for
+// between slices.
+import { SELECT_LOOK_MS, SELECT_PROBES_MAX, SELECT_SLICE_MS, SPIN_US_DEFAULT } from '../../limits.ts';
+import { SLEEP, SLEEPS } from '../../link/layout.ts';
+import type { LinkEnd } from '../../link/link-end.ts';
+import { type Lookout, type Selectable, Selector, type Watch } from '../../link/selector.ts';
+import { BlockingWait } from '../../wait/block.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
+import { Spin } from '../../wait/spin.ts';
+import type { SelectPlace } from '../transport.ts';
+import { type AgentLinks, agentLinks } from './agent-links.ts';
+
+/** One end of a channel between threads. */
+interface Probed extends Selectable {
+  /** Asks whether the other thread lives. */
+  probe(): void;
+}
+
+/** Looks between two readings of the clock, which costs as much as several looks. */
+const LOOKS_PER_CLOCK = 4;
+
+/** Asks for the other threads' lives: once a link, however many channels it has. */
+class Lives implements Lookout {
+  readonly #agent: AgentLinks;
+  #looks = 0;
+  #askedAt = 0;
+  #lookedAt = 0;
+  /** Where to go on among those that are not linked yet: each has native ports of its own. */
+  #from = 0;
+
+  constructor(agent: AgentLinks) {
+    this.#agent = agent;
+  }
+
+  get overdue(): boolean {
+    if (++this.#looks % LOOKS_PER_CLOCK !== 0) return false;
+    return performance.now() - this.#askedAt > SELECT_SLICE_MS;
+  }
+
+  ask(unlinked: readonly Watch[]): boolean {
+    const now = performance.now();
+    this.#askedAt = now;
+    let gone = false;
+    for (const link of this.#agent.links) if (link.peerGone() !== undefined) gone = true;
+    for (let i = Math.min(unlinked.length, SELECT_PROBES_MAX); i > 0; i--) {
+      this.#from = (this.#from + 1) % unlinked.length;
+      ((unlinked[this.#from] as Watch).end as Probed).probe();
+    }
+    if (!gone && now - this.#lookedAt < SELECT_LOOK_MS) return false;
+    this.#lookedAt = now;
+    return true;
+  }
+}
+
+class ThreadSelect implements SelectPlace {
+  kept: object | undefined;
+  readonly #agent: AgentLinks;
+  readonly #selector: Selector;
+  #restDue = false;
+
+  constructor(agent: AgentLinks) {
+    this.#agent = agent;
+    const page = new SharedPlace(new Int32Array(agent.card.page), SLEEP);
+    const ends = {
+      [Symbol.iterator]: (): Iterator<LinkEnd> => this.#ends[Symbol.iterator](),
+    };
+    const spin = new Spin(SPIN_US_DEFAULT);
+    this.#selector = new Selector(
+      ends,
+      (slice) => new BlockingWait(page, SLEEPS, spin, SELECT_SLICE_MS, slice),
+      new Lives(agent),
+    );
+  }
+
+  watch(end: Selectable): Watch {
+    return this.#selector.watch(end);
+  }
+
+  select(ends: readonly Watch[], timeoutMs: number, again: boolean): Watch | undefined {
+    try {
+      return this.#selector.select(ends, timeoutMs, again);
+    } finally {
+      if (!this.#restDue) {
+        this.#restDue = true;
+        queueMicrotask(() => this.#rest());
+      }
+    }
+  }
+
+  /**
+   * The event loop has its turn: all links rest with it again, for the channels that it waits for. Not at the end of each
+   * call: a thread that only blocks would be rung for its event loop, which never hears it.
+   */
+  #rest(): void {
+    this.#restDue = false;
+    this.kept = undefined;
+    this.#selector.forget();
+    for (const link of this.#agent.links) link.rest();
+  }
+
+  #endsOf: readonly unknown[] | undefined;
+  #endsFound: readonly LinkEnd[] = [];
+  get #ends(): readonly LinkEnd[] {
+    const { links } = this.#agent;
+    if (links !== this.#endsOf) {
+      this.#endsOf = links;
+      this.#endsFound = links.flatMap(({ end }) => (end === undefined ? [] : [end]));
+    }
+    return this.#endsFound;
+  }
+}
+
+let own: ThreadSelect | undefined;
+
+export function threadSelect(): SelectPlace {
+  own ??= new ThreadSelect(agentLinks());
+  return own;
+}
