@@ -13,12 +13,15 @@ import { build } from './build.mjs';
 import { runtimes } from './runtimes.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it. */
+/**
+ * Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it.
+ * The second cut's goal for the front door is 20,000. Since 44,500 it has gained: annex 3 kB, lost values 1, links 4, select 3.
+ */
 const SIZE_MAX = {
-  '.': 44_500,
+  '.': 56_500,
   './ring': 4_100,
-  './compat/sab-message-port': 49_800,
-  './compat/sab-message-port.global.js': 47_200,
+  './compat/sab-message-port': 61_000,
+  './compat/sab-message-port.global.js': 58_000,
   './compat/nxtedition-shared': 8_000,
 };
 
