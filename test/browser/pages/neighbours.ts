@@ -1,7 +1,7 @@
 // Many channels between the same threads: opened in any order, used while others rest, blocked on one by one, closed while others
 // go on.
-import { attach, CLOSED, channel, type Port, type Remote } from '../../../src/index.ts';
-import { afterwards, check, equal, rest } from './checks.ts';
+import { attach, CLOSED, channel, type Port, type Remote, select, selectAsync } from '../../../src/index.ts';
+import { afterwards, check, equal, rest, thrownBy, within } from './checks.ts';
 import { next, startThread } from './thread.ts';
 
 const COUNT = 50;
@@ -174,4 +174,55 @@ check('a channel that is blocked on sends a worker to sleep, and the page wakes 
     equal(await next(port), i);
   }
   equal(await thread.done(), 'done');
+});
+
+check(
+  'a worker that blocks in select is told which of many ports is ready, at once after it attached them',
+  async () => {
+    const thread = startThread(async ({ hear, millrace }) => {
+      const ports = (await hear<unknown[]>()).map((remote) => millrace.attach(remote));
+      let served = 0;
+      for (let open = ports; open.length > 0; ) {
+        const port = millrace.select(open);
+        const value = port.receive();
+        if (value === millrace.CLOSED) open = open.filter((it) => it !== port);
+        else {
+          port.postMessage(value);
+          served++;
+        }
+      }
+      return served;
+    });
+    const { ports, remotes, transfer } = channels(COUNT);
+    thread.tell(remotes, transfer);
+    for (let i = 0; i < 2 * COUNT; i++) {
+      const port = ports[(i * 7) % COUNT]!;
+      if (i % 10 === 0) await rest(5);
+      port.postMessage(i);
+      equal(await next(port), i);
+    }
+    for (const port of ports) port.close();
+    equal(await thread.done(), 2 * COUNT);
+  },
+);
+
+check('the page awaits which of many ports is ready, and does not block', async () => {
+  const thread = startThread(async ({ hear, millrace }) => {
+    const ports = (await hear<unknown[]>()).map((remote) => millrace.attach(remote));
+    for (let i = 0; i < 100; i++) {
+      const port = ports[(i * 7) % ports.length]!;
+      port.postMessage(i);
+      if (port.receive({ timeoutMs: 5000 }) !== i) throw new Error(`answer ${i}`);
+    }
+    return 'answered';
+  });
+  const { ports, remotes, transfer } = channels(COUNT);
+  thread.tell(remotes, transfer);
+  equal(thrownBy(() => select(ports)).code, 'ERR_UNSUPPORTED');
+  for (let i = 0; i < 100; i++) {
+    const port = (await within('a ready port', selectAsync(ports))) as Port;
+    equal(port === ports[(i * 7) % COUNT], true, `turn ${i}:`);
+    port.postMessage(port.tryReceive());
+  }
+  equal(await thread.done(), 'answered');
 });
