@@ -328,10 +328,8 @@ export class ChannelLines implements Member, EndLines {
       this.#asked = undefined;
       known.link.leave(this.#address);
       this.#address = FOUNDER;
-      if (this.#peer === undefined) return;
-      // Who we took for that thread is another one.
-      agent.forget(this.#peer.id, known);
-      this.#propose();
+      // Who we took for that thread is another one, which does not make the link with that thread a bad one.
+      if (this.#peer !== undefined) this.#found(agent, this.#peer);
     } else if (kind === LAST) {
       if (this.#link === undefined || this.#link === this.first) return;
       this.first.leave(FOUNDER);
