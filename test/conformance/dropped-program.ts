@@ -2,7 +2,18 @@
 // collector. Argument: the case; prints `ok`, or what is wrong.
 import assert from 'node:assert/strict';
 import process from 'node:process';
-import { attach, CLOSED, channel, EMPTY, type Port, pair, type Remote, transferOf } from '../../src/index.ts';
+import {
+  attach,
+  CLOSED,
+  channel,
+  EMPTY,
+  type Port,
+  pair,
+  type Remote,
+  select,
+  selectAsync,
+  transferOf,
+} from '../../src/index.ts';
 import { startThread } from '../kit/thread.ts';
 import { STEP_MS, turn, within } from '../kit/watchdog.ts';
 
@@ -98,6 +109,20 @@ const BUSY: Record<string, (far: Port) => unknown> = {
 const cases: Record<string, () => Promise<void>> = {
   'an end that was attached': async () => {
     await allTold(watched(100, (remote) => void attach(remote)));
+  },
+  'ends that were selected together': async () => {
+    const fars: Port[] = [];
+    const ends = watched(100, (remote) => void fars.push(attach(remote)));
+    for (const port of ends.ports.slice(0, 50)) port.postMessage('unread');
+    for (let i = 0; i < 10; i++) select(fars, { timeoutMs: 0 });
+    fars.reverse();
+    await selectAsync(fars, { timeoutMs: 1 });
+    await turn();
+    // Marks of announcements that still stand.
+    for (const port of ends.ports.slice(50)) port.postMessage('unread');
+    select(fars, { timeoutMs: 1 });
+    fars.length = 0;
+    await allTold(ends);
   },
   'an end that has been used': async () => {
     const pending: Promise<unknown>[] = [];

@@ -1,6 +1,7 @@
 // `select` and `selectAsync`: many ports at once, over threads.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { platform } from '#platform';
 import {
   attach,
   type ChannelOptions,
@@ -126,16 +127,46 @@ test('a list that was changed between two calls is the list of the second', () =
     assert.equal(select(list, { timeoutMs: 0 }), near[1]);
   }));
 
-test('an error that a batch has met is something to receive', () =>
-  withPairs(2, (near, far) => {
-    assert.equal(select(near, { timeoutMs: 0 }), EMPTY);
-    far[0]!.postMessage(1);
-    // Decodes to nothing: the batch ends before it.
-    far[0]!.close();
-    assert.equal(select(near), near[0]);
-    assert.deepEqual(near[0]!.receiveMany(5), [1]);
-    assert.equal(select(near), near[0]);
-  }));
+test('an error that a batch has met is something to receive', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  const other = pair();
+  const near = [other.near, port];
+  assert.equal(select(near, { timeoutMs: 0 }), EMPTY);
+  far.postMessage(1);
+  far.postMessage({ some: 'object' });
+  const bytes = new Uint8Array(remote.memory);
+  const at = bytes.findIndex((_, i) => String.fromCharCode(...bytes.subarray(i, i + 4)) === 'some');
+  // A payload that says nothing any codec knows.
+  bytes.fill(255, at - 12, at + 4);
+  assert.equal(select(near), port);
+  assert.deepEqual(port.receiveMany(5), [1]);
+  assert.equal(select(near, { timeoutMs: 0 }), port);
+  assert.throws(() => port.tryReceive());
+  for (const end of [port, far, other.near, other.far]) end.close();
+});
+
+test('what cork holds back goes out before select sleeps', async () => {
+  const { port, remote } = channel();
+  const other = pair();
+  const thread = startThread(
+    (stage) => {
+      const far = stage.port();
+      for (let i = 0; i < 3; i++) far.send(far.receive());
+    },
+    { remote },
+  );
+  const ports = [other.near, port];
+  port.cork(() => {
+    for (let i = 0; i < 3; i++) {
+      port.postMessage(i);
+      assert.equal(select(ports, HANG), port);
+      assert.equal(port.receive(), i);
+    }
+  });
+  await thread.done();
+  for (const end of [port, other.near, other.far]) end.close();
+});
 
 test('a message in parts is there when all of it is', () =>
   withPairs(2, (near, far) => {
@@ -404,6 +435,37 @@ for (const how of ['close', 'exit', 'kill'] as const) {
     all[0]!.gates.open(1);
     await killed;
     for (const thread of all) await thread.ended;
+    for (const port of ports) port.close();
+  });
+}
+
+// Elsewhere only the event loop hears of it.
+if (platform.canProbe()) {
+  test('a thread that is killed is found although another one always has something, and this one never rests', async () => {
+    const { ports, all } = threads(2, 5, (stage) => {
+      const { thread, remotes } = stage.data;
+      const ends = remotes.map((remote: unknown) => stage.millrace.attach(remote));
+      stage.say('attached');
+      if (thread === 0) for (let i = 0; stage.gates.get(1) === 0; i++) ends[i % 5].send(i, { timeoutMs: 1 });
+      else stage.compute(1);
+    });
+    for (const thread of all) await thread.next();
+    const mortal = new Set(ports.slice(5));
+    assert.notEqual(select(ports, HANG), EMPTY);
+    const killed = all[1]!.kill();
+    const end = performance.now() + STEP_MS;
+    while (mortal.size > 0) {
+      assert.ok(performance.now() < end, `hang: ${mortal.size} not ended`);
+      const port = select(ports, HANG) as Port;
+      const value = port.tryReceive();
+      if (!mortal.delete(port)) continue;
+      assert.equal(value, CLOSED);
+      assert.equal(port.reason, 'terminated');
+      ports.splice(ports.indexOf(port), 1);
+    }
+    all[0]!.gates.open(1);
+    await killed;
+    await all[0]!.done();
     for (const port of ports) port.close();
   });
 }
