@@ -29,13 +29,13 @@ export const KIND_JSON = 3;
 export const KIND_PACKED = 4;
 /** Bytes of payload of a KIND_SIDE record. */
 export const MARKER_BYTES = 8;
-/** The value is in the side channel; the payload is its number there. */
+/** The value is beside the lane; the payload is its number, and where it went (`lane/beside.ts`). */
 export const KIND_SIDE = 5;
 /** No payload. From here on only the newest message counts, and it lies in a slot: `ring/latest-slots.ts`. */
 export const KIND_LATEST = 6;
-/** In a slot: the message is longer than slots are; the payload says where it lies. */
+/** The message lies in memory of its sender's, an annex or what a slot has beside it; the payload says where. */
 export const KIND_ELSEWHERE = 7;
-/** Bytes of payload of KIND_ELSEWHERE: length, kind, number of the memory, 0. */
+/** Bytes of payload of KIND_ELSEWHERE: length, kind, number of the memory, byte where the message begins. */
 export const ELSEWHERE_BYTES = 16;
 /** Filler up to the end of the data area; LENGTH counts the header too. Never delivered. */
 export const KIND_PAD = 0xff;

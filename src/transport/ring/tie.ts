@@ -1,6 +1,6 @@
 // What ties the two ends of a region together beside its memory: a way for what no codec writes, somebody who knows whether the
-// other agent lives and can wake it, and what stays of an end when its port is gone. Between threads it is two native ports
-// (transport/thread/thread-ring.ts); a region that two processes have mapped is tied by a socket.
+// other agent lives and can wake it, and what stays of an end when its port is gone. Between threads it is the lines of a
+// channel (transport/thread/channel-lines.ts); a region that two processes have mapped is tied by a socket.
 import type { Beside, BesideMemory } from '../../lane/beside.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';

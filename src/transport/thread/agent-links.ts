@@ -37,8 +37,7 @@ class AgentLinks {
   #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
 
   constructor() {
-    const ids = crypto.getRandomValues(new Uint32Array(4));
-    this.card = { id: [...ids].join('-'), page: new SharedArrayBuffer(AGENT_PAGE_BYTES) };
+    this.card = { id: randomName(), page: new SharedArrayBuffer(AGENT_PAGE_BYTES) };
   }
 
   /** The link with another thread, if there is one that it knows or is to know. */
@@ -72,7 +71,7 @@ class AgentLinks {
   get self(): { readonly near: KnownLink; readonly far: KnownLink } {
     if (this.#self !== undefined) return this.#self;
     const page = new SharedArrayBuffer(LINK_PAGE_BYTES);
-    const id = `${this.card.id}-self`;
+    const id = randomName();
     let pairs: { readonly near: NativePair; readonly far: NativePair } | undefined;
     const make = (which: 'near' | 'far') => (): NativePair => {
       pairs ??= createNatives();
@@ -97,6 +96,11 @@ class AgentLinks {
 }
 
 export type { AgentLinks };
+
+/** Nobody can guess it. */
+export function randomName(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
 
 export function tellWaiting(known: KnownLink): void {
   const waiting = [...known.waiting];

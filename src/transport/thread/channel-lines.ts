@@ -27,6 +27,7 @@ import {
   isCard,
   isLinkPage,
   type KnownLink,
+  randomName,
   tellWaiting,
 } from './agent-links.ts';
 import { letGoOfMessage } from './native-values.ts';
@@ -268,8 +269,7 @@ export class ChannelLines implements Member, EndLines {
     }
   }
   #found(agent: AgentLinks, peer: AgentCard): void {
-    const ids = crypto.getRandomValues(new Uint32Array(4));
-    const known: KnownLink = { id: [...ids].join('-'), link: this.first, confirmed: false, waiting: new Set() };
+    const known: KnownLink = { id: randomName(), link: this.first, confirmed: false, waiting: new Set() };
     agent.know(peer.id, known);
     const page = createLinkPage();
     this.#asked = known;

@@ -1,6 +1,6 @@
 // What two threads share beside the memory of their channels: two native ports. The TETHER tells of the other thread's end and
 // rings for its event loop. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
-// place), what was left over when a channel ended, and what the two say about their channels (joining.ts). They are two
+// place), what was left over when a channel ended, and what the two say about their channels (channel-lines.ts). They are two
 // because a port that somebody listens on cannot be read at will: on Deno the listener has taken the message already. Nobody
 // listens on the side port where the platform can take from it.
 //
@@ -9,7 +9,7 @@
 // of one: see remains.ts.
 import { platform } from '#platform';
 import { SIDE_VALUES_MAX } from '../../limits.ts';
-import { READY, REST, RESTS, SIDE_0, SIDE_1, SLEEP } from '../../link/layout.ts';
+import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES, READY, REST, RESTS, SIDE_0, SIDE_1, SLEEP } from '../../link/layout.ts';
 import { LinkBell } from '../../link/link-bell.ts';
 import { LinkEnd } from '../../link/link-end.ts';
 import { ReadySet } from '../../link/ready-set.ts';
@@ -70,7 +70,7 @@ export class ThreadLink {
   #gone = false;
   /** Somebody will tell how the other thread has ended, and knows more than the tether. */
   endTold = false;
-  /** Called once, when the native ports are of no use any more. */
+  /** Called when the native ports are of no use any more; it may be called again. */
   ended: () => void = () => {};
 
   /** @param natives of this side; or what makes them when something is to be posted first */
@@ -210,7 +210,8 @@ export class ThreadLink {
    * @param agent the other thread's page
    */
   share(page: SharedArrayBuffer, side: 0 | 1, agent: SharedArrayBuffer, asyncPark: 'wait-async' | 'doorbell'): void {
-    const words = new Int32Array(page);
+    // No longer than they must be: who made them may have made them of any length.
+    const words = new Int32Array(page, 0, LINK_PAGE_BYTES >> 2);
     const [here, there] = side === 0 ? [SIDE_0, SIDE_1] : [SIDE_1, SIDE_0];
     const rest = new SharedPlace(words, here + REST);
     const end = new LinkEnd(new ReadySet(words, here + READY), rest);
@@ -219,7 +220,7 @@ export class ThreadLink {
         ? new AsyncWait(rest, here + RESTS, () => this.#restRung())
         : new DoorbellWait(rest, here + RESTS);
     const set = new ReadySet(words, there + READY);
-    const sleeper = new Waker(new SharedPlace(new Int32Array(agent), SLEEP), DATA, () => {});
+    const sleeper = new Waker(new SharedPlace(new Int32Array(agent, 0, AGENT_PAGE_BYTES >> 2), SLEEP), DATA, () => {});
     const bell = new LinkBell(
       set,
       new SharedPlace(words, there + REST),
