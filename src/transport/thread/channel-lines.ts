@@ -9,6 +9,8 @@
 //                                   or the name means nothing over there                      -> DECLINED, then FOUND
 //   one was proposed and not heard of   nothing, until it is
 //
+// An answer repeats the name: the link that was asked for may be gone meanwhile, with its founder, and another one be asked for.
+//
 // JOINED is the last that the maker of the channel posts on the old ports, and LAST, the answer to it, the last that comes
 // back: each side goes on over the link when it has posted its own. So what went over the old ports was taken when the one who
 // hears LAST closes them, and each address and page is known to whoever is to use it before it is used.
@@ -146,8 +148,10 @@ export class ChannelLines implements Member, EndLines {
   marked(blocked: boolean): void {
     this.#user.deref()?.marked(blocked);
   }
-  gone(how: CloseReason | undefined, error: unknown): void {
-    this.#user.deref()?.gone(how, error);
+  gone(how: CloseReason | undefined, error: unknown, link: ThreadLink): void {
+    // A founder that is closed before it was answered takes its link along: that thread may live, and ours tell if it does not.
+    if (link !== this.first && this.#link === undefined && how === undefined) this.#askAgain();
+    else this.#user.deref()?.gone(how, error);
   }
 
   // ---- waking and resting -------------------------------------------------------------------------------------
@@ -257,6 +261,8 @@ export class ChannelLines implements Member, EndLines {
     const agent = this.#agent;
     const peer = this.#peer;
     if (this.#over || agent === undefined || peer === undefined || this.#link !== undefined) return;
+    // Who has ended answers no more, and others would wait for that.
+    if (Atomics.load(this.#side.words, this.#side.there + layout.CLOSED) !== 0) return;
     const known = peer.id === agent.card.id ? agent.self.far : agent.with(peer.id);
     if (known === undefined) this.#found(agent, peer);
     else if (!known.confirmed) {
@@ -278,6 +284,14 @@ export class ChannelLines implements Member, EndLines {
     this.#say(FOUND, known.id, page);
   }
 
+  /** What was asked for is no link. */
+  #askAgain(): void {
+    this.#asked?.link.leave(this.#address);
+    this.#asked = undefined;
+    this.#address = FOUNDER;
+    this.#propose();
+  }
+
   #hear(agent: AgentLinks, kind: number, message: readonly unknown[]): void {
     const life = message.at(-2);
     const card = message.at(-1);
@@ -289,7 +303,8 @@ export class ChannelLines implements Member, EndLines {
       this.#peer = card;
       this.#propose();
     } else if (kind === FOUND && typeof name === 'string' && isLinkPage(more)) {
-      if (this.#link !== undefined || this.first.shared) return;
+      // A name is one link's: whoever learnt it from a proposal cannot take it over.
+      if (this.#link !== undefined || this.first.shared || agent.byId(name) !== undefined) return;
       this.first.share(more, 1, card.page, this.#options.asyncPark);
       agent.know(card.id, { id: name, link: this.first, confirmed: true, waiting: new Set() });
       this.#join(this.first);
@@ -304,32 +319,33 @@ export class ChannelLines implements Member, EndLines {
       const known = agent.byId(name);
       if (this.#link !== undefined) return;
       if (known === undefined || !known.link.shared) {
-        this.#say(DECLINED);
+        this.#say(DECLINED, name);
         return;
       }
       known.confirmed = true;
+      tellWaiting(known);
       this.#address = known.link.enter(this);
       this.#peerAddress = more;
       if (isLifePage(life)) known.link.watchLife(life);
       // The last that goes this way.
-      this.#say(JOINED, this.#address);
+      this.#say(JOINED, name, this.#address);
       this.#join(known.link);
-    } else if (kind === JOINED && typeof name === 'number') {
+    } else if (kind === JOINED && typeof more === 'number') {
       const known = this.#asked;
-      if (known === undefined || this.#link !== undefined) return;
-      this.#peerAddress = name;
+      if (known === undefined || known.id !== name || this.#link !== undefined) return;
+      this.#peerAddress = more;
       this.#join(known.link);
       this.#say(LAST);
       // Nothing more comes that way but its end.
       this.first.leave(FOUNDER);
     } else if (kind === DECLINED) {
       const known = this.#asked;
-      if (known === undefined || known.link === this.first || this.#link !== undefined) return;
-      this.#asked = undefined;
+      if (known === undefined || known.id !== name || known.link === this.first || this.#link !== undefined) return;
       known.link.leave(this.#address);
+      this.#asked = undefined;
       this.#address = FOUNDER;
       // Who we took for that thread is another one, which does not make the link with that thread a bad one.
-      if (this.#peer !== undefined) this.#found(agent, this.#peer);
+      if (this.#peer !== undefined && !this.#over) this.#found(agent, this.#peer);
     } else if (kind === LAST) {
       if (this.#link === undefined || this.#link === this.first) return;
       this.first.leave(FOUNDER);

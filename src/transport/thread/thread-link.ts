@@ -31,6 +31,8 @@ const MARKS = 2;
 /** The founder's address, at both ends. */
 export const FOUNDER = 0;
 
+const PLACE_MASK = 0x7fffffff;
+
 /** One end of a channel, as its link knows it. */
 export interface Member {
   /** Something came for it: what stands behind the address. Called in the middle of some call. */
@@ -38,7 +40,7 @@ export interface Member {
   /** Something changed: look. Called from the event loop. */
   arrived(): void;
   /** The other thread is gone; `how` is undefined if only that is known. */
-  gone(how: CloseReason | undefined, error: unknown): void;
+  gone(how: CloseReason | undefined, error: unknown, link: ThreadLink): void;
 }
 
 /** How the two threads of a link rest and wake each other. */
@@ -148,13 +150,13 @@ export class ThreadLink {
   hearMe(): void {
     if (!this.#over && !this.#gone) this.#natives?.tether.postMessage(HEAR);
   }
-  /** Whether everything up to that place has arrived. */
+  /** Whether everything up to that place has arrived. A place has 31 bits: one says which line it is of. */
   hasArrived(place: number): boolean {
-    return ((place - this.#arrived) | 0) < 0;
+    return (place - this.#arrived) << 1 < 0;
   }
   /** Why the message at that place could not be made. */
   causeOf(place: number): unknown {
-    return this.#unreadable.get(place);
+    return this.#unreadable.get(place & PLACE_MASK);
   }
 
   /** Takes in whatever waits on the side port, without the event loop. */
@@ -183,7 +185,7 @@ export class ThreadLink {
     return member;
   }
   #acceptUnreadable(cause: unknown): void {
-    this.#unreadable.set(this.#arrived, cause);
+    this.#unreadable.set(this.#arrived & PLACE_MASK, cause);
     this.#arrived = (this.#arrived + 1) | 0;
     if (this.#unreadable.size > SIDE_VALUES_MAX)
       this.#unreadable.delete(this.#unreadable.keys().next().value as number);
@@ -285,7 +287,7 @@ export class ThreadLink {
   tellGone(how: CloseReason | undefined, error: unknown): void {
     this.#gone = true;
     this.ended();
-    for (const member of [...this.#members.values()]) member.gone(how, error);
+    for (const member of [...this.#members.values()]) member.gone(how, error, this);
   }
   #tetherClosed(): void {
     if (this.#closed) return;

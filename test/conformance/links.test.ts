@@ -1,0 +1,231 @@
+// How the channels between two threads come to share one link, and that none of them suffers for another one.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attach, channel, type Port, type Remote } from '../../src/index.ts';
+import { LIVENESS_SLICE_MS } from '../../src/limits.ts';
+import * as layout from '../../src/memory/layout.ts';
+import { startThread } from '../kit/thread.ts';
+import { turn, until, within } from '../kit/watchdog.ts';
+
+/** Whether a side of the channel has joined a link. */
+const seated = ({ memory }: Pick<Remote, 'memory'>, side: 0 | 1): boolean =>
+  Atomics.load(new Int32Array(memory), (side === 0 ? layout.SIDE_0 : layout.SIDE_1) + layout.SEAT) !== 0;
+const joined = (remote: Pick<Remote, 'memory'>): boolean => seated(remote, 0) && seated(remote, 1);
+/** Blocks this thread until somebody else has done it. */
+function spinUntil(look: () => boolean): void {
+  const end = performance.now() + 20_000;
+  while (!look() && performance.now() < end);
+  assert.ok(look());
+}
+
+test('a founder that is closed before it was answered ends nobody who proposed its link meanwhile', async () => {
+  const mine = channel();
+  const thread = startThread(
+    async (stage) => {
+      const { channel, attach } = stage.millrace;
+      const founder = channel();
+      stage.say(founder.remote, founder.remote.transfer);
+      const remote = await stage.hear();
+      const seat = new Int32Array(founder.remote.memory);
+      // The proposal has come.
+      while (Atomics.load(seat, stage.data) === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      stage.gates.open(0);
+      stage.gates.pass(1);
+      // Of the end of that link it has not heard yet.
+      const port = attach(remote);
+      const heard = await port.receiveAsync();
+      port.postMessage('answer');
+      return [String(heard), founder.port.stats().received];
+    },
+    { data: layout.SIDE_0 + layout.SEAT },
+  );
+  const remote = (await thread.next()) as Remote;
+  const founder = attach(remote);
+  founder.close();
+  thread.tell(mine.remote, mine.remote.transfer);
+  thread.gates.pass(0);
+  for (let i = 0; i < 10; i++) await turn();
+  thread.gates.open(1);
+  for (let i = 0; i < 10; i++) await turn();
+  mine.port.postMessage('still here');
+  assert.deepEqual(await thread.done(), ['still here', 0]);
+  assert.equal(await mine.port.receiveAsync(), 'answer');
+  await until('the other one has a link of its own', () => joined(mine.remote));
+  mine.port.close();
+});
+
+test('who waits for a link is told of it however that becomes known', async () => {
+  const mine = channel();
+  const thread = startThread(
+    async (stage) => {
+      const { channel, attach } = stage.millrace;
+      const [founder, waiter] = [channel(), channel()];
+      stage.say([founder.remote, waiter.remote], [...founder.remote.transfer, ...waiter.remote.transfer]);
+      const remote = await stage.hear();
+      const seat = new Int32Array(founder.remote.memory);
+      while (Atomics.load(seat, stage.data) === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+      const port = attach(remote);
+      stage.gates.open(0);
+      await port.receiveAsync();
+      return waiter.port.stats().received;
+    },
+    { data: layout.SIDE_0 + layout.SEAT },
+  );
+  const [first, second] = (await thread.next()) as [Remote, Remote];
+  thread.tell(mine.remote, mine.remote.transfer);
+  const founder = attach(first);
+  const waiter = attach(second);
+  thread.gates.pass(0);
+  // Where a blocked thread can take from its ports it hears of the other proposal now, and of the answer never.
+  try {
+    mine.port.receive({ timeoutMs: LIVENESS_SLICE_MS * 4 });
+  } catch {}
+  founder.close();
+  await until('the waiting channel has a link', () => joined(second));
+  mine.port.postMessage('enough');
+  assert.equal(await thread.done(), 0);
+  for (const port of [mine.port, waiter]) port.close();
+});
+
+test('a channel whose maker has closed it founds no link that others would wait for', async () => {
+  const thread = startThread(async (stage) => {
+    const [over, open] = [stage.millrace.channel(), stage.millrace.channel()];
+    over.port.close();
+    stage.say([over.remote, open.remote], [...over.remote.transfer, ...open.remote.transfer]);
+    return String(await open.port.receiveAsync());
+  });
+  const [over, open] = (await thread.next()) as [Remote, Remote];
+  const unread = attach(over);
+  const port = attach(open);
+  await until('it has a link', () => joined(open));
+  port.postMessage('linked');
+  assert.equal(await thread.done(), 'linked');
+  for (const each of [unread, port]) each.close();
+});
+
+test('a handle that claims to be of the thread it came to is no reason to ask for ever', async () => {
+  const { agent } = channel().remote;
+  const thread = startThread(
+    async (stage) => {
+      const { port, remote } = stage.millrace.channel();
+      stage.say({ ...remote, agent: stage.data }, remote.transfer);
+      return String(await port.receiveAsync());
+    },
+    { data: agent },
+  );
+  const forged = (await thread.next()) as Remote;
+  const home = Object.getPrototypeOf(forged.tether) as { postMessage(...args: unknown[]): void };
+  const { postMessage } = home;
+  let posted = 0;
+  home.postMessage = function (this: object, ...args: unknown[]): void {
+    posted++;
+    postMessage.apply(this, args);
+  };
+  try {
+    const port = attach(forged);
+    for (let i = 0; i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.ok(posted < 10, `${posted} messages`);
+    port.postMessage('all the same');
+    assert.equal(await thread.done(), 'all the same');
+    port.close();
+  } finally {
+    home.postMessage = postMessage;
+  }
+});
+
+test('a handle that claims to be of a third thread costs that one nothing', async () => {
+  const makers = [0, 1].map(() =>
+    startThread(async (stage) => {
+      const { channel } = stage.millrace;
+      const { port, remote } = channel();
+      stage.say(remote, remote.transfer);
+      const agent = await stage.hear();
+      const later = channel();
+      const handle = agent === 'honest' ? later.remote : { ...later.remote, agent };
+      stage.say(handle, later.remote.transfer);
+      return [String(await port.receiveAsync()), String(await later.port.receiveAsync())];
+    }),
+  );
+  const [honest, liar] = makers as [(typeof makers)[0], (typeof makers)[0]];
+  const own = (await honest.next()) as Remote;
+  const its = (await liar.next()) as Remote;
+  const ports: Port[] = [attach(own), attach(its)];
+  await until('both are linked', () => joined(own) && joined(its));
+  liar.tell(own.agent);
+  ports.push(attach(await liar.next()));
+  honest.tell('honest');
+  const last = (await honest.next()) as Remote;
+  ports.push(attach(last));
+  await until('the last one is linked', () => joined(last));
+  for (const port of ports) port.postMessage('heard');
+  for (const maker of makers) assert.deepEqual(await maker.done(), ['heard', 'heard']);
+  for (const port of ports) port.close();
+});
+
+test('a getter that lets a channel join its link in the middle of a post loses nothing that is posted', async () => {
+  const thread = startThread(async (stage) => {
+    const { channel } = stage.millrace;
+    const [founder, other] = [channel(), channel()];
+    stage.say([founder.remote, other.remote], [...founder.remote.transfer, ...other.remote.transfer]);
+    const got = (await other.port.receiveAsync()) as { at: Map<string, number> };
+    return [got.at.get('x'), founder.port.stats().received];
+  });
+  const [first, second] = (await thread.next()) as [Remote, Remote];
+  const founder = attach(first);
+  await until('there is a link', () => joined(first));
+  const port = attach(second);
+  spinUntil(() => seated(second, 0));
+  const value = {
+    get at(): Map<string, number> {
+      // Where a blocked thread can take from its ports it hears the answer now.
+      try {
+        port.receive({ timeoutMs: LIVENESS_SLICE_MS * 4 });
+      } catch {}
+      return new Map([['x', 1]]);
+    },
+  };
+  port.postMessage(value);
+  assert.deepEqual(await thread.done(), [1, 0]);
+  for (const each of [founder, port]) each.close();
+});
+
+test('crossing handles, 200 each way, all come to a link', async () => {
+  const COUNT = 200;
+  const mine = Array.from({ length: COUNT }, () => channel({ capacityBytes: 1024 }));
+  const thread = startThread(
+    async (stage) => {
+      const { channel, attach } = stage.millrace;
+      const own = Array.from({ length: stage.data as number }, () => channel({ capacityBytes: 1024 }));
+      stage.say(
+        own.map(({ remote }) => remote),
+        own.flatMap(({ remote }) => remote.transfer),
+      );
+      const ports = ((await stage.hear()) as unknown[]).map((remote) => attach(remote));
+      ports.forEach((port, i) => {
+        port.postMessage(new Map([[0, i]]));
+      });
+      let sum = 0;
+      for (const { port } of own) sum += ((await port.receiveAsync()) as Map<number, number>).get(0) as number;
+      for (const { port } of own) port.close();
+      for (const port of ports) await port.receiveAsync();
+      return [sum, new Set(await Promise.all(ports.map((port) => port.closed))).size];
+    },
+    { data: COUNT },
+  );
+  thread.tell(
+    mine.map(({ remote }) => remote),
+    mine.flatMap(({ remote }) => remote.transfer),
+  );
+  const remotes = (await thread.next()) as Remote[];
+  const ports = remotes.map((remote) => attach(remote));
+  ports.forEach((port, i) => {
+    port.postMessage(new Map([[0, i]]));
+  });
+  let sum = 0;
+  for (const { port } of mine) sum += ((await port.receiveAsync()) as Map<number, number>).get(0) as number;
+  assert.equal(sum, (COUNT * (COUNT - 1)) / 2);
+  await until('all are linked', () => mine.every(({ remote }) => joined(remote)));
+  for (const { port } of mine) port.close();
+  assert.deepEqual(await thread.done(), [sum, 1]);
+  for (const port of ports) assert.equal(await within('it is told', port.closed), 'closed');
+});
