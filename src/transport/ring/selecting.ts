@@ -74,14 +74,19 @@ export class RingSelecting implements Selecting, Selectable {
   }
 
   arm(): boolean {
-    const { tie, together, awaited, sleeps } = this.#parts;
-    const interest = this.moves() ? ANYTHING : DATA;
+    const { tie, together, awaited, sleeps, lanes } = this.#parts;
+    let moves = this.moves();
     // Nobody would say which channel it was: it is looked at between slices.
     if (!tie.linked) return !this.ready;
     // What the event loop has announced is overwritten.
     if (awaited.parked) together.later();
-    announce(sleeps, ABOVE, interest);
-    if (!this.ready) return true;
+    for (;;) {
+      announce(sleeps, ABOVE, moves ? ANYTHING : DATA);
+      if (this.ready) break;
+      // Room that was made before the announcement rings no more (W1).
+      if (!moves || !lanes.out.progressed) return true;
+      moves = this.moves();
+    }
     withdraw(sleeps);
     return false;
   }
