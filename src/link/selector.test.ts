@@ -121,3 +121,30 @@ test('seats are given again, and a late mark for the former owner is a look for 
   assert.equal(selector.select([watches[0]!, next, watches[2]!], 0), undefined);
   assert.equal(end.add(selector.watch(new Fake(3, bell))), 3);
 });
+
+test('asked again for the same members, select() looks at nobody but those that have something', () => {
+  const { selector, watches } = stage(1000);
+  assert.equal(selector.select(watches, 0), undefined);
+  for (const { end } of watches) end.looks = 0;
+  watches[7]!.end.say();
+  assert.equal(selector.select(watches, 0, true), watches[7]);
+  watches[7]!.end.messages = 0;
+  assert.equal(selector.select(watches, 0, true), undefined);
+  assert.ok(watches.reduce((sum, { end }) => sum + end.looks, 0) <= 4);
+  // Somebody else has used its park word: no mark will come.
+  watches[9]!.disturbed();
+  watches[9]!.end.announced = false;
+  watches[9]!.end.say();
+  assert.equal(selector.select(watches, 0, true), watches[9]);
+});
+
+test('whose turn it is outlasts what the line forgets', () => {
+  const { selector, watches } = stage(3);
+  for (const { end } of watches) end.messages = 1;
+  const turns = Array.from({ length: 6 }, () => {
+    const found = selector.select(watches, 0);
+    selector.forget();
+    return found;
+  });
+  assert.deepEqual(turns, [...watches, ...watches]);
+});

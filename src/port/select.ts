@@ -50,7 +50,7 @@ class Prepared {
  * has something keeps no other one waiting for more than its turn. Take a port that has told `CLOSED` out of the list, it would
  * be returned again and again.
  *
- * Costs little more over a thousand ports than over one, if the list is the same as in the call before: an array, compared
+ * Costs a few microseconds more over a thousand ports than over one, if the list is the same as in the call before: an array, compared
  * element by element.
  * ```ts
  * import { attach, channel, CLOSED, EMPTY, select } from 'millrace';
