@@ -12,11 +12,12 @@ import {
   type Port,
   select,
   selectAsync,
+  spawn,
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
 import { streamPair } from '../kit/stream-pair.ts';
-import { startThread, type TestThread } from '../kit/thread.ts';
+import { spawnThread, startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const HANG = { timeoutMs: STEP_MS };
@@ -582,4 +583,23 @@ test('a thread that only attached selects over channels of several makers', asyn
     );
   }
   for (const { port } of made) port.close();
+});
+
+test('the parent port of a spawned thread can be selected at once, or says what to do first', async () => {
+  const { port, thread } = spawnThread(spawn, async (stage) => {
+    const port = stage.port();
+    const { select, UnsupportedError } = stage.millrace;
+    let found: unknown;
+    try {
+      found = select([port], { timeoutMs: 60_000 });
+    } catch (error) {
+      if (!(error instanceof UnsupportedError && /await port\.ready/.test(error.message))) throw error;
+      await port.ready;
+      found = select([port], { timeoutMs: 60_000 });
+    }
+    return found === port && port.receive();
+  });
+  port.postMessage('hello');
+  assert.equal(await thread.done(), 'hello');
+  port.close();
 });
