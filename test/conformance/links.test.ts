@@ -184,7 +184,8 @@ test('a getter that lets a channel join its link in the middle of a post loses n
       return new Map([['x', 1]]);
     },
   };
-  port.postMessage(value);
+  // Cloned natively, for the sake of what moves.
+  port.postMessage(value, [new ArrayBuffer(8)]);
   assert.deepEqual(await thread.done(), [1, 0]);
   for (const each of [founder, port]) each.close();
 });

@@ -83,6 +83,9 @@ export class ChannelLines implements Member, EndLines {
   #over = false;
   /** Values were posted. */
   #posted = false;
+  /** Posts that are under way: a getter of a value may look for messages, and post. */
+  #posting = 0;
+  readonly #heardMeanwhile: (readonly unknown[])[] = [];
 
   /** @param agent this thread's links; without them the channel keeps to its own ports */
   constructor(
@@ -115,9 +118,15 @@ export class ChannelLines implements Member, EndLines {
   }
   /** @throws what the native port throws; nothing was posted then */
   post(message: readonly unknown[], transfer: readonly unknown[]): number {
-    const place = this.line.post(message, transfer);
-    this.#posted = true;
-    return place;
+    this.#posting++;
+    try {
+      const place = this.line.post(message, transfer);
+      this.#posted = true;
+      return place;
+    } finally {
+      // What a getter let us hear while the message was not on its line yet, which is not to be left before it is.
+      if (--this.#posting === 0) for (const heard of this.#heardMeanwhile.splice(0)) this.accept(heard[0], heard);
+    }
   }
   /** The line of a generation, as the other side counts. It may have gone on before we hear of it. */
   lineOf(generation: number): ThreadLink {
@@ -135,7 +144,8 @@ export class ChannelLines implements Member, EndLines {
 
   accept(kind: unknown, message: readonly unknown[]): void {
     if (typeof kind === 'number' && kind >= INTRODUCE) {
-      if (!this.#over && this.#agent !== undefined) this.#hear(this.#agent, kind, message);
+      if (this.#posting > 0) this.#heardMeanwhile.push(message);
+      else if (!this.#over && this.#agent !== undefined) this.#hear(this.#agent, kind, message);
       return;
     }
     const user = this.#user.deref();
