@@ -1,11 +1,15 @@
 // How the channels between two threads come to share one link, and that none of them suffers for another one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, channel, type Port, type Remote } from '../../src/index.ts';
+import { attach, channel, EMPTY, type Port, type Remote } from '../../src/index.ts';
 import { LIVENESS_SLICE_MS } from '../../src/limits.ts';
+import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { startThread } from '../kit/thread.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
+
+const FOUND = 17;
+const agentOf = ({ agent }: Pick<Remote, 'agent'>): unknown => agent;
 
 /** Whether a side of the channel has joined a link. */
 const seated = ({ memory }: Pick<Remote, 'memory'>, side: 0 | 1): boolean =>
@@ -229,4 +233,26 @@ test('crossing handles, 200 each way, all come to a link', async () => {
   for (const { port } of mine) port.close();
   assert.deepEqual(await thread.done(), [sum, 1]);
   for (const port of ports) assert.equal(await within('it is told', port.closed), 'closed');
+});
+
+test('pages of any length that is long enough do, and shorter ones are none', async () => {
+  for (const odd of [1, 3, 4096]) {
+    const { port, remote } = channel();
+    const native = remote.side as { postMessage(message: unknown): void };
+    const agent = { id: 'somebody', page: new SharedArrayBuffer(AGENT_PAGE_BYTES + odd) };
+    // What an attacher says, with a page of its own making.
+    native.postMessage([FOUND, 0, `name ${odd}`, new SharedArrayBuffer(LINK_PAGE_BYTES + odd), null, agent]);
+    assert.equal(port.receive({ timeoutMs: LIVENESS_SLICE_MS * 2 }), EMPTY);
+    const far = attach({ ...remote, agent });
+    port.postMessage('goes on');
+    assert.equal(await within('the message', far.receiveAsync()), 'goes on');
+    far.close();
+    port.close();
+  }
+  const { port, remote } = channel();
+  const native = remote.side as { postMessage(message: unknown): void };
+  native.postMessage([FOUND, 0, 'short', new SharedArrayBuffer(LINK_PAGE_BYTES - 4), null, agentOf(remote)]);
+  assert.equal(port.receive({ timeoutMs: LIVENESS_SLICE_MS * 2 }), EMPTY);
+  assert.ok(!seated(remote, 0));
+  port.close();
 });

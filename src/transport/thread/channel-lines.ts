@@ -74,6 +74,9 @@ export class ChannelLines implements Member, EndLines {
   /** This end was attached: it is the one to propose. */
   #proposes = false;
   #asked: KnownLink | undefined;
+  /** A link that the other thread may not know yet; it is asked for once it does. */
+  #waitsFor: KnownLink | undefined;
+  readonly #again = (): void => this.#propose();
   #link: ThreadLink | undefined;
   /** This end's address at the link, and the other one's. */
   #address: number = FOUNDER;
@@ -235,6 +238,7 @@ export class ChannelLines implements Member, EndLines {
     this.#seat = 0;
     if (link !== undefined) link.leave(this.#address);
     else this.#asked?.link.leave(this.#address);
+    this.#waitsFor?.waiting.delete(this.#again);
     // As a link it is there for others, too.
     const shared = link === first || (this.#asked?.link === first && this.#asked.confirmed);
     if (!shared) first.close(attached);
@@ -276,7 +280,8 @@ export class ChannelLines implements Member, EndLines {
     const known = peer.id === agent.card.id ? agent.self.far : agent.with(peer.id);
     if (known === undefined) this.#found(agent, peer);
     else if (!known.confirmed) {
-      known.waiting.add(() => this.#propose());
+      known.waiting.add(this.#again);
+      this.#waitsFor = known;
       this.#say(INTRODUCE);
     } else {
       this.#asked = known;
@@ -355,7 +360,9 @@ export class ChannelLines implements Member, EndLines {
       this.#asked = undefined;
       this.#address = FOUNDER;
       // Who we took for that thread is another one, which does not make the link with that thread a bad one.
-      if (this.#peer !== undefined && !this.#over) this.#found(agent, this.#peer);
+      // But it may have ended since.
+      if (!known.link.shared) this.#propose();
+      else if (this.#peer !== undefined && !this.#over) this.#found(agent, this.#peer);
     } else if (kind === LAST) {
       if (this.#link === undefined || this.#link === this.first) return;
       this.first.leave(FOUNDER);
