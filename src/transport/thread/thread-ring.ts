@@ -2,7 +2,6 @@
 import { EndTeller } from '../../lane/end-teller.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
-import type { CloseReason } from '../../outcome.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents } from '../transport.ts';
 import type { AgentCard, AgentLinks } from './agent-links.ts';
@@ -48,11 +47,6 @@ export class ThreadTransport extends SharedRingTransport {
       events,
     );
     this.lines = lines;
-  }
-
-  /** Whoever saw the other thread end says how. */
-  tellGone(how: CloseReason | undefined, error: unknown): void {
-    this.lines.tellGone(how, error);
   }
 
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */
