@@ -65,21 +65,30 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
       (stage) => {
         const port = stage.port();
         const values: unknown[] = [];
-        for (const value of port.blocking()) values.push(value);
-        return { values, parks: port.stats().parks };
+        let parks = 0;
+        let slept = 0;
+        for (const value of port.blocking()) {
+          values.push(value);
+          // A ring may also meet one that has announced its sleep and finds the message when it looks again: that is no sleep.
+          if (port.stats().parks > parks) slept++;
+          parks = port.stats().parks;
+          if (slept >= 5) port.close();
+        }
+        return values;
       },
       { spinMicroseconds: 0 },
     );
-    // Only a reader that sleeps is rung, so a count of rings says that it slept.
     let sent = 0;
-    await until('five messages have met a sleeping reader', () => {
-      port.postMessage(sent++);
-      return port.stats().wakes >= 5;
+    await until('five messages have found it asleep, and it has closed', () => {
+      if (port.reason === undefined) port.postMessage(sent++);
+      return port.reason !== undefined;
     });
+    const values = (await thread.done()) as unknown[];
+    assert.ok(values.length >= 5);
+    assert.deepEqual(values, [...Array(values.length).keys()]);
+    // Not five: one that comes when a slice of the sleep has just ended finds it awake.
+    assert.ok(port.stats().wakes >= 1);
     port.close();
-    const { values, parks } = (await thread.done()) as { values: unknown[]; parks: number };
-    assert.deepEqual(values, [...Array(sent).keys()]);
-    assert.ok(parks >= 5, `it slept ${parks} times`);
   });
 
   test(`${name}: receiveAsync() serves those who wait in the order in which they came`, async () => {
