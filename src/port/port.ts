@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // A port: MessagePort's manners over any transport. What it promises stands here; how it sends and receives in sending.ts
-// and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue.
+// and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue. Its length is that
+// of the docstrings, which are the reference of every public method.
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';

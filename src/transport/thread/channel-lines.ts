@@ -18,6 +18,8 @@
 // How a side is woken. Each announcement says how (wait/signal.ts). A side announces ABOVE only once the other one has said
 // that it knows the link, with SEAT stored before. One that sleeps on its own is rung by its old ports until SEAT says
 // that it has a link, and over the link from then on.
+//
+// Longer than a file should be: the joining half is to leave, together with a model of it.
 import type { EndLines, SideWords } from '../../lane/end-teller.ts';
 import * as layout from '../../memory/layout.ts';
 import { isLifePage } from '../../memory/life-page.ts';

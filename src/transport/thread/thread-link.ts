@@ -254,8 +254,9 @@ export class ThreadLink {
 
   // ---- life ---------------------------------------------------------------------------------------------------
 
+  /** The first page that is told of is believed: whoever comes later could be speaking of somebody else. */
   watchLife(life: SharedArrayBuffer): void {
-    this.#peerLife = life;
+    this.#peerLife ??= life;
   }
   /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
   peerGone(): CloseReason | undefined {
