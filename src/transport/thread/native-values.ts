@@ -4,7 +4,7 @@
 //   SPILL, SPILL_UNSEEN    frames that are left over at the end
 //   MEMORY                 number, slot, memory
 //
-// UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: channel-lines.ts.
+// UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: joining.ts.
 import type { BesideValue } from '../../lane/beside.ts';
 import { letGoOf, type Unread, watchUnread } from '../../lane/lost-values.ts';
 

@@ -1,6 +1,6 @@
 // What two threads share beside the memory of their channels: two native ports. The TETHER tells of the other thread's end and
 // rings for its event loop. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
-// place), what was left over when a channel ended, and what the two say about their channels (channel-lines.ts). They are two
+// place), what was left over when a channel ended, and what the two say about their channels (joining.ts). They are two
 // because a port that somebody listens on cannot be read at will: on Deno the listener has taken the message already. Nobody
 // listens on the side port where the platform can take from it.
 //

@@ -51,11 +51,11 @@ export class ThreadTransport extends SharedRingTransport {
 
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */
   introduce(maker: AgentCard | undefined, proposes: boolean): void {
-    this.lines.introduce(maker, proposes);
+    this.lines.joining.introduce(maker, proposes);
   }
 
   /** The end of a channel that this thread has made and kept: both rest on the thread's link with itself. */
   joinSelf(maker: ChannelLines): void {
-    this.lines.joinSelf(maker);
+    this.lines.joining.joinSelf(maker.joining);
   }
 }

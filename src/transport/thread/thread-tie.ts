@@ -11,7 +11,8 @@ import type { CloseReason } from '../../outcome.ts';
 import type { Tie, TieEvents, Together } from '../ring/tie.ts';
 import type { SelectPlace } from '../transport.ts';
 import type { AgentLinks } from './agent-links.ts';
-import { ChannelLines, type LinesOptions, type LinesUser } from './channel-lines.ts';
+import { ChannelLines, type LinesUser } from './channel-lines.ts';
+import type { JoiningOptions } from './joining.ts';
 import { Arrived, MEMORY, outOfSight, SPILL, SPILL_UNSEEN, VALUE, VALUE_UNSEEN, valueIn } from './native-values.ts';
 import type { ThreadLink } from './thread-link.ts';
 import { threadSelect } from './thread-select.ts';
@@ -44,7 +45,7 @@ export class ThreadTie implements Tie, LinesUser, Together {
     first: ThreadLink,
     agent: AgentLinks | undefined,
     side: SideWords,
-    options: LinesOptions,
+    options: JoiningOptions,
     events: TieEvents,
   ) {
     this.#events = events;
