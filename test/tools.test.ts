@@ -77,6 +77,9 @@ test('rooms may import to their left', () => {
     'ring/producer.test.ts': "import { test } from 'node:test';",
     'port/port.ts': "import { platform } from '#platform';",
     'transport/thread/a.ts': "import { X } from '../ring/x.ts';\nimport { Y } from '../transport.ts';",
+    'transport/process/socket.ts':
+      "import net from 'node:net';\nimport { X } from '../stream/x.ts';\nprocess.on('x', f);",
+    'transport/process/linux/a.ts': "import { X } from '../../ring/x.ts';\nsetImmediate(f);",
   };
   assert.deepEqual(check(checkLayers, files), []);
 });
@@ -87,6 +90,9 @@ for (const [what, path, text] of [
   ['an export to the right', 'ring/a.ts', "export * from '../port/port.ts';"],
   ['a dynamic import to the right', 'ring/a.ts', "await import('../port/port.ts');"],
   ['an import of a neighbour', 'transport/ring/a.ts', "import { x } from '../thread/x.ts';"],
+  ['an import of a neighbour from deep inside', 'transport/stream/a/b.ts', "import { x } from '../../ring/x.ts';"],
+  ['an unknown folder of transports', 'transport/pigeon/a.ts', ''],
+  ['a global that browsers lack, in another transport', 'transport/stream/a.ts', 'process.on("exit", f);'],
   ['an unknown room', 'cellar/a.ts', ''],
   ['node: where it does not belong', 'ring/a.ts', "import fs from 'node:fs';"],
   ['a package', 'ring/a.ts', "import x from 'left-pad';"],

@@ -28,8 +28,10 @@ const NEIGHBOURS = {
   'transport/ring': [],
   'transport/thread': ['transport/ring'],
   'transport/stream': [],
+  'transport/process': ['transport/ring', 'transport/stream'],
+  'transport/network': ['transport/stream'],
 };
-/** Folders that may import `node:`. A test file may always. */
+/** Folders that may import `node:`, and use what only Node, Bun and Deno have. A test file may always. */
 const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'cli'];
 /** `#name` imports lead to the room of that name. */
 const ALIASES = { '#platform': 'platform', '#native': 'native' };
@@ -42,6 +44,10 @@ const NOT_EVERYWHERE =
 const rank = new Map(LAYERS.flatMap((rooms, i) => rooms.map((room) => [room, i])));
 const slashed = (path) => path.split(sep).join('/');
 const roomOf = (path) => path.split('/')[0].replace(/\.ts$/, '');
+/** The file is one of these folders, or lies in one, however deep: its name; else undefined. */
+const folderOf = (path, folders) => folders.find((folder) => path === `${folder}.ts` || path.startsWith(`${folder}/`));
+/** The folder of a room that has folders and knows each of them: `transport/new` has to be listed before it may be. */
+const neighbourOf = (path) => (/^(transport\/[^/]+)\//.exec(path) ?? [])[1];
 
 /** Source without comments, so that a comment may name what the code must not. Strings stay. */
 function withoutComments(text) {
@@ -56,8 +62,12 @@ export function checkLayers(root) {
   for (const file of files) {
     const from = roomOf(file);
     const test = file.endsWith('.test.ts');
+    const node = test || folderOf(file, NODE_FOLDERS) !== undefined;
+    const folder = neighbourOf(file);
     const text = withoutComments(readFileSync(join(root, file), 'utf8'));
     const report = (message) => problems.push(`src/${file}: ${message}`);
+    if (folder !== undefined && NEIGHBOURS[folder] === undefined)
+      report(`folder "${folder}" is not in NEIGHBOURS (tools/check-layers.mjs)`);
     if (!rank.has(from)) report(`room "${from}" is not in LAYERS (tools/check-layers.mjs)`);
     for (const [, spec] of text.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)) {
       if (spec.startsWith('.') || spec in ALIASES) {
@@ -67,13 +77,12 @@ export function checkLayers(root) {
           if (!test) report(`imports ${spec}, outside of src/`);
         } else if (to !== from && !(rank.get(to) < rank.get(from)))
           report(`"${from}" must not import "${to}" (${spec})`);
-        const [folder, other] = [dirname(file), dirname(target)];
-        if (!test && NEIGHBOURS[folder] !== undefined && NEIGHBOURS[other] !== undefined && other !== folder) {
-          if (!NEIGHBOURS[folder].includes(other)) report(`"${folder}" must not import "${other}" (${spec})`);
+        const other = neighbourOf(target);
+        if (!test && folder !== undefined && other !== undefined && other !== folder) {
+          if (!NEIGHBOURS[folder]?.includes(other)) report(`"${folder}" must not import "${other}" (${spec})`);
         }
       } else if (spec.startsWith('node:')) {
-        const allowed = test || NODE_FOLDERS.some((folder) => file === `${folder}.ts` || file.startsWith(`${folder}/`));
-        if (!allowed) report(`${spec} outside of ${NODE_FOLDERS.join(', ')}`);
+        if (!node) report(`${spec} outside of ${NODE_FOLDERS.join(', ')}`);
       } else if (!test) report(`imports the package ${spec}; src/ has no dependencies`);
     }
     const error = /\bclass \w+ extends \w*Error\b/.exec(text);
@@ -82,8 +91,7 @@ export function checkLayers(root) {
     const sniffed = SNIFFING.exec(text);
     if (!test && from !== 'platform' && sniffed) report(`asks where it runs (${sniffed[0]}); only platform/ may`);
     const partial = NOT_EVERYWHERE.exec(text);
-    if (!test && !NODE_FOLDERS.includes(from) && partial)
-      report(`uses ${partial[0]}, which browsers lack; ask the platform`);
+    if (!node && partial) report(`uses ${partial[0]}, which browsers lack; ask the platform`);
   }
   return { problems, count: files.length };
 }
