@@ -3,7 +3,7 @@
 // them know. Everything else belongs to a channel and is nobody else's business.
 //
 //   name                     what it is                                            who
-//   ends/1                   the list of open ends, and its exit hook              transport/thread/thread-end.ts
+//   ends/1                   the list of open ends, and its exit hook              transport/thread-end.ts
 //   links/1                  its links, its name and page, what keeps it running     transport/thread/agent-links.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts

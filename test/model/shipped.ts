@@ -74,7 +74,7 @@ const MODULES = [
 
 /** The list of a thread's open channels outlives a run; a model ends its channels itself. */
 const REPLACED: Readonly<Record<string, string>> = {
-  'transport/thread/thread-end.js': 'export function endWithThread() {}\nexport function forgetThreadEnd() {}\n',
+  'transport/thread-end.js': 'export function endWithThread() {}\nexport function forgetThreadEnd() {}\n',
 };
 
 /** In the place of the globals, in every file that uses them. A function keeps the target, so that no checkpoint sees it. */

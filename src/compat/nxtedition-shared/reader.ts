@@ -6,7 +6,7 @@ import { HEAD, TAIL } from '../../memory/layout.ts';
 import type { LaneMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { Consumer } from '../../ring/index.ts';
-import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
+import { endWithThread, forgetThreadEnd } from '../../transport/thread-end.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { SharedPlace } from '../../wait/park-place.ts';

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { ClosedError, TimeoutError, UnsupportedError, UsageError } from '../../errors.ts';
 import { SPIN_US_DEFAULT } from '../../limits.ts';
 import { FULL, Producer } from '../../ring/index.ts';
-import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
+import { endWithThread, forgetThreadEnd } from '../../transport/thread-end.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';

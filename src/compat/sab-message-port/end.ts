@@ -13,7 +13,7 @@ import { TIMEOUT_MS_MAX } from '../../limits.ts';
 import { EMPTY } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { Pump } from '../../port/pump.ts';
-import { endWithThread, forgetThreadEnd } from '../../transport/thread/thread-end.ts';
+import { endWithThread, forgetThreadEnd } from '../../transport/thread-end.ts';
 import { endTurn } from '../end-of-turn.ts';
 import { moveBacklogs } from './backlogs.ts';
 import type { EndPlaces } from './end-places.ts';

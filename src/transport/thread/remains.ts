@@ -10,8 +10,8 @@ import * as layout from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { Staying } from '../ring/tie.ts';
+import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
 import type { Invitation } from './invitation.ts';
-import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
 

@@ -2,8 +2,8 @@
 // what was still in the outbox. The list belongs to the thread and not to a channel, as the runtime's exit hook does: ten
 // thousand ports must not register ten thousand of them, nor two copies of this library two.
 import { platform } from '#platform';
-import { ofAgent } from '../../agent.ts';
-import type { ThreadEnd } from '../../platform/contract.ts';
+import { ofAgent } from '../agent.ts';
+import type { ThreadEnd } from '../platform/contract.ts';
 
 interface Ending {
   endThread(how: ThreadEnd): void;
