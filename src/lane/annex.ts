@@ -12,10 +12,10 @@
 //     reader keeps up, the room in use is small and warm.
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE } from '../frame/header.ts';
 import { ANNEX_BYTES, ANNEX_MESSAGE_MIN, ANNEX_RING_MIN } from '../limits.ts';
-import { allocateAnnex, type Views } from '../memory/region.ts';
+import type { Views } from '../memory/region.ts';
 import { FULL } from '../ring/producer.ts';
-import type { BesideMemory } from './beside.ts';
 import { Fifo } from './fifo.ts';
+import type { Lending } from './lending.ts';
 import type { RecordSink } from './records.ts';
 
 /** Messages start at multiples of a cache line. */
@@ -34,12 +34,9 @@ export type AnnexSink = Pick<
   'views' | 'tryClaim' | 'claimable' | 'commit' | 'abort' | 'publish' | 'position' | 'releasedUpTo' | 'lookAtHead'
 >;
 
-/** Makes the memory and hands it to the reader; undefined: there is none to be had. */
-export type Lend = () => Views | undefined;
-
 export class Annex {
   readonly #sink: AnnexSink;
-  readonly #lend: Lend;
+  readonly #lending: Pick<Lending, 'lend'>;
   #views: Views | undefined;
   /** There is no memory for it. */
   #refused = false;
@@ -55,9 +52,9 @@ export class Annex {
   /** Bytes of messages that may lie here unpublished. */
   #unpublished = 0;
 
-  constructor(sink: AnnexSink, lend: Lend) {
+  constructor(sink: AnnexSink, lending: Pick<Lending, 'lend'>) {
     this.#sink = sink;
-    this.#lend = lend;
+    this.#lending = lending;
   }
 
   /** Whether a message of so many bytes may lie here. */
@@ -77,7 +74,7 @@ export class Annex {
   /** Makes the memory, once; whether there is any. */
   open(): boolean {
     if (this.#views === undefined && !this.#refused) {
-      this.#views = this.#lend();
+      this.#views = this.#lending.lend(ANNEX_BYTES, 0, 0);
       this.#refused = this.#views === undefined;
     }
     return !this.#refused;
@@ -176,12 +173,7 @@ export class Annex {
 /** The annex of a lane whose reader can be handed memory; none for a small ring: who chose that has chosen little memory. */
 export function annexOf(
   sink: AnnexSink & Pick<RecordSink, 'capacity'>,
-  side: Pick<BesideMemory, 'share'> | undefined,
+  lending: Pick<Lending, 'lend'> | undefined,
 ): Annex | undefined {
-  if (side === undefined || sink.capacity < ANNEX_RING_MIN) return undefined;
-  return new Annex(sink, () => {
-    const memory = allocateAnnex(ANNEX_BYTES);
-    if (memory !== undefined) side.share(0, 0, memory.bytes.buffer as SharedArrayBuffer);
-    return memory;
-  });
+  return lending === undefined || sink.capacity < ANNEX_RING_MIN ? undefined : new Annex(sink, lending);
 }

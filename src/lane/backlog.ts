@@ -5,9 +5,10 @@ import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SI
 import { FULL } from '../ring/producer.ts';
 import type { Annex } from './annex.ts';
 import type { Aside, AsideEncoder } from './aside-encoder.ts';
-import type { Beside, HeldValue, SpilledFrame } from './beside.ts';
+import type { Beside, HeldValue } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
+import type { LeftOver, SpilledFrame } from './left-over.ts';
 import { Marks } from './marks.ts';
 import type { OutboxEntry, WaitingRoom } from './outbox.ts';
 import { writeParts } from './parts.ts';
@@ -17,6 +18,8 @@ export interface BacklogParts {
   readonly sink: RecordSink;
   readonly notes: OutboundNotes;
   readonly beside: Beside;
+  /** By what way frames are left for the reader at the end, where there is one. */
+  readonly leftOver?: Pick<LeftOver, 'leave'> | undefined;
   readonly outbox: WaitingRoom;
   /** Whether to keep pace with a reader that is taking a long message in. */
   readonly maySpin: boolean;
@@ -34,6 +37,7 @@ export class Backlog {
   readonly #sink: RecordSink;
   readonly #notes: OutboundNotes;
   readonly #beside: Beside;
+  readonly #leftOver: Pick<LeftOver, 'leave'> | undefined;
   readonly #outbox: WaitingRoom;
   readonly #maySpin: boolean;
   readonly #failed: (error: unknown) => void;
@@ -47,7 +51,7 @@ export class Backlog {
   #abandoned = false;
 
   constructor(
-    { sink, notes, beside, outbox, maySpin, failed, rest }: BacklogParts,
+    { sink, notes, beside, leftOver, outbox, maySpin, failed, rest }: BacklogParts,
     aside: AsideEncoder,
     besideSender: BesideSender,
     annex?: Annex,
@@ -55,6 +59,7 @@ export class Backlog {
     this.#sink = sink;
     this.#notes = notes;
     this.#beside = beside;
+    this.#leftOver = leftOver;
     this.#outbox = outbox;
     this.#maySpin = maySpin;
     this.#failed = failed;
@@ -142,7 +147,7 @@ export class Backlog {
       }
     }
     this.#left = frames.length;
-    if (frames.length > 0) this.#beside.leave(frames);
+    if (frames.length > 0) this.#leftOver?.leave(frames);
     return frames.length;
   }
 

@@ -1,7 +1,6 @@
 // What only the medium's own way can carry travels beside the records, and a marker among them keeps its place. A medium that
 // carries bytes only has no such way: a value that its codec refuses, or that is to be moved, is refused there.
 import { DataCloneError, UsageError } from '../errors.ts';
-import type { Views } from '../memory/region.ts';
 
 /** A value that came beside a lane. */
 export interface BesideValue {
@@ -16,9 +15,6 @@ export interface HeldValue {
   readonly value: unknown;
   readonly transfer: readonly unknown[];
 }
-
-/** One frame that did not fit the lane any more when its sender ended: second header word, payload. */
-export type SpilledFrame = readonly [tag: number, payload: Uint8Array];
 
 export interface Beside {
   /** Characters from which on the medium's own way carries a string faster than a codec; Infinity: never. */
@@ -36,27 +32,17 @@ export interface Beside {
   post(value: unknown, transfer: readonly unknown[]): number;
   /** Takes a value to be posted later. What is in `transfer` moves now. @throws as post */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue;
-  /** Leaves what did not go out for the other side to read behind everything else. The last thing an ending side does. */
-  leave(frames: readonly SpilledFrame[]): void;
   /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
   take(number: number, where: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number, where: number): boolean;
+  /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
+  letGo(number: number): void;
   /**
    * Nobody will ever have this value: the other ends of what has moved with it are to know. A function of its own, which
    * leads to nobody.
    */
   readonly discard: (value: unknown, moved: readonly unknown[]) => void;
-}
-
-/** Memory that changes hands beside a lane of overflow `latest`. */
-export interface BesideMemory {
-  /** Gives the other side memory for what is too long for slot `slot`, in the place of what it had for that slot before. */
-  share(number: number, slot: number, memory: SharedArrayBuffer): void;
-  /** Memory `number` of the other side; `undefined` while it has not arrived. */
-  shared(number: number): Views | undefined;
-  /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
-  letGo(number: number): void;
 }
 
 /** Beside a lane that carries bytes only. */
@@ -67,9 +53,9 @@ export const NOTHING_BESIDE: Beside = {
   postedWhere: 0,
   post: refuse,
   holdBack: refuse,
-  leave: () => {},
   take: () => undefined,
   has: () => false,
+  letGo: () => {},
   discard: () => {},
 };
 

@@ -3,7 +3,7 @@ import type { NativePair } from '../memory/handshake.ts';
 import * as layout from '../memory/layout.ts';
 import { CLOSE_CODES } from '../memory/layout.ts';
 import type { CloseReason } from '../outcome.ts';
-import { SharedPlace } from '../wait/park-place.ts';
+import type { Parking } from '../wait/parking.ts';
 import { ANYTHING, PASSED, Waker } from '../wait/signal.ts';
 
 /** The words of a channel, and which of them are this side's and the other one's. */
@@ -47,16 +47,19 @@ class NativeLines implements EndLines {
 export class EndTeller {
   readonly #side: SideWords;
   readonly #lines: EndLines;
+  readonly #parking: Parking;
 
-  constructor(side: SideWords, lines: EndLines) {
+  /** @param parking where the other side sleeps */
+  constructor(side: SideWords, lines: EndLines, parking: Parking) {
     this.#side = side;
     this.#lines = lines;
+    this.#parking = parking;
   }
 
   /** For an end that was never opened. */
-  static of(words: Int32Array, end: 0 | 1, lines: EndLines | NativePair): EndTeller {
+  static of(words: Int32Array, end: 0 | 1, lines: EndLines | NativePair, parking: Parking): EndTeller {
     const [here, there] = end === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
-    return new EndTeller({ words, here, there }, 'close' in lines ? lines : new NativeLines(lines));
+    return new EndTeller({ words, here, there }, 'close' in lines ? lines : new NativeLines(lines), parking);
   }
 
   /**
@@ -70,7 +73,7 @@ export class EndTeller {
     Atomics.store(words, here + layout.CLOSED, CLOSE_CODES[reason]);
     const doorbell = (): void => this.#lines.doorbell();
     const above = (): void => this.#lines.above();
-    const place = new SharedPlace(words, there + layout.PARK);
+    const place = this.#parking.place(words, there + layout.PARK);
     new Waker(place, ANYTHING | PASSED, doorbell, here + layout.WAKES, undefined, above).ring();
     this.#lines.tellEnd();
   }

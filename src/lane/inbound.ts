@@ -7,22 +7,17 @@ import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
-import type { Beside, BesideValue, SpilledFrame } from './beside.ts';
+import type { Beside, BesideValue } from './beside.ts';
 import { Elsewhere } from './elsewhere.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
+import type { SpilledFrame } from './left-over.ts';
+import type { Lending } from './lending.ts';
 import { watchUnread } from './lost-values.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
-
-/** Where a reader goes on when its sender says that only the newest message counts. */
-export interface LatestLane {
-  source(): RecordSource;
-  /** Memory `number`, in which the sender puts what is too long for slot or ring; `undefined` while it has not arrived. */
-  memory(number: number): Views | undefined;
-}
 
 export interface InboundParts {
   readonly source: RecordSource;
@@ -31,7 +26,10 @@ export interface InboundParts {
   readonly decoders: DecoderTable;
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
-  readonly latest?: LatestLane | undefined;
+  /** Where memory of the sender's is found, in which it puts what is too long for slot or ring. */
+  readonly lending?: Pick<Lending, 'late' | 'borrowed'> | undefined;
+  /** Where a reader goes on when its sender says that only the newest message counts. */
+  readonly latest?: (() => RecordSource) | undefined;
   /** Puts parts together, where the lane's own way does not do. */
   readonly join?: PartJoin;
 }
@@ -46,7 +44,8 @@ export class LaneInbound {
   #watched = false;
   readonly #join: PartJoin;
   readonly #messageMax: number = 0;
-  readonly #latest: LatestLane | undefined;
+  readonly #lending: Pick<Lending, 'late' | 'borrowed'> | undefined;
+  readonly #latest: (() => RecordSource) | undefined;
   /** Made for the first message that lies there. */
   #elsewhere: Elsewhere | undefined;
   /** The sender has said that only its newest message counts. */
@@ -58,13 +57,14 @@ export class LaneInbound {
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
-  constructor({ source, notes, beside, decoders, messageMax, latest, join }: InboundParts) {
+  constructor({ source, notes, beside, decoders, messageMax, lending, latest, join }: InboundParts) {
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
     this.#inbox = new Inbox(beside.discard);
     this.#decoders = decoders;
     this.#messageMax = messageMax;
+    this.#lending = lending;
     this.#latest = latest;
     this.#join = join ?? new Join(messageMax);
   }
@@ -245,17 +245,17 @@ export class LaneInbound {
     source.advance();
     source.release();
     this.#latestOnly = true;
-    this.#source = this.#latest.source();
+    this.#source = this.#latest();
     return true;
   }
 
   /** A message that is too long for slot or ring: it lies in memory that its sender has made for it. */
   #fromElsewhere(at: number, length: number): unknown {
-    this.#elsewhere ??= new Elsewhere((number) => this.#latest?.memory(number), this.#messageMax);
+    this.#elsewhere ??= new Elsewhere((number) => this.#lending?.borrowed(number), this.#messageMax);
     const elsewhere = this.#elsewhere;
     const found = elsewhere.look(this.#source.views.words, at, length);
     if (typeof found === 'number') {
-      if (!this.#beside.late) throw elsewhere.missing(found);
+      if (this.#lending?.late !== true) throw elsewhere.missing(found);
       this.#awaited = () => elsewhere.memory(found) !== undefined;
       return EMPTY;
     }

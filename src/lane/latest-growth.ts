@@ -3,9 +3,9 @@
 // times the longest message, rounded up to a power of two, is what a channel may come to hold.
 import { type Encoder, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
-import { type Views, viewsOf } from '../memory/region.ts';
+import type { Views } from '../memory/region.ts';
 import type { AsideEncoder } from './aside-encoder.ts';
-import type { BesideMemory } from './beside.ts';
+import type { Lending } from './lending.ts';
 
 /** Bytes of the first memory that a slot gets. */
 const BYTES_FIRST = 64 * 1024;
@@ -16,15 +16,16 @@ interface Room {
 }
 
 export class SlotGrowth {
-  readonly #side: Pick<BesideMemory, 'share'>;
+  readonly #lending: Pick<Lending, 'lend'> | undefined;
   readonly #encoder: Encoder;
   readonly #aside: AsideEncoder;
   readonly #messageMax: number;
   readonly #rooms: (Room | undefined)[] = [];
   #count = 0;
 
-  constructor(side: Pick<BesideMemory, 'share'>, encoder: Encoder, aside: AsideEncoder, messageMax: number) {
-    this.#side = side;
+  /** @param lending none: no message is longer than a slot */
+  constructor(lending: Pick<Lending, 'lend'> | undefined, encoder: Encoder, aside: AsideEncoder, messageMax: number) {
+    this.#lending = lending;
     this.#encoder = encoder;
     this.#aside = aside;
     this.#messageMax = messageMax;
@@ -68,18 +69,14 @@ export class SlotGrowth {
   #grow(slot: number, bytes: number): Room {
     let size = BYTES_FIRST;
     while (size < bytes) size *= 2;
-    let memory: SharedArrayBuffer;
-    try {
-      memory = new SharedArrayBuffer(size);
-    } catch (cause) {
+    const views = this.#lending?.lend(size, this.#count, slot);
+    if (views === undefined) {
       throw new UsageError('ERR_TOO_LARGE', `Cannot send ${bytes} bytes: there is no memory for them`, {
         length: bytes,
         limit: this.#messageMax,
-        cause,
       });
     }
-    const room = { number: this.#count++, views: viewsOf(memory) };
-    this.#side.share(room.number, slot, memory);
+    const room = { number: this.#count++, views };
     this.#rooms[slot] = room;
     return room;
   }

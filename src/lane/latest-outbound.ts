@@ -13,16 +13,39 @@ import { LatestProducer } from '../ring/latest-producer.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { markerOf } from './backlog.ts';
-import type { Beside, BesideMemory, HeldValue, SpilledFrame } from './beside.ts';
+import type { Beside, HeldValue } from './beside.ts';
 import { shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import { SlotGrowth } from './latest-growth.ts';
 import { LatestProgress } from './latest-progress.ts';
+import type { LeftOver, SpilledFrame } from './left-over.ts';
+import type { Lending } from './lending.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
 const NOTHING_ASIDE: Aside = { bytes: new Uint8Array(0), home: undefined };
+
+export interface LatestParts {
+  /** Of which this side sends on one lane, from its first message on. */
+  readonly region: Region;
+  readonly lane: LaneMemory;
+  readonly notes: OutboundNotes;
+  /** Wakes the reader. */
+  readonly bell: Bell;
+  readonly encoder: Encoder;
+  /** Of the encoder's payloads. */
+  readonly kind: number;
+  readonly beside: Beside;
+  /** Where memory for messages longer than a slot comes from, if there is any. */
+  readonly lending?: Pick<Lending, 'lend'> | undefined;
+  readonly leftOver?: Pick<LeftOver, 'leave'> | undefined;
+  readonly outbox: Outbox;
+  /** Called when something is replaced that `isTaken` was asked for. */
+  readonly awaitedCame: () => void;
+  /** Told of a message that waited and could not be sent after all. */
+  readonly failed: (error: unknown) => void;
+}
 
 export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   readonly #views: Views;
@@ -31,7 +54,8 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   readonly #encoder: Encoder;
   readonly #kind: number;
   readonly #messageMax: number;
-  readonly #side: Beside & BesideMemory;
+  readonly #beside: Beside;
+  readonly #leftOver: Pick<LeftOver, 'leave'> | undefined;
   readonly #outbox: Outbox;
   readonly #aside: AsideEncoder;
   readonly #growth: SlotGrowth;
@@ -57,37 +81,22 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #failures = 0;
   readonly #failed: (error: unknown) => void;
 
-  /**
-   * @param region of which this side sends on lane `side`, from its first message on
-   * @param bell wakes the reader
-   * @param awaitedCame called when something is replaced that `isTaken` was asked for
-   * @param failed told of a message that waited and could not be sent after all
-   */
-  constructor(
-    region: Region,
-    side: 0 | 1,
-    notes: OutboundNotes,
-    bell: Bell,
-    encoder: Encoder,
-    kind: number,
-    channel: Beside & BesideMemory,
-    outbox: Outbox,
-    awaitedCame: () => void,
-    failed: (error: unknown) => void,
-  ) {
-    this.#failed = failed;
+  constructor(parts: LatestParts) {
+    const { region, lane, notes, bell, encoder, outbox } = parts;
+    this.#failed = parts.failed;
     this.#views = region.views;
-    this.#lane = region.lanes[side];
-    this.#slots = new LatestProducer(this.#lane, bell);
+    this.#lane = lane;
+    this.#slots = new LatestProducer(lane, bell);
     this.#encoder = encoder;
-    this.#kind = kind;
+    this.#kind = parts.kind;
     this.#messageMax = region.messageMax;
-    this.#side = channel;
+    this.#beside = parts.beside;
+    this.#leftOver = parts.leftOver;
     this.#outbox = outbox;
     this.#aside = new AsideEncoder(encoder, region.messageMax);
-    this.#growth = new SlotGrowth(channel, encoder, this.#aside, region.messageMax);
+    this.#growth = new SlotGrowth(parts.lending, encoder, this.#aside, region.messageMax);
     this.#notes = notes;
-    this.#progress = new LatestProgress(this.#slots, outbox, awaitedCame);
+    this.#progress = new LatestProgress(this.#slots, outbox, parts.awaitedCame);
   }
 
   /** Messages that wait for the reader; one that waits for the end of `cork` does not. */
@@ -200,10 +209,10 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     for (const { kind, bytes, held } of this.#outbox.takeAll()) {
       const number = held === undefined ? undefined : this.#postHeld(held);
       if (held === undefined) frames.push([kind, bytes.slice()]);
-      else if (number !== undefined) frames.push([kind, markerOf(number, this.#side.postedWhere)]);
+      else if (number !== undefined) frames.push([kind, markerOf(number, this.#beside.postedWhere)]);
     }
     this.#left += frames.length;
-    if (frames.length > 0) this.#side.leave(frames);
+    if (frames.length > 0) this.#leftOver?.leave(frames);
     return frames.length;
   }
 
@@ -223,7 +232,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
       if (length === REFUSED) return false;
       if (length >= 0) {
         this.#accept();
-        this.#publish(length, this.#kind, this.#side.posted);
+        this.#publish(length, this.#kind, this.#beside.posted);
         return true;
       }
     }
@@ -245,13 +254,13 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
 
   #postBeside(value: unknown, transfer: readonly unknown[], corked: boolean): void {
     if (corked || !this.#besideFits()) {
-      const held = this.#side.holdBack(value, transfer);
+      const held = this.#beside.holdBack(value, transfer);
       if (this.#ended) this.#letGo(held);
       this.#wait(KIND_SIDE, NOTHING_ASIDE, held);
       this.#stuck = !corked;
       return;
     }
-    const number = this.#side.post(value, transfer);
+    const number = this.#beside.post(value, transfer);
     this.#accept();
     this.#publishMarker(number);
   }
@@ -275,7 +284,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
       const { bytes, kind } = entry;
       if (bytes.length <= this.#slots.maxPayload) {
         this.#views.blocks.copyIn(bytes, this.#slots.offset);
-        this.#publish(bytes.length, kind, this.#side.posted);
+        this.#publish(bytes.length, kind, this.#beside.posted);
       } else {
         this.#growth.put(this.#slots.slot, bytes);
         this.#publishElsewhere(bytes.length, kind);
@@ -288,7 +297,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   /** The number of a value that was cloned before; undefined if what was to move with it has closed meanwhile. */
   #postHeld(held: HeldValue): number | undefined {
     try {
-      return this.#side.post(held.value, held.transfer);
+      return this.#beside.post(held.value, held.transfer);
     } catch (error) {
       this.#failures++;
       this.#letGo(held);
@@ -299,13 +308,13 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   }
 
   #letGo(held: HeldValue | undefined): void {
-    if (held !== undefined) this.#side.discard(held.value, held.transfer);
+    if (held !== undefined) this.#beside.discard(held.value, held.transfer);
   }
 
   #publishMarker(number: number): void {
     const at = this.#slots.offset >>> 2;
     this.#views.words[at] = number;
-    this.#views.words[at + 1] = this.#side.postedWhere;
+    this.#views.words[at + 1] = this.#beside.postedWhere;
     this.#publish(MARKER_BYTES, KIND_SIDE, number);
   }
 
@@ -316,7 +325,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     this.#views.words[at + 1] = kind;
     this.#views.words[at + 2] = this.#growth.numberOf(this.#slots.slot);
     this.#views.words[at + 3] = 0;
-    this.#publish(ELSEWHERE_BYTES, KIND_ELSEWHERE, this.#side.posted);
+    this.#publish(ELSEWHERE_BYTES, KIND_ELSEWHERE, this.#beside.posted);
   }
 
   /** The newest of all that were accepted goes out. */
@@ -359,7 +368,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   /** Whether one more value may be on its way beside the slots: they are of any size, so their number is bounded. */
   #besideFits(): boolean {
     this.#takenSeen = this.#notes.besideTaken;
-    return ((this.#side.posted - this.#takenSeen) | 0) < SIDE_VALUES_MAX;
+    return ((this.#beside.posted - this.#takenSeen) | 0) < SIDE_VALUES_MAX;
   }
 
   /** One message more, whose getters have run: one of them may have closed the port, and then nothing follows. */

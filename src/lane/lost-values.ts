@@ -2,6 +2,7 @@
 import { platform } from '#platform';
 import { openHandle } from '../memory/handshake.ts';
 import type { NativePort } from '../platform/contract.ts';
+import { sharedParking } from '../wait/parking.ts';
 import { EndTeller } from './end-teller.ts';
 
 /**
@@ -26,7 +27,7 @@ function endHandle(value: object): void {
     return;
   }
   if (opened.natives === undefined) return;
-  const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives);
+  const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives, sharedParking(platform.asyncPark));
   teller.tell('dropped', 0);
   teller.closeLines();
 }

@@ -10,9 +10,10 @@ import { FULL } from '../ring/producer.ts';
 import { type Annex, annexOf } from './annex.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { Backlog, type BacklogParts } from './backlog.ts';
-import type { Beside, BesideMemory, HeldValue } from './beside.ts';
+import type { Beside, HeldValue } from './beside.ts';
 import { BesideSender, shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
+import type { Lending } from './lending.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
@@ -36,8 +37,8 @@ export interface OutboundParts extends BacklogParts {
   readonly kind: number;
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
-  /** By what way the reader is handed memory for larger messages, where it can be. */
-  readonly annex?: Pick<BesideMemory, 'share'>;
+  /** Where memory for larger messages comes from that the reader is given, if there is any. */
+  readonly lending?: Pick<Lending, 'lend'> | undefined;
 }
 
 export class LaneOutbound {
@@ -83,7 +84,7 @@ export class LaneOutbound {
     this.#aside = new AsideEncoder(encoder, messageMax);
     this.#besideSender = new BesideSender(sink, notes, beside, messageMax);
     // What may be dropped while it waits is to be new when it is read: no room for sixty of them.
-    this.#annex = outbox.mayDrop ? undefined : annexOf(sink, parts.annex);
+    this.#annex = outbox.mayDrop ? undefined : annexOf(sink, parts.lending);
     this.#annexFrom = this.#annex === undefined ? Number.POSITIVE_INFINITY : ANNEX_MESSAGE_MIN;
     this.#backlog = new Backlog(parts, this.#aside, this.#besideSender, this.#annex);
     this.#teaches = encoder.forget !== undefined;

@@ -129,13 +129,9 @@ export function allocateMemory(bytes0: number, bytes1: number, messageMax: numbe
   return memory;
 }
 
-/** Shared memory without a layout of its own, to be handed to the other side; undefined if there is none to be had. */
-export function allocateAnnex(bytes: number): Views | undefined {
-  try {
-    return viewsOf(platformMemory.sharedMemory(bytes));
-  } catch {
-    return undefined;
-  }
+/** Whether this came as memory that another thread looks at, too, of so many bytes at least. */
+export function isSharedMemory(value: unknown, bytes = 0): value is SharedArrayBuffer {
+  return value instanceof SharedArrayBuffer && value.byteLength >= bytes;
 }
 
 /**

@@ -1,5 +1,5 @@
 // Sleeping with the event loop: the thread goes on, and a callback comes when the other side rings.
-import type { ParkPlace } from './park-place.ts';
+import type { AsyncPlace, ParkPlace } from './park-place.ts';
 import { ABOVE, ASYNC, announce, DOORBELL, withdraw } from './signal.ts';
 
 /** One way for an event loop to sleep. At most one sleep at a time. */
@@ -15,7 +15,7 @@ export interface EventLoopWait {
 
 /** Asleep on the park word itself. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
 export class AsyncWait implements EventLoopWait {
-  readonly #place: ParkPlace;
+  readonly #place: AsyncPlace;
   readonly #sleeps: number;
   readonly #woken: () => void;
   /** A sleep of this kind cannot be taken back, so one that is still pending is used again by the next sleep. */
@@ -23,7 +23,7 @@ export class AsyncWait implements EventLoopWait {
   /** A pending sleep lives as long as the peer likes, and must not keep a port that nobody holds. */
   readonly #self: WeakRef<AsyncWait> = new WeakRef(this);
 
-  constructor(place: ParkPlace, sleeps: number, woken: () => void) {
+  constructor(place: AsyncPlace, sleeps: number, woken: () => void) {
     this.#place = place;
     this.#sleeps = sleeps;
     this.#woken = woken;

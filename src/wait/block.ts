@@ -1,7 +1,7 @@
-// Sleeping with the thread: spin, announce, look again, Atomics.wait.
+// Sleeping with the thread: spin, announce, look again, sleep.
 import { TIMEOUT_MS_MAX } from '../limits.ts';
 import type { ParkPlace } from './park-place.ts';
-import { announce, BLOCKED, withdraw } from './signal.ts';
+import { announce, withdraw } from './signal.ts';
 import type { Spin } from './spin.ts';
 
 export class BlockingWait {
@@ -12,7 +12,7 @@ export class BlockingWait {
   readonly #slice: () => void;
 
   /**
-   * @param place where this side sleeps
+   * @param place where this side sleeps, and can
    * @param sleeps word index of this side's counter of sleeps
    * @param sliceMs longest sleep between two calls of `slice`; Infinity to sleep through
    * @param slice looks after what nobody rings for: whether the peer's thread still lives
@@ -39,7 +39,7 @@ export class BlockingWait {
     for (;;) {
       const waited = performance.now() - start;
       if (waited >= timeoutMs) return false;
-      const state = announce(place, BLOCKED, interest);
+      const state = announce(place, place.blocks, interest);
       if (!look()) {
         place.words[this.#sleeps] = (place.words[this.#sleeps] as number) + 1;
         const left = Math.min(timeoutMs - waited, this.#sliceMs, TIMEOUT_MS_MAX);

@@ -1,6 +1,7 @@
 // Where a side sleeps: the park word, and how a thread sleeps on it. What is loaded from it and stored into it is direct
 // (signal.ts); only sleeping and waking go through here, because that is what differs between memories: Atomics.wait throws
-// on memory that was mapped from elsewhere, where a futex call of an addon does the same.
+// on memory that was mapped from elsewhere, where a futex call of an addon does the same. Who makes them: parking.ts.
+import { BLOCKED } from './signal.ts';
 
 export interface ParkPlace {
   readonly words: Int32Array;
@@ -8,19 +9,28 @@ export interface ParkPlace {
   readonly index: number;
   /** Milliseconds that one sleep may take at the most, where nobody can wake it; else Infinity. */
   readonly sliceMsMax: number;
+  /**
+   * How a thread that is to sleep here announces it: BLOCKED, where `wake` is what ends its sleep; DOORBELL, where its bell is,
+   * because it waits for a descriptor and not for the word; 0 where no thread can.
+   */
+  readonly blocks: number;
   /** Sleeps while the word is `seen`, at most `timeoutMs`; false if it was the time that ended it. */
   sleep(seen: number, timeoutMs: number): boolean;
+  /** Wakes whoever sleeps here, in whatever way. */
+  wake(): void;
+}
+
+/** One that an event loop can sleep on, too. */
+export interface AsyncPlace extends ParkPlace {
   /**
    * Calls `woken` once the word was `seen` and somebody has called `wake`; false, and nothing is arranged, if it is not `seen`.
    * It may hold `woken` for as long as the peer likes.
    */
   sleepAsync(seen: number, woken: () => void): boolean;
-  /** Wakes whoever sleeps here, in whatever way. */
-  wake(): void;
 }
 
 /** A park word in memory that this runtime has shared itself. */
-export class SharedPlace implements ParkPlace {
+export class SharedPlace implements AsyncPlace {
   readonly words: Int32Array;
   readonly index: number;
   readonly sliceMsMax: number = Number.POSITIVE_INFINITY;
@@ -28,6 +38,10 @@ export class SharedPlace implements ParkPlace {
   constructor(words: Int32Array, index: number) {
     this.words = words;
     this.index = index;
+  }
+
+  get blocks(): number {
+    return BLOCKED;
   }
 
   sleep(seen: number, timeoutMs: number): boolean {

@@ -200,9 +200,11 @@ test('a small ring has none, and where there is no memory for one messages go in
   near.close();
   far.close();
   let asked = 0;
-  const refused = new Annex({} as AnnexSink, () => {
-    asked++;
-    return undefined;
+  const refused = new Annex({} as AnnexSink, {
+    lend() {
+      asked++;
+      return undefined;
+    },
   });
   assert.equal(refused.takes(LARGE), false);
   assert.equal(refused.takes(LARGE), false);

@@ -28,7 +28,8 @@ function ringLane(
   const out = new LaneOutbound({
     sink: new RingSink(lane, region.views),
     notes: new RingOutboundNotes(lane, relearn),
-    beside: sideOut,
+    beside: sideOut.beside,
+    leftOver: sideOut.leftOver,
     encoder: codec.createEncoder(CODEC_OPTIONS),
     kind: codec.kind,
     messageMax: MESSAGE_MAX,
@@ -40,7 +41,7 @@ function ringLane(
   const inbound = new LaneInbound({
     source: new RingSource(lane, region.views),
     notes: new RingInboundNotes(lane, relearn),
-    beside: sideIn,
+    beside: sideIn.beside,
     decoders,
     messageMax: MESSAGE_MAX,
   });
@@ -50,7 +51,7 @@ function ringLane(
     spill() {
       const ring: unknown[] = [];
       while (inbound.stash()) ring.push(0);
-      if (out.spill() > 0) inbound.takeLeftOver(sideIn.takeSpill() ?? []);
+      if (out.spill() > 0) inbound.takeLeftOver(sideIn.leftOver.takeSpill() ?? []);
     },
     close() {
       sideOut.close(true);

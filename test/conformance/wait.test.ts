@@ -13,16 +13,16 @@ import { eventLoopWaitConformance, PARK_WORD, SLEEPS_WORD } from './wait.ts';
 
 const newWords = (): Int32Array => new Int32Array(new SharedArrayBuffer(64));
 
+eventLoopWaitConformance('waitAsync', () => {
+  const parks = new SharedPlace(newWords(), PARK_WORD);
+  let woken = 0;
+  const wait = new AsyncWait(parks, SLEEPS_WORD, () => void woken++);
+  return { place: parks, wait, doorbell: () => assert.fail('no message is expected'), woken: () => woken };
+});
 for (const [where, place] of [
   ['shared memory', () => new SharedPlace(newWords(), PARK_WORD)],
   ['mapped memory', () => new MappedPlace(PARK_WORD)],
 ] as const) {
-  eventLoopWaitConformance(`waitAsync, ${where}`, () => {
-    const parks = place();
-    let woken = 0;
-    const wait = new AsyncWait(parks, SLEEPS_WORD, () => void woken++);
-    return { place: parks, wait, doorbell: () => assert.fail('no message is expected'), woken: () => woken };
-  });
   eventLoopWaitConformance(`doorbell, ${where}`, () => {
     const parks = place();
     let woken = 0;

@@ -4,7 +4,7 @@ import type { Codec } from '../../src/codec/codec.ts';
 import type { NativePair } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import type { Region } from '../../src/memory/region.ts';
-import type { SharedRingOptions } from '../../src/transport/ring/shared-ring.ts';
+import type { ThreadRingOptions } from '../../src/transport/thread/thread-ring.ts';
 import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';
 import { SIDE_WORDS, SideEnd, TetherEnd, tetherGone } from './native.ts';
 import { blocksOf } from './platform.ts';
@@ -98,7 +98,7 @@ export interface Manner {
   /** Lives on its event loop, and sleeps like this. */
   readonly loop?: Sleep;
   readonly watchPeer?: boolean;
-  readonly overflow?: SharedRingOptions['overflow'];
+  readonly overflow?: ThreadRingOptions['overflow'];
   /** Bytes a direction, the same at both ends: 64 unless told otherwise, at most 256. */
   readonly capacity?: number;
   /** In place of one that teaches nothing. */
@@ -155,7 +155,7 @@ export class End {
       startTimeoutMs: Number.POSITIVE_INFINITY,
       roomPatienceMs: impatient ? 1 : Number.POSITIVE_INFINITY,
       inboxLimit,
-    } as unknown as SharedRingOptions;
+    } as unknown as ThreadRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
     this.port = new shipped.Port((events) => {
       const first = new shipped.ThreadLink(natives);

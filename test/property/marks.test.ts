@@ -37,7 +37,8 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
   const out = new LaneOutbound({
     sink: new RingSink(memory, region.views),
     notes: new RingOutboundNotes(memory, SIDE_1 + RELEARN),
-    beside: sideOut,
+    beside: sideOut.beside,
+    leftOver: sideOut.leftOver,
     encoder: codec.createEncoder({}),
     kind: codec.kind,
     messageMax: 1 << 16,
@@ -49,7 +50,7 @@ function lane(random: Random, overflow: OverflowPolicy): Lane {
   const inbound = new LaneInbound({
     source: new RingSource(memory, region.views),
     notes: new RingInboundNotes(memory, SIDE_1 + RELEARN),
-    beside: sideIn,
+    beside: sideIn.beside,
     decoders,
     messageMax: 1 << 16,
   });

@@ -6,7 +6,7 @@ import type { Bell } from '../../ring/producer.ts';
 import type { LoopWait } from '../../transport/transport.ts';
 import { AsyncWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
-import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
+import { SharedPlace } from '../../wait/park-place.ts';
 import { ANYTHING, DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import { arrive, declareGone, expectNext, FIRST, isGone, leave, numberOf } from '../life.ts';
@@ -36,8 +36,8 @@ export class PipeSide implements PumpMedium, LoopWait {
   readonly #traffic: Traffic;
   /** What this side leaves with, in step with `life`. */
   readonly #lives: readonly number[];
-  readonly #here: ParkPlace;
-  readonly #there: ParkPlace;
+  readonly #here: SharedPlace;
+  readonly #there: SharedPlace;
   readonly #parking: AsyncWait;
   #blocking: BlockingWait;
   readonly #stirred: () => boolean;
@@ -174,6 +174,6 @@ export class PipeSide implements PumpMedium, LoopWait {
 }
 
 /** No event loop here sleeps for a native port. */
-function wakerAt(place: ParkPlace, interest: number): Waker {
+function wakerAt(place: SharedPlace, interest: number): Waker {
   return new Waker(place, interest, () => {});
 }

@@ -8,7 +8,7 @@ import type { LoopWait } from '../transport.ts';
 import type { Damage } from './damage.ts';
 import type { Life } from './life.ts';
 import type { Reading } from './reading.ts';
-import type { PeerWatch } from './tie.ts';
+import type { Peer } from './tie.ts';
 import type { SendingLane } from './writing.ts';
 
 /** Announces, and what to be woken for: the position awaited is stored first. */
@@ -39,7 +39,7 @@ export class RingLoop implements LoopWait {
   readonly spin: Spin;
   readonly #own: EventLoopWait;
   readonly #above: EventLoopWait;
-  readonly #tie: Pick<PeerWatch, 'linked'>;
+  readonly #peer: Pick<Peer, 'linked'>;
   readonly #awaited: Awaited;
   readonly #out: SendingLane;
   readonly #in: Reading;
@@ -54,7 +54,7 @@ export class RingLoop implements LoopWait {
     spin: Spin,
     own: EventLoopWait,
     above: EventLoopWait,
-    tie: Pick<PeerWatch, 'linked'>,
+    peer: Pick<Peer, 'linked'>,
     awaited: Awaited,
     out: SendingLane,
     inbound: Reading,
@@ -64,7 +64,7 @@ export class RingLoop implements LoopWait {
     this.spin = spin;
     this.#own = own;
     this.#above = above;
-    this.#tie = tie;
+    this.#peer = peer;
     this.#awaited = awaited;
     this.#out = out;
     this.#in = inbound;
@@ -80,7 +80,7 @@ export class RingLoop implements LoopWait {
   park(data: boolean, space: boolean, taken: Mark | undefined): boolean {
     let interest = (data ? DATA : 0) | (space ? SPACE : 0);
     if (taken !== undefined) interest |= this.#awaited.interest(this.#out.awaits(taken));
-    const wait = this.#tie.linked ? this.#above : this.#own;
+    const wait = this.#peer.linked ? this.#above : this.#own;
     this.#awaited.disturbed?.();
     this.#awaited.parked = wait.park(interest, () => this.stirs(data, space, taken) || (!data && this.#life.over));
     return this.#awaited.parked;

@@ -1,19 +1,12 @@
 // The incoming lane of a region as a port uses it: behind the last message comes what the peer left over, then the end (T1, T2
 // in shared-ring.ts).
-import type { Beside, SpilledFrame } from '../../lane/beside.ts';
 import type { LaneInbound } from '../../lane/inbound.ts';
 import type { Inbound } from '../../lane/lane.ts';
+import type { LeftOver } from '../../lane/left-over.ts';
 import { CLOSED, EMPTY } from '../../outcome.ts';
 import type { Damage } from './damage.ts';
 import type { Life } from './life.ts';
 import type { SendingLane } from './writing.ts';
-
-/** Where what an ended peer left over is found. */
-export interface LeftOver extends Pick<Beside, 'late'> {
-  /** `undefined` while it has not arrived. */
-  takeSpill(): readonly SpilledFrame[] | undefined;
-  readonly spillArrived: boolean;
-}
 
 export class Reading implements Inbound {
   readonly #lane: LaneInbound;

@@ -8,12 +8,12 @@ import type { Damage } from './damage.ts';
 import type { Awaited } from './interests.ts';
 import type { Life } from './life.ts';
 import type { Reading } from './reading.ts';
-import type { PeerWatch, Together } from './tie.ts';
+import type { Peer, Together } from './tie.ts';
 import type { SendingLane, Writing } from './writing.ts';
 
 export interface RingSelectingParts {
   readonly together: Together;
-  readonly tie: Pick<PeerWatch, 'linked' | 'peerGone'>;
+  readonly peer: Pick<Peer, 'linked' | 'peerGone'>;
   /** Where this side sleeps. */
   readonly sleeps: ParkPlace;
   readonly awaited: Awaited;
@@ -70,14 +70,14 @@ export class RingSelecting implements Selecting, Selectable {
   }
 
   get linked(): boolean {
-    return this.#parts.tie.linked;
+    return this.#parts.peer.linked;
   }
 
   arm(): boolean {
-    const { tie, together, awaited, sleeps, lanes } = this.#parts;
+    const { peer, together, awaited, sleeps, lanes } = this.#parts;
     let moves = this.moves();
     // Nobody would say which channel it was: it is looked at between slices.
-    if (!tie.linked) return !this.ready;
+    if (!peer.linked) return !this.ready;
     // What the event loop has announced is overwritten.
     if (awaited.parked) together.later();
     for (;;) {
@@ -105,6 +105,6 @@ export class RingSelecting implements Selecting, Selectable {
 
   /** Asks whether the other agent lives. If it is gone, that is told as always. */
   probe(): void {
-    this.#parts.tie.peerGone();
+    this.#parts.peer.peerGone();
   }
 }

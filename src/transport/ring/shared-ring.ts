@@ -20,9 +20,8 @@ import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
-import { AboveWait, AsyncWait, DoorbellWait } from '../../wait/async.ts';
+import { AboveWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
-import { type ParkPlace, SharedPlace } from '../../wait/park-place.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
 import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
@@ -35,7 +34,7 @@ import { Life } from './life.ts';
 import { Reading } from './reading.ts';
 import { RingSelecting } from './selecting.ts';
 import { statsOf } from './stats.ts';
-import type { Tie, Tied, TieEvents } from './tie.ts';
+import type { Tie, TieEvents } from './tie.ts';
 import { type SendingLane, Writing } from './writing.ts';
 
 export interface SharedRingOptions {
@@ -48,7 +47,6 @@ export interface SharedRingOptions {
   readonly highWaterMark: number;
   readonly outboxLimit: number;
   readonly spinUs: number;
-  readonly asyncPark: 'wait-async' | 'doorbell';
   /**
    * Milliseconds that a blocked thread sleeps before it finds out by itself whether its peer's thread was killed;
    * Infinity where that cannot happen to it.
@@ -58,8 +56,6 @@ export interface SharedRingOptions {
   readonly roomPatienceMs?: number;
   /** Bytes that are set aside while this thread is blocked in `send`. */
   readonly inboxLimit?: number;
-  /** Where the region's threads sleep, by word index; on the words themselves unless told otherwise. */
-  readonly placeAt?: (index: number) => ParkPlace;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
   readonly startTimeoutMs: number;
 }
@@ -85,7 +81,7 @@ export class SharedRingTransport implements Transport {
   constructor(
     region: Region,
     side: 0 | 1,
-    tieUp: (events: TieEvents) => Tied,
+    tieUp: (events: TieEvents) => Tie,
     options: SharedRingOptions,
     events: TransportEvents,
   ) {
@@ -97,30 +93,30 @@ export class SharedRingTransport implements Transport {
     const inLane = region.lanes[side === 0 ? 1 : 0];
     this.#words = words;
     this.#there = there;
-    const { tie, teller, remains } = tieUp({
+    const tie = tieUp({
       arrived: () => events.woken(),
       closed: (how, error) => this.life.peerThreadEnded(how, error),
     });
     this.#tie = tie;
-    this.life = new Life(words, there, teller, remains, {
+    const { parking, beside, lending, leftOver, peer } = tie;
+    this.life = new Life(words, there, tie.teller, tie.remains, {
       lastWords: (reason) => this.#lastWords(reason),
       woken: () => {
         if (this.life.over) {
           // Missing where the region was found damaged while this end was made of it.
           (this.#lane as SendingLane | undefined)?.abandon();
-          this.#tie.peerOver();
+          peer.peerOver();
         }
         events.woken();
       },
     });
     const damage = new Damage(() => this.#lost());
 
-    const doorbell = (): void => this.#tie.doorbell();
-    const placeAt = options.placeAt ?? ((index: number): ParkPlace => new SharedPlace(words, index));
-    const sleepsHere = placeAt(here + layout.PARK);
-    const sleepsThere = placeAt(there + layout.PARK);
+    const doorbell = (): void => peer.doorbell();
+    const sleepsHere = parking.place(words, here + layout.PARK);
+    const sleepsThere = parking.place(words, there + layout.PARK);
     const wakes = here + layout.WAKES;
-    const above = (): void => this.#tie.above();
+    const above = (): void => peer.above();
     const dataBell = new Waker(sleepsThere, DATA, doorbell, wakes, undefined, above);
     const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED, above);
 
@@ -131,23 +127,26 @@ export class SharedRingTransport implements Transport {
     const outNotes = new RingOutboundNotes(outLane, there + layout.RELEARN);
     this.#lane =
       options.overflow === 'latest'
-        ? new LatestOutbound(
+        ? new LatestOutbound({
             region,
-            side,
-            outNotes,
-            dataBell,
+            lane: outLane,
+            notes: outNotes,
+            bell: dataBell,
             encoder,
             kind,
-            this.#tie,
+            beside,
+            lending,
+            leftOver,
             outbox,
-            () => this.life.tellLater(),
+            awaitedCame: () => this.life.tellLater(),
             failed,
-          )
+          })
         : new LaneOutbound({
             sink: new RingSink(outLane, views, dataBell),
             notes: outNotes,
-            beside: this.#tie,
-            annex: this.#tie,
+            beside,
+            lending,
+            leftOver,
             encoder,
             kind,
             messageMax: region.messageMax,
@@ -159,60 +158,56 @@ export class SharedRingTransport implements Transport {
     const inbound = new LaneInbound({
       source: new RingSource(inLane, views, spaceBell),
       notes: inNotes,
-      beside: this.#tie,
+      beside,
+      lending,
       decoders: new Decoders(options.codecs, options.codecOptions),
       messageMax: region.messageMax,
-      latest: {
-        source: () =>
-          new LatestSource(inLane, views, spaceBell, (number) => {
-            this.#tie.letGo(number);
-            inNotes.besideTaken(number);
-          }),
-        memory: (number) => this.#tie.shared(number),
-      },
+      latest: () =>
+        new LatestSource(inLane, views, spaceBell, (number) => {
+          beside.letGo(number);
+          inNotes.besideTaken(number);
+        }),
     });
     this.#inbound = inbound;
     const writing = new Writing(this.#lane, damage);
-    const reading = new Reading(inbound, this.#lane, this.life, this.#tie, damage);
+    const reading = new Reading(inbound, this.#lane, this.life, leftOver, damage);
     this.out = writing;
     this.in = reading;
 
     const sleeps = here + layout.PARKS;
     const awaited = new Awaited(words, here);
     const spin = new Spin(options.spinUs);
-    const rest =
-      options.asyncPark === 'wait-async'
-        ? new AsyncWait(sleepsHere, sleeps, () => events.woken())
-        : new DoorbellWait(sleepsHere, sleeps);
-    const restAbove = new AboveWait(sleepsHere, sleeps, () => this.#tie.rest());
-    this.loop = new RingLoop(spin, rest, restAbove, tie, awaited, this.#lane, reading, this.life, damage);
+    const rest = parking.onLoop(sleepsHere, sleeps, () => events.woken());
+    const restAbove = new AboveWait(sleepsHere, sleeps, () => peer.rest());
+    this.loop = new RingLoop(spin, rest, restAbove, peer, awaited, this.#lane, reading, this.life, damage);
     this.interrupts = new WordInterrupts(words, here, there, sleepsThere, doorbell, wakes);
-    this.blocking = !platform.canBlock
-      ? undefined
-      : new RingBlocking({
-          wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
-            // If it is gone, `closed` has told.
-            this.#tie.peerGone();
-          }),
-          awaited,
-          jam: new Jam(words, side, () => spaceBell.ring()),
-          lanes: { out: this.#lane, in: inbound },
-          writing,
-          reading,
-          life: this.life,
-          damage,
-          interrupts: this.interrupts,
-          attached: () => this.#taken === 1,
-          startTimeoutMs: options.startTimeoutMs,
-          roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
-          inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
-        });
+    this.blocking =
+      !platform.canBlock || sleepsHere.blocks === 0
+        ? undefined
+        : new RingBlocking({
+            wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
+              // If it is gone, `closed` has told.
+              peer.peerGone();
+            }),
+            awaited,
+            jam: new Jam(words, side, () => spaceBell.ring()),
+            lanes: { out: this.#lane, in: inbound },
+            writing,
+            reading,
+            life: this.life,
+            damage,
+            interrupts: this.interrupts,
+            attached: () => this.#taken === 1,
+            startTimeoutMs: options.startTimeoutMs,
+            roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
+            inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
+          });
     const { together } = tie;
     this.selecting =
       together &&
       new RingSelecting({
         together,
-        tie,
+        peer,
         sleeps: sleepsHere,
         awaited,
         lanes: { out: this.#lane, in: inbound },
@@ -240,7 +235,7 @@ export class SharedRingTransport implements Transport {
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;
     // The thread's own words come first: the event loop may hear nothing, or less.
-    this.#error ??= this.#tie.peerError ?? this.life.error;
+    this.#error ??= this.#tie.peer.peerError ?? this.life.error;
     return this.#error;
   }
   /** Whether the other side was taken: 1 by a thread, 2 so that none will ever have it. */
@@ -250,7 +245,7 @@ export class SharedRingTransport implements Transport {
   }
 
   hold(held: boolean): void {
-    this.#tie.hold(held);
+    this.#tie.peer.hold(held);
   }
   keep(port: object | undefined): void {
     this.life.keep(port);

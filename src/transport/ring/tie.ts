@@ -1,14 +1,16 @@
-// What ties the two ends of a region together beside its memory: a way for what no codec writes, somebody who knows whether the
-// other agent lives and can wake it, and what stays of an end when its port is gone. Between threads it is the lines of a
-// channel (transport/thread/channel-lines.ts); a region that two processes have mapped is tied by a socket.
-import type { Beside, BesideMemory } from '../../lane/beside.ts';
+// What ties the two ends of a region together beside its memory, in parts: each is asked for by who needs it, and a medium
+// supplies those that it has. Between threads they go over the lines of a channel (transport/thread/thread-tie.ts); a region
+// that two processes have mapped is tied by a socket.
+import type { Beside } from '../../lane/beside.ts';
+import type { LeftOver } from '../../lane/left-over.ts';
+import type { Lending } from '../../lane/lending.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
+import type { Parking } from '../../wait/parking.ts';
 import type { SelectPlace } from '../transport.ts';
-import type { LeftOver } from './reading.ts';
 
-/** Knows the other agent. */
-export interface PeerWatch {
+/** The other agent: its life, and waking it. */
+export interface Peer {
   /** Wakes its event loop, where it sleeps on its own for a message. */
   doorbell(): void;
   /** Wakes it where it sleeps above, on what all channels between the two agents share (wait/signal.ts). */
@@ -25,8 +27,6 @@ export interface PeerWatch {
   readonly peerError: unknown;
   /** Keeps the process alive for what it may send, or lets it go. */
   hold(held: boolean): void;
-  /** @param attached whether anybody has the other end */
-  close(attached: boolean): void;
 }
 
 /** How this end is waited for together with others. */
@@ -36,17 +36,6 @@ export interface Together {
   selected(tell: (blocked: boolean) => boolean): void;
   /** The event loop is to look, as soon as it has a turn. */
   later(): void;
-}
-
-export interface Tie extends Beside, BesideMemory, LeftOver, PeerWatch {
-  readonly together?: Together | undefined;
-}
-
-export interface TieEvents {
-  /** Something arrived; look. */
-  arrived(): void;
-  /** The other agent, or its end of the tie, is gone; `how` is undefined if only that is known. */
-  closed(how: CloseReason | undefined, error: unknown): void;
 }
 
 /** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */
@@ -65,8 +54,28 @@ export interface Staying {
   over(): void;
 }
 
-export interface Tied {
-  readonly tie: Tie;
+export interface Tie {
+  readonly parking: Parking;
+  /** NOTHING_BESIDE where nothing but bytes goes over to the other side. */
+  readonly beside: Beside;
+  /** None: no message lies beside its ring, and the newest of overflow `latest` is no longer than a slot. */
+  readonly lending?: Lending | undefined;
+  readonly leftOver: LeftOver;
+  readonly peer: Peer;
+  /** None: a blocked thread waits for this end alone. */
+  readonly together?: Together | undefined;
   readonly teller: EndTelling;
   readonly remains: Staying;
+  /**
+   * Nothing is read at this end any more, nor sent.
+   * @param attached whether anybody has the other end
+   */
+  close(attached: boolean): void;
+}
+
+export interface TieEvents {
+  /** Something arrived; look. */
+  arrived(): void;
+  /** The other agent, or its end of the tie, is gone; `how` is undefined if only that is known. */
+  closed(how: CloseReason | undefined, error: unknown): void;
 }

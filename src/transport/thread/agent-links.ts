@@ -5,6 +5,7 @@ import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
 import { checkSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
+import { sharedParking } from '../../wait/parking.ts';
 import type { Invitation } from './invitation.ts';
 import { ThreadLink } from './thread-link.ts';
 
@@ -81,8 +82,9 @@ class AgentLinks {
     };
     const near = { id, link: new ThreadLink(make('near')), confirmed: true, waiting: new Set<() => void>() };
     const far = { id, link: new ThreadLink(make('far')), confirmed: true, waiting: new Set<() => void>() };
-    near.link.share(page, 0, this.card.page, platform.asyncPark);
-    far.link.share(page, 1, this.card.page, platform.asyncPark);
+    const parking = sharedParking(platform.asyncPark);
+    near.link.share(page, 0, this.card.page, parking);
+    far.link.share(page, 1, this.card.page, parking);
     this.#self = { near, far };
     this.#links = undefined;
     return this.#self;

@@ -18,6 +18,7 @@ import type { SideWords } from '../../lane/end-teller.ts';
 import type { Marked } from '../../link/link-end.ts';
 import * as layout from '../../memory/layout.ts';
 import { isLifePage } from '../../memory/life-page.ts';
+import type { Parking } from '../../wait/parking.ts';
 import {
   type AgentCard,
   type AgentLinks,
@@ -45,7 +46,7 @@ export function isAboutChannel(kind: unknown): kind is number {
 }
 
 export interface JoiningOptions {
-  readonly asyncPark: 'wait-async' | 'doorbell';
+  readonly parking: Parking;
   /** The page of this thread's life, if somebody watches it. */
   readonly life: SharedArrayBuffer | null;
 }
@@ -165,7 +166,7 @@ export class Joining {
     const page = createLinkPage();
     this.#asked = known;
     // Ready to be used by the other side, which may hear of it before we hear that it does.
-    this.first.share(page, 0, peer.page, this.#options.asyncPark);
+    this.first.share(page, 0, peer.page, this.#options.parking);
     this.#say(FOUND, known.id, page);
   }
 
@@ -194,7 +195,7 @@ export class Joining {
     } else if (kind === FOUND && typeof name === 'string' && isLinkPage(more)) {
       // A name is one link's: whoever learnt it from a proposal cannot take it over.
       if (this.#link !== undefined || this.first.shared || agent.byId(name) !== undefined) return;
-      this.first.share(more, 1, card.page, this.#options.asyncPark);
+      this.first.share(more, 1, card.page, this.#options.parking);
       agent.know(card.id, { id: name, link: this.first, confirmed: true, waiting: new Set() });
       this.#join(this.first);
       this.#say(FOUNDED);
@@ -252,7 +253,7 @@ export class Joining {
     // SYNC seat: whoever finds us asleep above finds where; pairs with ChannelLines.#seatThere.
     Atomics.store(words, here + layout.SEAT, this.#seat);
     // Who sleeps on the event loop does so above from here on. It may be in the middle of some other call.
-    Atomics.notify(words, here + layout.PARK);
+    this.#options.parking.place(words, here + layout.PARK).wake();
     link.rest();
     queueMicrotask(() => this.#channel.arrived());
   }

@@ -4,11 +4,13 @@
 // that lives as long as the thread may lead to a port: not the listeners of its native ports, not a pending wait, not
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
+import { platform } from '#platform';
 import { EndTeller } from '../../lane/end-teller.ts';
 import { claimSide, type Remote } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
+import { sharedParking } from '../../wait/parking.ts';
 import type { Staying } from '../ring/tie.ts';
 import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
 import type { Invitation } from './invitation.ts';
@@ -69,7 +71,7 @@ const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, in
   // Handed on, or attached here: it is somebody else's.
   const natives = invitation.takeBack();
   if (natives === undefined || !claimSide(words, end, 2)) return;
-  const teller = EndTeller.of(words, end, natives);
+  const teller = EndTeller.of(words, end, natives, sharedParking(platform.asyncPark));
   teller.tell('dropped', 0);
   teller.closeLines();
 });

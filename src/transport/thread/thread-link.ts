@@ -16,8 +16,8 @@ import { ReadySet } from '../../link/ready-set.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import { endedOn, readError } from '../../memory/life-page.ts';
 import type { CloseReason } from '../../outcome.ts';
-import { AsyncWait, DoorbellWait, type EventLoopWait } from '../../wait/async.ts';
-import { SharedPlace } from '../../wait/park-place.ts';
+import type { EventLoopWait } from '../../wait/async.ts';
+import type { Parking } from '../../wait/parking.ts';
 import { DATA, Waker } from '../../wait/signal.ts';
 import { letGoOfMessage } from './native-values.ts';
 
@@ -211,21 +211,18 @@ export class ThreadLink {
    * @param page of the link; this thread has the block of `side`
    * @param agent the other thread's page
    */
-  share(page: SharedArrayBuffer, side: 0 | 1, agent: SharedArrayBuffer, asyncPark: 'wait-async' | 'doorbell'): void {
+  share(page: SharedArrayBuffer, side: 0 | 1, agent: SharedArrayBuffer, parking: Parking): void {
     // No longer than they must be: who made them may have made them of any length.
     const words = new Int32Array(page, 0, LINK_PAGE_BYTES >> 2);
     const [here, there] = side === 0 ? [SIDE_0, SIDE_1] : [SIDE_1, SIDE_0];
-    const rest = new SharedPlace(words, here + REST);
+    const rest = parking.place(words, here + REST);
     const end = new LinkEnd(new ReadySet(words, here + READY), rest);
-    const loop =
-      asyncPark === 'wait-async'
-        ? new AsyncWait(rest, here + RESTS, () => this.#restRung())
-        : new DoorbellWait(rest, here + RESTS);
+    const loop = parking.onLoop(rest, here + RESTS, () => this.#restRung());
     const set = new ReadySet(words, there + READY);
-    const sleeper = new Waker(new SharedPlace(new Int32Array(agent, 0, AGENT_PAGE_BYTES >> 2), SLEEP), DATA, () => {});
+    const sleeper = new Waker(parking.place(new Int32Array(agent, 0, AGENT_PAGE_BYTES >> 2), SLEEP), DATA, () => {});
     const bell = new LinkBell(
       set,
-      new SharedPlace(words, there + REST),
+      parking.place(words, there + REST),
       () => this.#ports.tether.postMessage(MARKS),
       () => sleeper.ring(),
     );

@@ -1,12 +1,11 @@
 // A region between two threads of one process, tied by native ports and, once both know it, by the link of the two.
-import { EndTeller } from '../../lane/end-teller.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
+import { sharedParking } from '../../wait/parking.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents } from '../transport.ts';
 import type { AgentCard, AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
-import { Remains } from './remains.ts';
 import type { ThreadLink } from './thread-link.ts';
 import { ThreadTie } from './thread-tie.ts';
 
@@ -24,10 +23,14 @@ export interface Way {
   readonly peerEndTold: boolean;
 }
 
+export interface ThreadRingOptions extends SharedRingOptions {
+  readonly asyncPark: 'wait-async' | 'doorbell';
+}
+
 export class ThreadTransport extends SharedRingTransport {
   readonly lines: ChannelLines;
 
-  constructor(region: Region, side: 0 | 1, way: Way, options: SharedRingOptions, events: TransportEvents) {
+  constructor(region: Region, side: 0 | 1, way: Way, options: ThreadRingOptions, events: TransportEvents) {
     let lines!: ChannelLines;
     const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
     const { first, agent, life, peerLife, peerEndTold } = way;
@@ -38,10 +41,9 @@ export class ThreadTransport extends SharedRingTransport {
       side,
       (tieEvents) => {
         const words = { words: region.views.words, here, there };
-        const tie = new ThreadTie(first, agent, words, { asyncPark: options.asyncPark, life }, tieEvents);
-        lines = tie.lines;
-        const teller = new EndTeller(words, lines);
-        return { tie, teller, remains: new Remains(teller) };
+        const tie = new ThreadTie(first, agent, words, { parking: sharedParking(options.asyncPark), life }, tieEvents);
+        lines = tie.peer;
+        return tie;
       },
       options,
       events,

@@ -7,10 +7,10 @@ import { createNatives } from '../../memory/handshake.ts';
 test('asking whether the peer is gone leaves nothing with a peer that only blocks', () => {
   const { near, far } = createNatives();
   const side = tieOver(near);
-  for (let i = 0; i < 5000; i++) assert.equal(side.peerGone(), undefined);
+  for (let i = 0; i < 5000; i++) assert.equal(side.peer.peerGone(), undefined);
   assert.deepEqual([platform.takeMessage(far.tether), platform.takeMessage(far.side)], [undefined, undefined]);
   // It still rings.
-  side.doorbell();
+  side.peer.doorbell();
   assert.deepEqual(platform.takeMessage(far.tether)?.message, 0);
   side.close(true);
   far.tether.close();
@@ -26,7 +26,7 @@ test('a runtime whose postMessage answers otherwise than today ends no healthy c
   };
   try {
     const side = tieOver(near);
-    assert.equal(side.peerGone(), undefined);
+    assert.equal(side.peer.peerGone(), undefined);
     side.close(true);
   } finally {
     home.postMessage = postMessage;
