@@ -22,9 +22,16 @@ export class Decoders implements DecoderTable {
   #kind = 0;
   #decoder: Decoder | undefined;
 
-  constructor(codecs: readonly Codec[], options: CodecOptions) {
+  /** @param taught what those were taught that they go on for. @throws CodecError if it makes no sense */
+  constructor(codecs: readonly Codec[], options: CodecOptions, taught?: ReadonlyMap<number, unknown>) {
     this.#codecs = codecs;
     this.#options = options;
+    for (const [kind, each] of taught ?? []) this.#make(kind, each);
+  }
+
+  /** What they were taught, by kind. Structured clone carries it. */
+  taught(): ReadonlyMap<number, unknown> {
+    return new Map([...(this.#made ?? [])].map(([kind, decoder]) => [kind, decoder.taught?.()]));
   }
 
   get(kind: number): Decoder | undefined {
@@ -39,8 +46,8 @@ export class Decoders implements DecoderTable {
     return found;
   }
 
-  #make(kind: number): Decoder | undefined {
-    const decoder = this.#codecs.find((codec) => codec.kind === kind)?.createDecoder(this.#options);
+  #make(kind: number, taught?: unknown): Decoder | undefined {
+    const decoder = this.#codecs.find((codec) => codec.kind === kind)?.createDecoder(this.#options, taught);
     if (decoder !== undefined) {
       this.#made ??= new Map();
       this.#made.set(kind, decoder);

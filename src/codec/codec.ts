@@ -32,6 +32,11 @@ export interface Encoder {
    * those before them taught. Payloads encoded before still go first. Absent where nothing is learned.
    */
   forget?(): void;
+  /**
+   * What an encoder must be made with that goes on in the place of this one, in another thread: it has taught nothing yet, and
+   * takes nothing for new that this one taught. Structured clone carries it. Absent where nothing is learned.
+   */
+  successor?(): unknown;
 }
 
 /** Reads payloads, in the order in which they were encoded. */
@@ -43,6 +48,11 @@ export interface Decoder {
    *   until the encoder was told to `forget`; none of them gives another value for it.
    */
   decode(memory: Memory, offset: number, length: number): unknown;
+  /**
+   * What this decoder was taught: one that is made with it goes on in its place, in another thread. Structured clone carries
+   * it. Absent where nothing is learned.
+   */
+  taught?(): unknown;
 }
 
 /** Finds the decoder of a kind of payload. */
@@ -76,6 +86,8 @@ export interface CodecOptions {
 export interface Codec {
   readonly name: string;
   readonly kind: number;
-  createEncoder(options?: CodecOptions): Encoder;
-  createDecoder(options?: CodecOptions): Decoder;
+  /** @param successor as `Encoder.successor` gave it */
+  createEncoder(options?: CodecOptions, successor?: unknown): Encoder;
+  /** @param taught as `Decoder.taught` gave it. @throws CodecError if it makes no sense */
+  createDecoder(options?: CodecOptions, taught?: unknown): Decoder;
 }

@@ -6,9 +6,9 @@ import { KNOWN_TEXT_BYTES_DEFAULT, KNOWN_TEXTS_DEFAULT } from '../limits.ts';
 import { type Codec, type CodecOptions, type Decoder, type Encoder, type Memory, NO_ROOM, REFUSED } from './codec.ts';
 import { isFlat } from './flat.ts';
 import * as format from './packed/format.ts';
-import { TaughtTexts } from './packed/known-texts.ts';
+import { type TaughtText, TaughtTexts } from './packed/known-texts.ts';
 import { PackedReader } from './packed/reader.ts';
-import type { ShapeTree } from './packed/shapes.ts';
+import { ShapeTree } from './packed/shapes.ts';
 import { BESIDE_SIGNAL, NO_ROOM_SIGNAL, REFUSED_SIGNAL } from './packed/signals.ts';
 import { writeText } from './packed/write-text.ts';
 import { PackedWriter } from './packed/writer.ts';
@@ -25,6 +25,12 @@ const {
   VERSION_MASK,
 } = format;
 
+/** What an encoder knows of the one that it goes on for: the numbers of the next shape and of the next text. */
+interface Numbers {
+  readonly shape: number;
+  readonly text: number;
+}
+
 export class PackedEncoder implements Encoder {
   readonly #options: CodecOptions;
   readonly #Writer: typeof PackedWriter;
@@ -35,16 +41,23 @@ export class PackedEncoder implements Encoder {
   #unsettled = false;
   /** The shapes before the last payload, if there was no more room among them. */
   #shapesBefore: ShapeTree | null = null;
+  readonly #before: Numbers | undefined;
 
-  /** @param Writer one that takes less, if this one takes too much */
-  constructor(options: CodecOptions = {}, Writer: typeof PackedWriter = PackedWriter) {
+  /**
+   * @param Writer one that takes less, if this one takes too much
+   * @param before it goes on for an encoder that gave these as `successor`
+   */
+  constructor(options: CodecOptions = {}, Writer: typeof PackedWriter = PackedWriter, before?: Numbers) {
     this.#options = options;
     this.#Writer = Writer;
+    this.#before = before;
   }
 
   #open(): PackedWriter {
     const { count, bytes } = knownTextBounds(this.#options);
-    this.#writer = new this.#Writer(this.#options.exactArrays ?? false, count, bytes);
+    const before = this.#before;
+    this.#writer = new this.#Writer(this.#options.exactArrays ?? false, count, bytes, before?.text);
+    if (before !== undefined) this.#writer.shapes = ShapeTree.from(before.shape);
     this.#writer.besideTextMin = this.#options.besideTextMin ?? Number.POSITIVE_INFINITY;
     this.#writer.besideWideTextMin = this.#options.besideWideTextMin ?? Number.POSITIVE_INFINITY;
     return this.#writer;
@@ -121,6 +134,13 @@ export class PackedEncoder implements Encoder {
     writer.known?.forget();
   }
 
+  successor(): Numbers | undefined {
+    const writer = this.#writer;
+    if (writer === null) return this.#before;
+    if (this.#unsettled) this.#settle(writer, true);
+    return { shape: writer.shapes.known, text: writer.nextText };
+  }
+
   /** @param learn what was written as new is known to the decoder from now on */
   #settle(writer: PackedWriter, succeeded: boolean, learn: boolean = succeeded): void {
     this.#unsettled = false;
@@ -163,12 +183,49 @@ function writeTrailer(writer: PackedWriter, at: number, start: number): number {
   return next + 1;
 }
 
+/** What a decoder was taught. */
+interface Taught {
+  readonly texts: readonly TaughtText[];
+  readonly first: number;
+  readonly keys: readonly (readonly string[] | undefined)[];
+}
+
+/** @throws CodecError for what no decoder was taught */
+function taughtOf(value: unknown): Taught | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const { texts, first, keys } = value as Taught;
+    const wholeTexts = texts.every(([number, text, bytes]) => isWhole(number) && isWhole(bytes) && isText(text));
+    if (isWhole(first) && wholeTexts && keys.every((each) => each?.every(isText) ?? true)) return { texts, first, keys };
+  } catch {
+    // Neither lists nor what stands in them.
+  }
+  throw new CodecError('ERR_DECODE', 'Cannot decode: what another decoder is said to have been taught makes no sense');
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
 export class PackedDecoder implements Decoder {
   readonly #reader: PackedReader;
+  readonly #texts: TaughtTexts;
 
-  constructor(options: CodecOptions = {}) {
+  /** @param taught by another one's encoder to the decoder that it goes on for */
+  constructor(options: CodecOptions = {}, taught?: Taught) {
     const { count, bytes } = knownTextBounds(options);
-    this.#reader = new PackedReader(new TaughtTexts(count, bytes));
+    this.#texts = new TaughtTexts(count, bytes);
+    this.#reader = new PackedReader(this.#texts);
+    if (taught === undefined) return;
+    this.#texts.resume(taught.texts);
+    this.#reader.shapes.resume(taught.first, taught.keys);
+  }
+
+  taught(): Taught {
+    return { texts: this.#texts.all(), ...this.#reader.shapes.all() };
   }
 
   decode(memory: Memory, offset: number, length: number): unknown {
@@ -217,6 +274,6 @@ function readTrailer(reader: PackedReader, header: number, start: number, end: n
 export const packed: Codec = {
   name: 'packed',
   kind: KIND_PACKED,
-  createEncoder: (options?: CodecOptions): Encoder => new PackedEncoder(options),
-  createDecoder: (options?: CodecOptions): Decoder => new PackedDecoder(options),
+  createEncoder: (options, successor): Encoder => new PackedEncoder(options, PackedWriter, successor as Numbers),
+  createDecoder: (options, taught): Decoder => new PackedDecoder(options, taughtOf(taught)),
 };

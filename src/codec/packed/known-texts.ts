@@ -56,9 +56,11 @@ export class KnownTexts {
   /** Of the text given to `find` last. */
   #fingerprint = 0;
 
-  constructor(countMax: number, bytesMax: number) {
+  /** @param nextNumber those before it were given by another encoder */
+  constructor(countMax: number, bytesMax: number, nextNumber: number = 0) {
     this.#countMax = countMax;
     this.#bytesMax = bytesMax;
+    this.#nextNumber = nextNumber;
   }
 
   /** The number of `text`, or -1. */
@@ -149,6 +151,8 @@ export class KnownTexts {
 }
 
 type Taught = Map<number, { readonly text: string; readonly bytes: number }>;
+/** Number, text, bytes. */
+export type TaughtText = readonly [number: number, text: string, bytes: number];
 
 /** What every decoder begins with; nobody adds to it. */
 const NOTHING: Taught = new Map();
@@ -193,6 +197,20 @@ export class TaughtTexts {
       if (this.#texts.size <= this.#countMax && this.#bytes <= this.#bytesMax) return;
       this.forget(number);
     }
+  }
+
+  /** Between payloads: what is known, oldest first. */
+  all(): TaughtText[] {
+    return [...this.#texts].map(([number, { text, bytes }]) => [number, text, bytes]);
+  }
+  /** Begins with what another decoder knew. Holds its bounds, too. */
+  resume(texts: readonly TaughtText[]): void {
+    this.#texts = new Map();
+    for (const [number, text, bytes] of texts) {
+      this.#texts.set(number, { text, bytes });
+      this.#bytes += bytes;
+    }
+    this.trim();
   }
 
   /** The payload has been read. @param whole what it taught holds (K2) */

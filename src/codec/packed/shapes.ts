@@ -63,7 +63,12 @@ export class ShapeTree {
    * hundred million shapes, they begin anew: nobody can have missed as much and know the first ones still.
    */
   successor(): ShapeTree {
-    return new ShapeTree(this.known + SHAPES_MAX > SHAPE_LOCAL ? 1 : this.known, false);
+    return ShapeTree.from(this.known);
+  }
+
+  /** The tree after one whose next number was `known`. */
+  static from(known: number): ShapeTree {
+    return new ShapeTree(known + SHAPES_MAX > SHAPE_LOCAL ? 1 : known, false);
   }
 
   /** Too much was met to remember more of it; what repeats now may not be what repeated then. */

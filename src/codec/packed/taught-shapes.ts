@@ -71,6 +71,17 @@ export class TaughtShapes {
     this.#resets = reset;
   }
 
+  /** Between payloads: the number of the first shape, and the keys of each. */
+  all(): { readonly first: number; readonly keys: readonly (readonly string[] | undefined)[] } {
+    return { first: this.#first, keys: this.#shapes.map((shape) => shape?.keys) };
+  }
+  /** Begins with what another decoder knew. */
+  resume(first: number, keys: readonly (readonly string[] | undefined)[]): void {
+    this.#first = first;
+    this.#shapes = keys.map((each) => each && shapeOf(each));
+    this.#bytes = keys.reduce((bytes, each) => bytes + (each === undefined ? 0 : shapeBytes(each)), 0);
+  }
+
   /** The payload has been read. @param whole it taught what it defines (S2) */
   finish(whole: boolean): void {
     if (this.#fresh === NONE) return;
@@ -102,15 +113,18 @@ export class TaughtShapes {
 
 function readShape(reader: PackedReader): Shape {
   const keys: string[] = [];
-  let careful = false;
   const count = reader.count(1);
   if (count > SHAPE_KEYS_MAX) reader.damaged(`a shape has ${count} keys`);
   for (let left = count; left > 0; left--) {
     const key = reader.string();
     if (key.length > SHAPE_KEY_LENGTH_MAX) reader.damaged(`a shape has a key of ${key.length} characters`);
-    careful ||= key in Object.prototype;
     keys.push(key);
   }
+  return shapeOf(keys);
+}
+
+function shapeOf(keys: readonly string[]): Shape {
+  const careful = keys.some((key) => key in Object.prototype);
   return { keys, careful, example: keys.length > ASSIGNED_KEYS_MAX ? exampleOf(keys) : null };
 }
 

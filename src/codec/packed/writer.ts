@@ -66,6 +66,7 @@ export class PackedWriter {
   known: KnownTexts | null = null;
   readonly #knownTexts: number;
   readonly #knownTextBytes: number;
+  readonly #firstText: number;
   #classifier: Classifier | undefined;
 
   /** `Object.prototype`, or null while someone gave it enumerable properties, which `for in` would meet. */
@@ -79,10 +80,12 @@ export class PackedWriter {
 
   readonly met: MetObjects = new MetObjects();
 
-  constructor(exactArrays: boolean, knownTexts: number, knownTextBytes: number) {
+  /** @param firstText the number of the first text that is taught here */
+  constructor(exactArrays: boolean, knownTexts: number, knownTextBytes: number, firstText: number = 0) {
     this.exactArrays = exactArrays;
     this.#knownTexts = knownTexts;
     this.#knownTextBytes = knownTextBytes;
+    this.#firstText = firstText;
   }
 
   begin(memory: Memory, end: number, teach: boolean): void {
@@ -110,8 +113,15 @@ export class PackedWriter {
 
   /** What there is to remember large texts with; null if none are to be remembered. */
   openKnown(): KnownTexts | null {
-    if (this.#knownTexts > 0) this.known ??= new KnownTexts(this.#knownTexts, this.#knownTextBytes);
+    if (this.#knownTexts > 0) {
+      this.known ??= new KnownTexts(this.#knownTexts, this.#knownTextBytes, this.#firstText);
+    }
     return this.known;
+  }
+
+  /** The number that the next text taught will have. */
+  get nextText(): number {
+    return this.known?.nextNumber ?? this.#firstText;
   }
 
   value(value: unknown, at: number, place: ShapeNode): number {
