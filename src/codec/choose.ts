@@ -29,7 +29,6 @@ export class Decoders implements DecoderTable {
     for (const [kind, each] of taught ?? []) this.#make(kind, each);
   }
 
-  /** What they were taught, by kind. Structured clone carries it. */
   taught(): ReadonlyMap<number, unknown> {
     return new Map([...(this.#made ?? [])].map(([kind, decoder]) => [kind, decoder.taught?.()]));
   }

@@ -58,6 +58,8 @@ export interface Decoder {
 /** Finds the decoder of a kind of payload. */
 export interface DecoderTable {
   get(kind: number): Decoder | undefined;
+  /** What they were taught, by kind. Structured clone carries it. */
+  taught?(): ReadonlyMap<number, unknown>;
 }
 
 /** What may differ from channel to channel. Both ends of a direction must be given the same. */

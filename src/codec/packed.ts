@@ -196,7 +196,8 @@ function taughtOf(value: unknown): Taught | undefined {
   try {
     const { texts, first, keys } = value as Taught;
     const wholeTexts = texts.every(([number, text, bytes]) => isWhole(number) && isWhole(bytes) && isText(text));
-    if (isWhole(first) && wholeTexts && keys.every((each) => each?.every(isText) ?? true)) return { texts, first, keys };
+    if (isWhole(first) && wholeTexts && keys.every((each) => each?.every(isText) ?? true))
+      return { texts, first, keys };
   } catch {
     // Neither lists nor what stands in them.
   }

@@ -25,6 +25,17 @@ export interface PartJoin {
   add(tag: number, source: PartSource, offset: number, length: number): boolean;
   /** Hands the whole message, which starts at offset 0, to `use`; its memory is used again afterwards. */
   take<R>(use: (kind: number, whole: Views, length: number) => R): R;
+  /** What has come of a message that is not whole yet. */
+  readonly begun?: Begun | undefined;
+  /** Goes on with what another one has begun. @throws LayoutError if there can be no such message */
+  resume?(begun: Begun): void;
+}
+
+/** The part of a message that has come. */
+export interface Begun {
+  readonly kind: number;
+  readonly total: number;
+  readonly bytes: Uint8Array;
 }
 
 export class Join implements PartJoin {
@@ -47,6 +58,21 @@ export class Join implements PartJoin {
   }
   takes(tag: number): boolean {
     return (tag & MORE) !== 0 || this.#whole !== undefined;
+  }
+
+  get begun(): Begun | undefined {
+    if (this.#whole === undefined) return undefined;
+    return { kind: this.#kind, total: this.#total, bytes: this.#whole.bytes.slice(0, this.#filled) };
+  }
+  resume({ kind, total, bytes }: Begun): void {
+    if (!(total >= bytes.length && total <= this.#messageMax)) {
+      throw new LayoutError(`Cannot join: ${bytes.length} bytes of ${total} are said to have come`, { length: total });
+    }
+    this.#kind = kind;
+    this.#total = total;
+    this.#filled = bytes.length;
+    this.#whole = this.#memory(Math.max(bytes.length, Math.min(total, this.#atOnceMax)));
+    this.#whole.bytes.set(bytes);
   }
 
   /** The rest of the message that is open will not come. */

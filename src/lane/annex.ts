@@ -12,10 +12,11 @@
 //     reader keeps up, the room in use is small and warm.
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE } from '../frame/header.ts';
 import { ANNEX_BYTES, ANNEX_MESSAGE_MIN, ANNEX_RING_MIN } from '../limits.ts';
-import type { Views } from '../memory/region.ts';
+import { type Views, viewsOf } from '../memory/region.ts';
 import { FULL } from '../ring/producer.ts';
 import { Fifo } from './fifo.ts';
 import type { Lending } from './lending.ts';
+import type { AnnexLuggage } from './luggage.ts';
 import type { RecordSink } from './records.ts';
 
 /** Messages start at multiples of a cache line. */
@@ -55,6 +56,27 @@ export class Annex {
   constructor(sink: AnnexSink, lending: Pick<Lending, 'lend'>) {
     this.#sink = sink;
     this.#lending = lending;
+  }
+
+  /** What goes along when this end goes over to another thread; undefined while there is no memory. */
+  get luggage(): AnnexLuggage | undefined {
+    if (this.#views === undefined) return undefined;
+    const { position } = this.#sink;
+    return {
+      memory: this.#views.bytes.buffer as SharedArrayBuffer,
+      from: this.#from,
+      to: this.#to,
+      // Positions count from where each sink began.
+      lodgers: this.#lodgers.all().map((lodger) => [position - lodger.position, lodger.end]),
+    };
+  }
+  /** The reader has the memory already. */
+  resume({ memory, from, to, lodgers }: AnnexLuggage): void {
+    this.#views = viewsOf(memory);
+    this.#from = from;
+    this.#to = to;
+    const { position } = this.#sink;
+    for (const [behind, end] of lodgers) this.#lodgers.push({ position: position - behind, end });
   }
 
   /** Whether a message of so many bytes may lie here. */

@@ -9,6 +9,7 @@ import type { Beside, HeldValue } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import type { LeftOver, SpilledFrame } from './left-over.ts';
+import type { Waiting } from './luggage.ts';
 import { Marks } from './marks.ts';
 import type { OutboxEntry, WaitingRoom } from './outbox.ts';
 import { writeParts } from './parts.ts';
@@ -85,10 +86,13 @@ export class Backlog {
     return this.#marks.add(this.accepted, this.moved);
   }
 
-  /** @param held what goes beside the lane, in the place of bytes */
-  add(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
+  /**
+   * @param held what goes beside the lane, in the place of bytes
+   * @param moved bytes that are in the lane already
+   */
+  add(kind: number, { bytes, home }: Aside, held?: HeldValue, moved = 0): void {
     const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
-    const dropped = this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved: 0 });
+    const dropped = this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved });
     this.accepted++;
     this.count();
     if (dropped.length === 0) return;
@@ -98,6 +102,20 @@ export class Backlog {
     }
     // A mark may have waited for them.
     this.#marks.place(this.moved);
+  }
+  /** Hands over what waits: nothing goes out here any more. Bytes are copied if their memory would be used again. */
+  leave(): Waiting[] {
+    this.#abandoned = true;
+    return this.#outbox.takeAll().map(({ kind, bytes, home, held, moved }) => ({
+      kind,
+      bytes: home === undefined ? bytes : bytes.slice(),
+      held,
+      moved,
+    }));
+  }
+  /** Goes on with what waited elsewhere. */
+  resume({ kind, bytes, held, moved }: Waiting): void {
+    this.add(kind, { bytes, home: undefined }, held, moved);
   }
   count(): void {
     this.#notes.outbox(this.#outbox.drops, this.#outbox.peak);

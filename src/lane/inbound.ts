@@ -1,5 +1,5 @@
 // Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
-import type { DecoderTable } from '../codec/codec.ts';
+import type { DecoderTable, Encoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { Join, type PartJoin } from '../frame/join.ts';
@@ -7,17 +7,23 @@ import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
+import type { Newest } from '../ring/latest-consumer.ts';
 import type { Beside, BesideValue } from './beside.ts';
 import { Elsewhere } from './elsewhere.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
 import type { SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
 import { watchUnread } from './lost-values.ts';
+import type { InboundLuggage } from './luggage.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
+import { packUp, unpack } from './set-aside.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const NO_PORTS: readonly unknown[] = [];
+
+/** @param luggage of the reader in whose place this one goes on */
+type NewestFrom = (luggage?: Newest) => RecordSource & { readonly luggage: Newest };
 
 export interface InboundParts {
   readonly source: RecordSource;
@@ -28,10 +34,12 @@ export interface InboundParts {
   readonly messageMax: number;
   /** Where memory of the sender's is found, in which it puts what is too long for slot or ring. */
   readonly lending?: Pick<Lending, 'late' | 'borrowed'> | undefined;
-  /** Where a reader goes on when its sender says that only the newest message counts. */
-  readonly latest?: (() => RecordSource) | undefined;
+  /** Where a reader goes on when its sender says that only the newest message counts, perhaps in the place of another one. */
+  readonly latest?: NewestFrom | undefined;
   /** Puts parts together, where the lane's own way does not do. */
   readonly join?: PartJoin;
+  /** What the end has taken along that this lane goes on for. */
+  readonly luggage?: InboundLuggage | undefined;
 }
 
 export class LaneInbound {
@@ -45,11 +53,11 @@ export class LaneInbound {
   readonly #join: PartJoin;
   readonly #messageMax: number = 0;
   readonly #lending: Pick<Lending, 'late' | 'borrowed'> | undefined;
-  readonly #latest: (() => RecordSource) | undefined;
+  readonly #latest: NewestFrom | undefined;
   /** Made for the first message that lies there. */
   #elsewhere: Elsewhere | undefined;
-  /** The sender has said that only its newest message counts. */
-  #latestOnly = false;
+  /** Where messages lie since the sender has said that only its newest one counts. */
+  #newest: { readonly luggage: Newest } | undefined;
   /** Bytes, encoded, of the message taken out of the lane last. */
   #lastBytes = 0;
   /** Whether it has come by now: what stands at the head of the lane by a marker, and had not come when we looked. */
@@ -57,7 +65,8 @@ export class LaneInbound {
   /** Native ports that came inside the value returned last. */
   ports: readonly unknown[] = NO_PORTS;
 
-  constructor({ source, notes, beside, decoders, messageMax, lending, latest, join }: InboundParts) {
+  /** @throws LayoutError for luggage that makes no sense */
+  constructor({ source, notes, beside, decoders, messageMax, lending, latest, join, luggage }: InboundParts) {
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
@@ -67,6 +76,7 @@ export class LaneInbound {
     this.#lending = lending;
     this.#latest = latest;
     this.#join = join ?? new Join(messageMax);
+    if (luggage !== undefined) this.#unpack(luggage);
   }
 
   /** Whether a call of `tryReceive` may find something: a message, or a part of one. Cheap; looks at the ring anew. */
@@ -158,6 +168,25 @@ export class LaneInbound {
     }
   }
 
+  /**
+   * This end goes over to another thread: what is to go along. Nothing is read here any more.
+   * @param encoder a new one, whose payloads are of kind `kind`
+   */
+  leave(encoder: Encoder, kind: number): InboundLuggage {
+    this.#source.release();
+    return {
+      taught: this.#decoders.taught?.() ?? new Map(),
+      aside: packUp(this.#inbox.takeAll(), encoder, kind, this.#messageMax),
+      parts: this.#join.begun,
+      latest: this.#newest?.luggage,
+    };
+  }
+  #unpack({ aside, parts, latest }: InboundLuggage): void {
+    for (const each of aside) this.#keep(unpack(each, this.#decoders), each.weight);
+    if (parts !== undefined) this.#join.resume?.(parts);
+    if (latest !== undefined) this.#goLatest(latest);
+  }
+
   /** Nobody will ask any more for what was taken in. */
   discard(): void {
     this.#inbox.discard();
@@ -244,9 +273,17 @@ export class LaneInbound {
     if (source.peek() === NONE || source.kind !== KIND_LATEST) return false;
     source.advance();
     source.release();
-    this.#latestOnly = true;
-    this.#source = this.#latest();
+    this.#goLatest();
     return true;
+  }
+  #goLatest(luggage?: Newest): void {
+    if (this.#latest === undefined) return;
+    const source = this.#latest(luggage);
+    this.#newest = source;
+    this.#source = source;
+  }
+  get #latestOnly(): boolean {
+    return this.#newest !== undefined;
   }
 
   /** A message that is too long for slot or ring: it lies in memory that its sender has made for it. */

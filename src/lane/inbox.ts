@@ -4,7 +4,7 @@ import type { Beside } from './beside.ts';
 import { Fifo } from './fifo.ts';
 import type { Unread } from './lost-values.ts';
 
-/** A message with the native ports that came in it. */
+/** A message with what came in it by transfer: native ports, and ends of other channels, which are not open yet. */
 export interface Delivery {
   readonly value: unknown;
   readonly ports: readonly unknown[];
@@ -15,7 +15,7 @@ export interface Failure {
   readonly error: unknown;
 }
 
-interface Item {
+export interface Item {
   readonly content: Delivery | Failure;
   readonly bytes: number;
 }
@@ -49,6 +49,12 @@ export class Inbox implements Unread {
     if (item === undefined) return undefined;
     this.#bytes -= item.bytes;
     return item.content;
+  }
+
+  /** Hands everything over, oldest first, and is empty. */
+  takeAll(): Item[] {
+    this.#bytes = 0;
+    return this.#items.takeAll();
   }
 
   discard(): void {

@@ -3,9 +3,10 @@
 // times the longest message, rounded up to a power of two, is what a channel may come to hold.
 import { type Encoder, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
-import type { Views } from '../memory/region.ts';
+import { type Views, viewsOf } from '../memory/region.ts';
 import type { AsideEncoder } from './aside-encoder.ts';
 import type { Lending } from './lending.ts';
+import type { LatestLuggage } from './luggage.ts';
 
 /** Bytes of the first memory that a slot gets. */
 const BYTES_FIRST = 64 * 1024;
@@ -29,6 +30,18 @@ export class SlotGrowth {
     this.#encoder = encoder;
     this.#aside = aside;
     this.#messageMax = messageMax;
+  }
+
+  /** What was made so far, and what each slot has. */
+  get luggage(): Pick<LatestLuggage, 'made' | 'rooms'> {
+    const rooms = this.#rooms.flatMap((room, slot) =>
+      room === undefined ? [] : [[slot, room.number, room.views.bytes.buffer as SharedArrayBuffer] as const],
+    );
+    return { made: this.#count, rooms };
+  }
+  resume({ made, rooms }: Pick<LatestLuggage, 'made' | 'rooms'>): void {
+    this.#count = made;
+    for (const [slot, number, memory] of rooms) this.#rooms[slot] = { number, views: viewsOf(memory) };
   }
 
   /** What the reader knows the memory of slot `slot` by. */

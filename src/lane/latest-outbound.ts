@@ -20,6 +20,7 @@ import { SlotGrowth } from './latest-growth.ts';
 import { LatestProgress } from './latest-progress.ts';
 import type { LeftOver, SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
+import type { OutboundLuggage } from './luggage.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
@@ -45,6 +46,8 @@ export interface LatestParts {
   readonly awaitedCame: () => void;
   /** Told of a message that waited and could not be sent after all. */
   readonly failed: (error: unknown) => void;
+  /** What the end has taken along that this lane goes on for; the encoder was made with its `successor`. */
+  readonly luggage?: OutboundLuggage | undefined;
 }
 
 export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
@@ -97,6 +100,37 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     this.#growth = new SlotGrowth(parts.lending, encoder, this.#aside, region.messageMax);
     this.#notes = notes;
     this.#progress = new LatestProgress(this.#slots, outbox, parts.awaitedCame);
+    if (parts.luggage !== undefined) this.#unpack(parts.luggage);
+  }
+
+  /** A value is being written: whoever calls now is a getter of it. */
+  get busy(): boolean {
+    return this.#encoding;
+  }
+  /** This end goes over to another thread: what is to go along. Nothing goes out here any more. @throws LayoutError */
+  leave(): OutboundLuggage {
+    this.#moveIn();
+    const waiting = this.#outbox
+      .takeAll()
+      .map(({ kind, bytes, held }) => ({ kind, bytes: bytes.slice(), held, moved: 0 }));
+    this.#ended = true;
+    this.#abandoned = true;
+    const latest = { slot: this.#slots.slot, announced: this.#announced, ...this.#growth.luggage };
+    const { drops, peak } = this.#outbox;
+    return { successor: this.#encoder.successor?.(), waiting, drops, peak, failures: this.#failures, latest };
+  }
+  #unpack({ waiting, drops, peak, failures, latest }: OutboundLuggage): void {
+    this.#outbox.resume(drops, peak);
+    this.#failures = failures;
+    if (latest !== undefined) {
+      this.#slots.resume(latest.slot);
+      this.#announced = latest.announced;
+      this.#growth.resume(latest);
+    }
+    for (const { kind, bytes, held } of waiting) {
+      this.#wait(kind, { bytes, home: undefined }, held);
+      this.#stuck = true;
+    }
   }
 
   /** Messages that wait for the reader; one that waits for the end of `cork` does not. */

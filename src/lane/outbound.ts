@@ -14,6 +14,7 @@ import type { Beside, HeldValue } from './beside.ts';
 import { BesideSender, shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import type { Lending } from './lending.ts';
+import type { OutboundLuggage } from './luggage.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
@@ -39,6 +40,8 @@ export interface OutboundParts extends BacklogParts {
   readonly messageMax: number;
   /** Where memory for larger messages comes from that the reader is given, if there is any. */
   readonly lending?: Pick<Lending, 'lend'> | undefined;
+  /** What the end has taken along that this lane goes on for; the encoder was made with its `successor`. */
+  readonly luggage?: OutboundLuggage | undefined;
 }
 
 export class LaneOutbound {
@@ -88,6 +91,27 @@ export class LaneOutbound {
     this.#annexFrom = this.#annex === undefined ? Number.POSITIVE_INFINITY : ANNEX_MESSAGE_MIN;
     this.#backlog = new Backlog(parts, this.#aside, this.#besideSender, this.#annex);
     this.#teaches = encoder.forget !== undefined;
+    if (parts.luggage !== undefined) this.#unpack(parts.luggage);
+  }
+
+  /** A value is being written: whoever calls now is a getter of it. */
+  get busy(): boolean {
+    return this.#encoding;
+  }
+  /** This end goes over to another thread: what is to go along. Nothing goes out here any more. @throws LayoutError */
+  leave(): OutboundLuggage {
+    this.#backlog.pump();
+    this.#sink.publish();
+    const waiting = this.#backlog.leave();
+    const { drops, peak } = this.#outbox;
+    const { failures } = this.#backlog;
+    return { successor: this.#encoder.successor?.(), waiting, drops, peak, failures, annex: this.#annex?.luggage };
+  }
+  #unpack({ waiting, drops, peak, failures, annex }: OutboundLuggage): void {
+    this.#outbox.resume(drops, peak);
+    this.#backlog.failures = failures;
+    if (annex !== undefined) this.#annex?.resume(annex);
+    for (const each of waiting) this.#backlog.resume(each);
   }
 
   /** Messages accepted so far; with `moved`, tells when everything up to a point has left the outbox. */

@@ -69,6 +69,12 @@ export class Outbox {
     return this.policy !== 'wait' && this.policy !== 'reject';
   }
 
+  /** Goes on for one that has let so many go, and held so much. */
+  resume(drops: number, peak: number): void {
+    this.drops = drops;
+    this.peak = peak;
+  }
+
   /**
    * Whether the next message may come in, asked before it is encoded. Counts the drop when the policy is to let the
    * new one go.

@@ -3,7 +3,7 @@
 import { BAD, DROPS, OUTBOX_PEAK, RECEIVED, SENT, SIDE_TAKEN, STALLS } from '../memory/layout.ts';
 import type { LaneMemory, Views } from '../memory/region.ts';
 import { Consumer } from '../ring/consumer.ts';
-import { LatestConsumer } from '../ring/latest-consumer.ts';
+import { LatestConsumer, type Newest } from '../ring/latest-consumer.ts';
 import { type Bell, Producer } from '../ring/producer.ts';
 import type { InboundNotes, OutboundNotes, RecordSink, RecordSource } from './records.ts';
 
@@ -30,9 +30,10 @@ export class LatestSource extends LatestConsumer implements RecordSource {
   declare readonly views: Views;
 
   /** @param overtaken told the number of the first value beside the lane that a message from now on may refer to */
-  constructor(lane: LaneMemory, views: Views, bell: Bell, overtaken: (number: number) => void) {
+  constructor(lane: LaneMemory, views: Views, bell: Bell, overtaken: (number: number) => void, luggage?: Newest) {
     super(lane, bell, overtaken);
     this.views = views;
+    if (luggage !== undefined) this.resume(luggage);
   }
 }
 

@@ -11,6 +11,7 @@ import {
   KIND,
   LENGTH,
   SIDE_BEFORE,
+  SLOT_COUNT,
   SLOT_HEADER_BYTES,
   slotOffset,
   slotPayloadMax,
@@ -19,6 +20,15 @@ import {
 import type { Bell } from './producer.ts';
 
 const SILENT: Bell = { ring(): void {} };
+
+/** Where a reader of the newest message is. */
+export interface Newest {
+  /** The slot that is its own. */
+  readonly slot: number;
+  readonly sideBefore: number;
+  /** The message in it, if that was not left yet. */
+  readonly here: { readonly length: number; readonly kind: number } | undefined;
+}
 
 export class LatestConsumer {
   readonly capacity: number;
@@ -57,6 +67,23 @@ export class LatestConsumer {
     this.#latest = lane.block + LATEST;
     this.#bell = bell;
     this.#overtaken = overtaken;
+  }
+
+  /** What a reader that goes on for this one, in another thread, must know. */
+  get luggage(): Newest {
+    const here = this.#here ? { length: this.length, kind: this.kind } : undefined;
+    return { slot: this.#front, sideBefore: this.#sideBefore, here };
+  }
+  /** @throws LayoutError if there can be no such reader */
+  resume({ slot, sideBefore, here }: Newest): void {
+    if (!(slot >= 0 && slot < SLOT_COUNT)) throw new LayoutError(`Cannot read slot ${slot} of three`, { value: slot });
+    this.#front = slot;
+    this.#sideBefore = sideBefore;
+    if (here === undefined) return;
+    if (here.length >>> 0 > this.#payloadMax) throw new LayoutError(`Cannot read ${here.length} bytes of a slot`);
+    this.length = here.length;
+    this.kind = here.kind;
+    this.#here = true;
   }
 
   /** Whether a message is there. Looks anew. */

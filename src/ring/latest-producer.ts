@@ -9,6 +9,7 @@ import {
   KIND,
   LENGTH,
   SIDE_BEFORE,
+  SLOT_COUNT,
   SLOT_HEADER_BYTES,
   slotOffset,
   slotPayloadMax,
@@ -46,6 +47,11 @@ export class LatestProducer {
   /** Number of the slot in which the next message goes. */
   get slot(): number {
     return this.#back;
+  }
+  /** Goes on for another one, whose slot this was. @throws LayoutError if it can be nobody's */
+  resume(slot: number): void {
+    if (!(slot >= 0 && slot < SLOT_COUNT)) throw new LayoutError(`Cannot write slot ${slot} of three`, { value: slot });
+    this.#back = slot;
   }
 
   /** Byte offset at which the payload of the next message goes. The bytes behind it are ours until `publish` (L2). */

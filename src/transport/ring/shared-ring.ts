@@ -162,11 +162,17 @@ export class SharedRingTransport implements Transport {
       lending,
       decoders: new Decoders(options.codecs, options.codecOptions),
       messageMax: region.messageMax,
-      latest: () =>
-        new LatestSource(inLane, views, spaceBell, (number) => {
-          beside.letGo(number);
-          inNotes.besideTaken(number);
-        }),
+      latest: (newest) =>
+        new LatestSource(
+          inLane,
+          views,
+          spaceBell,
+          (number) => {
+            beside.letGo(number);
+            inNotes.besideTaken(number);
+          },
+          newest,
+        ),
     });
     this.#inbound = inbound;
     const writing = new Writing(this.#lane, damage);

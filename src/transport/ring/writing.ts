@@ -7,6 +7,8 @@ import type { Damage } from './damage.ts';
 /** A sending lane over a ring, or over the slots of overflow `latest`. */
 export type SendingLane = Pick<
   LaneOutbound,
+  | 'busy'
+  | 'leave'
   | 'trySend'
   | 'post'
   | 'pump'

@@ -1,0 +1,40 @@
+// Messages that were taken out of a lane and nobody has read yet, on their way to another thread: written anew, because the values
+// of a codec are more than those of structured clone. What the medium's own way has carried, that can carry again.
+import type { DecoderTable, Encoder } from '../codec/codec.ts';
+import { CodecError, LayoutError } from '../errors.ts';
+import { viewsOf } from '../memory/region.ts';
+import { AsideEncoder } from './aside-encoder.ts';
+import type { Delivery, Failure, Item } from './inbox.ts';
+import type { SetAside } from './luggage.ts';
+
+const NO_PORTS: readonly unknown[] = [];
+
+/**
+ * @param encoder a new one: it teaches nothing
+ * @param kind of its payloads
+ */
+export function packUp(items: readonly Item[], encoder: Encoder, kind: number, messageMax: number): SetAside[] {
+  const aside = new AsideEncoder(encoder, messageMax);
+  return items.map(({ content, bytes: weight }) => {
+    if ('error' in content) return { error: String((content.error as Error)?.message), weight };
+    if (content.ports.length > 0) return { native: content, weight };
+    const written = aside.encode(content.value, false);
+    return written === undefined ? { native: content, weight } : { kind, bytes: written.bytes.slice(), weight };
+  });
+}
+
+/** @throws LayoutError for what no `packUp` has made */
+export function unpack(aside: SetAside, decoders: DecoderTable): Delivery | Failure {
+  if ('native' in aside) return aside.native;
+  if ('error' in aside) return { error: new CodecError('ERR_DECODE', aside.error) };
+  const { kind, bytes } = aside;
+  const decoder = decoders.get(kind);
+  if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
+  const views = viewsOf(new ArrayBuffer((bytes.length + 7) & -8));
+  views.bytes.set(bytes);
+  try {
+    return { value: decoder.decode(views, 0, bytes.length), ports: NO_PORTS };
+  } catch (error) {
+    return { error };
+  }
+}
