@@ -2,17 +2,10 @@
 import type { NativePair } from '../memory/handshake.ts';
 import * as layout from '../memory/layout.ts';
 import { CLOSE_CODES } from '../memory/layout.ts';
+import type { SideWords } from '../memory/region.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { Parking } from '../wait/parking.ts';
 import { ANYTHING, PASSED, Waker } from '../wait/signal.ts';
-
-/** The words of a channel, and which of them are this side's and the other one's. */
-export interface SideWords {
-  readonly words: Int32Array;
-  /** Word indexes of the side blocks. */
-  readonly here: number;
-  readonly there: number;
-}
 
 /** How one end of a channel wakes the other, and what it closes at its end. */
 export interface EndLines {

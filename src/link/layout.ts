@@ -2,7 +2,8 @@
 // it may be later.
 //
 // The AGENT PAGE is one for each agent, known to every agent that it has a link with: whoever blocks on several channels
-// sleeps on its word.
+// sleeps on its word (BLOCKED), or announces there that it waits for its bell (DOORBELL), which is not in the page but in what
+// it tells of itself (own-agent.ts): nobody is to be made to ring what a third agent has written down.
 //
 //   word  byte   name            written by  line  meaning
 //   0     0      SLEEP           everybody   0     0 awake, else how this agent sleeps (wait/signal.ts)

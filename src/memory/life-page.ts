@@ -11,7 +11,7 @@
 import { DEATH_TEXT_MAX } from '../limits.ts';
 import type { CloseReason } from '../outcome.ts';
 import { CLOSE_CODES, closeReason } from './layout.ts';
-import { checkSharedMemory } from './region.ts';
+import { checkSharedMemory, isSharedMemory } from './region.ts';
 
 const ENDED = 0;
 export const ERROR_LENGTH = 1;
@@ -25,7 +25,7 @@ export function createLifePage(): SharedArrayBuffer {
 
 /** Whether this came as a page of life. */
 export function isLifePage(value: unknown): value is SharedArrayBuffer {
-  return value instanceof SharedArrayBuffer && value.byteLength >= PAGE_BYTES;
+  return isSharedMemory(value, PAGE_BYTES);
 }
 
 /** Says how the thread has ended; whoever says it first is believed. */

@@ -29,6 +29,14 @@ export interface LaneMemory {
   readonly capacity: number;
 }
 
+/** The control words of a region, and which of them are this side's and the other one's. */
+export interface SideWords {
+  readonly words: Int32Array;
+  /** Word indexes of the side blocks. */
+  readonly here: number;
+  readonly there: number;
+}
+
 /** A checked region. */
 export interface Region {
   readonly memory: SharedArrayBuffer;

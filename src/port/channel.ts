@@ -14,7 +14,7 @@ import {
 } from '../memory/handshake.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
-import { agentLinks, isCard } from '../transport/thread/agent-links.ts';
+import { agentLinks } from '../transport/thread/agent-links.ts';
 import { Invitation } from '../transport/thread/invitation.ts';
 import { watchHandle } from '../transport/thread/remains.ts';
 import { ThreadLink } from '../transport/thread/thread-link.ts';
@@ -187,6 +187,6 @@ export function attachTransport(
   const transport = openTransport(region, end, way, resolved, texts, watch, events);
   const maker = own?.spend();
   if (maker !== undefined) transport.joinSelf(maker);
-  else transport.introduce(isCard(told) ? told : undefined, end === 1);
+  else transport.introduce(agent.cardIn(told), end === 1);
   return transport;
 }

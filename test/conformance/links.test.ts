@@ -256,3 +256,23 @@ test('pages of any length that is long enough do, and shorter ones are none', as
   assert.ok(!seated(remote, 0));
   port.close();
 });
+
+test('a thread that sleeps by a bell of a kind that nobody here knows has no link, and its channels keep to their own ports', async () => {
+  const { port, remote } = channel();
+  const other = channel();
+  const handles = structuredClone([remote, other.remote], {
+    transfer: [...remote.transfer, ...other.remote.transfer] as never,
+  }) as Remote[];
+  const [strange, plain] = handles as [Remote, Remote];
+  const far = attach({ ...strange, agent: { ...(strange.agent as object), bell: { kind: 99 } } });
+  const joins = attach(plain);
+  await until('the one without a bell is linked', () => joined(plain));
+  const got = within('the answer', port.receiveAsync());
+  assert.equal(await within('nothing yet', far.receiveAsync({ timeoutMs: 1 })), EMPTY);
+  far.postMessage('answer');
+  assert.equal(await got, 'answer');
+  assert.equal(joined(strange), false);
+  far.close();
+  assert.equal(await within('the end', port.closed), 'closed');
+  for (const each of [joins, other.port, port]) each.close();
+});

@@ -2,8 +2,9 @@
 import { platform } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
+import { type BellCard, type OwnAgent, ownAgent } from '../../link/own-agent.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
-import { checkSharedMemory } from '../../memory/region.ts';
+import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import type { Invitation } from './invitation.ts';
@@ -14,6 +15,8 @@ export interface AgentCard {
   readonly id: string;
   /** Where it sleeps when it waits for several channels: link/layout.ts. */
   readonly page: SharedArrayBuffer;
+  /** What wakes it there, where a notify does not. */
+  readonly bell?: BellCard | undefined;
 }
 
 /** A link that another thread knows by the same name, or is to know. */
@@ -28,17 +31,28 @@ export interface KnownLink {
 
 class AgentLinks {
   readonly card: AgentCard;
+  readonly #agent: OwnAgent;
   readonly #byAgent = new Map<string, KnownLink>();
   readonly #byId = new Map<string, KnownLink>();
   /** Of handles that were never handed out: the channel's other end is here, too. By what copies of the handle share. */
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
   readonly #keepAlive = new KeepAlive();
   #held = 0;
-  #links: readonly ThreadLink[] | undefined;
   #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
 
-  constructor() {
-    this.card = { id: randomName(), page: new SharedArrayBuffer(AGENT_PAGE_BYTES) };
+  constructor(agent: OwnAgent) {
+    const { page, bell } = agent;
+    this.#agent = agent;
+    this.card = { id: randomName(), page, ...(bell && { bell }) };
+  }
+
+  /** What came as what a thread tells of itself; `undefined` if that makes no sense, or nobody here knows how to ring it. */
+  cardIn(value: unknown): AgentCard | undefined {
+    return isCard(value) && this.#agent.knows(value.bell) ? value : undefined;
+  }
+  /** What wakes that thread where it sleeps for all its links; `undefined` if that cannot be. */
+  wakerOf({ page, bell }: AgentCard): (() => void) | undefined {
+    return this.#agent.wakerOf(page, bell, sharedParking(platform.asyncPark));
   }
 
   /** The link with another thread, if there is one that it knows or is to know. */
@@ -51,21 +65,15 @@ class AgentLinks {
   /** A link from here on, as far as this thread goes. Where there is one with that thread already, both are good. */
   know(agent: string, known: KnownLink): void {
     this.#byId.set(known.id, known);
-    this.#links = undefined;
+    this.#agent.add(known.link);
     if (!this.#byAgent.has(agent)) this.#byAgent.set(agent, known);
     known.link.ended = () => this.forget(agent, known);
   }
   forget(agent: string, known: KnownLink): void {
     this.#byId.delete(known.id);
-    this.#links = undefined;
+    this.#agent.remove(known.link);
     if (this.#byAgent.get(agent) === known) this.#byAgent.delete(agent);
     tellWaiting(known);
-  }
-  /** For `select`: where marks come. The same array as long as there is nothing new. */
-  get links(): readonly ThreadLink[] {
-    const self = this.#self === undefined ? [] : [this.#self.near, this.#self.far];
-    this.#links ??= [...this.#byId.values(), ...self].map(({ link }) => link);
-    return this.#links;
   }
 
   /** The link of this thread with itself. Its native ports are made when something is to go over them. */
@@ -83,10 +91,12 @@ class AgentLinks {
     const near = { id, link: new ThreadLink(make('near')), confirmed: true, waiting: new Set<() => void>() };
     const far = { id, link: new ThreadLink(make('far')), confirmed: true, waiting: new Set<() => void>() };
     const parking = sharedParking(platform.asyncPark);
-    near.link.share(page, 0, this.card.page, parking);
-    far.link.share(page, 1, this.card.page, parking);
+    const wake = this.wakerOf(this.card) ?? ((): void => {});
+    near.link.share(page, 0, wake, parking);
+    far.link.share(page, 1, wake, parking);
     this.#self = { near, far };
-    this.#links = undefined;
+    this.#agent.add(near.link);
+    this.#agent.add(far.link);
     return this.#self;
   }
 
@@ -115,14 +125,14 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads');
-  own ??= ofAgent('links/1', () => new AgentLinks());
+  own ??= ofAgent('links/2', () => new AgentLinks(ownAgent()));
   return own;
 }
 
-/** Whether this came as what a thread tells of itself. */
-export function isCard(value: unknown): value is AgentCard {
-  const { id, page } = (value ?? {}) as Partial<AgentCard>;
-  return typeof id === 'string' && page instanceof SharedArrayBuffer && page.byteLength >= AGENT_PAGE_BYTES;
+function isCard(value: unknown): value is AgentCard {
+  const { id, page, bell } = (value ?? {}) as Partial<AgentCard>;
+  if (bell !== undefined && typeof bell?.kind !== 'number') return false;
+  return typeof id === 'string' && isSharedMemory(page, AGENT_PAGE_BYTES);
 }
 
 export function createLinkPage(): SharedArrayBuffer {
@@ -130,5 +140,5 @@ export function createLinkPage(): SharedArrayBuffer {
 }
 
 export function isLinkPage(value: unknown): value is SharedArrayBuffer {
-  return value instanceof SharedArrayBuffer && value.byteLength >= LINK_PAGE_BYTES;
+  return isSharedMemory(value, LINK_PAGE_BYTES);
 }

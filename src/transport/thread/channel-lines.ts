@@ -4,9 +4,9 @@
 // How a side is woken. Each announcement says how (wait/signal.ts). A side announces ABOVE only once the other one has said
 // that it knows the link, with SEAT stored before. One that sleeps on its own is rung by its old ports until SEAT says
 // that it has a link, and over the link from then on.
-import type { EndLines, SideWords } from '../../lane/end-teller.ts';
+import type { EndLines } from '../../lane/end-teller.ts';
 import type { Marked } from '../../link/link-end.ts';
-import * as layout from '../../memory/layout.ts';
+import type { SideWords } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, Joining, type JoiningOptions } from './joining.ts';
@@ -28,7 +28,6 @@ export interface LinesUser {
 export class ChannelLines implements Member, Marked, EndLines {
   readonly joining: Joining;
   readonly #agent: AgentLinks | undefined;
-  readonly #side: SideWords;
   readonly #user: WeakRef<LinesUser>;
   #held = false;
   /** Values were posted. */
@@ -50,7 +49,6 @@ export class ChannelLines implements Member, Marked, EndLines {
     user: LinesUser,
   ) {
     this.#agent = agent;
-    this.#side = side;
     this.#user = new WeakRef(user);
     this.joining = new Joining(first, agent, side, options, this);
   }
@@ -118,32 +116,28 @@ export class ChannelLines implements Member, Marked, EndLines {
   // ---- waking and resting -------------------------------------------------------------------------------------
 
   get linked(): boolean {
-    return this.joining.seated;
+    return this.joining.seat.taken;
   }
   /** Rings for the other side, which sleeps on its own for a message on a native port. */
   doorbell(): void {
-    const seat = this.#seatThere;
-    const { first, link } = this.joining;
-    if (link !== undefined && seat >= 0) link.ringOwn(seat);
+    const { first, link, seat } = this.joining;
+    const { there } = seat;
+    if (link !== undefined && there >= 0) link.ringOwn(there);
     else first.doorbell();
   }
   /** Rings for the other side, which sleeps above: it knows the link, and we may not have heard that it does. */
   above(): void {
-    this.joining.known?.ring(this.#seatThere);
+    this.joining.known?.ring(this.joining.seat.there);
   }
   /** The other side is to look at our end, however it sleeps. On its old ports it hears of it by their close. */
   tellEnd(): void {
-    const seat = this.#seatThere;
-    if (seat >= 0) this.joining.known?.ring(seat);
+    const { there } = this.joining.seat;
+    if (there >= 0) this.joining.known?.ring(there);
   }
   /** The other side has ended. What it has not taken by now it is to let go, and it does not look any more. */
   peerOver(): void {
     if (this.#posted) this.joining.line.hearMe();
     this.#posted = false;
-  }
-  get #seatThere(): number {
-    // SYNC seat: stored before anybody sleeps by it; pairs with Joining.#join.
-    return Atomics.load(this.#side.words, this.#side.there + layout.SEAT) - 1;
   }
   /** Rests on the event loop, with all channels of the link. */
   rest(): void {

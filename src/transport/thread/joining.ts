@@ -14,16 +14,16 @@
 // back: each side goes on over the link when it has posted its own. So what went over the first line was taken when the one who
 // hears LAST closes it, and each address and page is known to whoever is to use it before it is used.
 
-import type { SideWords } from '../../lane/end-teller.ts';
 import type { Marked } from '../../link/link-end.ts';
+import { Seat } from '../../link/seat.ts';
 import * as layout from '../../memory/layout.ts';
 import { isLifePage } from '../../memory/life-page.ts';
+import type { SideWords } from '../../memory/region.ts';
 import type { Parking } from '../../wait/parking.ts';
 import {
   type AgentCard,
   type AgentLinks,
   createLinkPage,
-  isCard,
   isLinkPage,
   type KnownLink,
   randomName,
@@ -70,7 +70,7 @@ export class Joining {
   /** This end's address at the link, and the other one's. */
   #address: number = FOUNDER;
   #peerAddress: number = FOUNDER;
-  #seat = 0;
+  readonly seat: Seat;
   #over = false;
 
   /**
@@ -90,6 +90,7 @@ export class Joining {
     this.#side = side;
     this.#options = options;
     this.#channel = channel;
+    this.seat = new Seat(side);
     first.found(channel);
   }
 
@@ -109,10 +110,6 @@ export class Joining {
   }
   get peerAddress(): number {
     return this.#peerAddress;
-  }
-  /** This end has a seat in the link's ready set: it may rest there. */
-  get seated(): boolean {
-    return this.#seat !== 0;
   }
 
   // ---- proposing ----------------------------------------------------------------------------------------------
@@ -161,12 +158,14 @@ export class Joining {
     }
   }
   #found(agent: AgentLinks, peer: AgentCard): void {
+    const wake = agent.wakerOf(peer);
+    if (wake === undefined) return;
     const known: KnownLink = { id: randomName(), link: this.first, confirmed: false, waiting: new Set() };
     agent.know(peer.id, known);
     const page = createLinkPage();
     this.#asked = known;
     // Ready to be used by the other side, which may hear of it before we hear that it does.
-    this.first.share(page, 0, peer.page, this.#options.parking);
+    this.first.share(page, 0, wake, this.#options.parking);
     this.#say(FOUND, known.id, page);
   }
 
@@ -184,8 +183,8 @@ export class Joining {
     const agent = this.#agent;
     if (agent === undefined || this.#over) return;
     const life = message.at(-2);
-    const card = message.at(-1);
-    if (!isCard(card)) return;
+    const card = agent.cardIn(message.at(-1));
+    if (card === undefined) return;
     if (isLifePage(life)) this.first.watchLife(life);
     const [, , name, more] = message;
     if (kind === INTRODUCE) {
@@ -195,7 +194,9 @@ export class Joining {
     } else if (kind === FOUND && typeof name === 'string' && isLinkPage(more)) {
       // A name is one link's: whoever learnt it from a proposal cannot take it over.
       if (this.#link !== undefined || this.first.shared || agent.byId(name) !== undefined) return;
-      this.first.share(more, 1, card.page, this.#options.parking);
+      const wake = agent.wakerOf(card);
+      if (wake === undefined) return;
+      this.first.share(more, 1, wake, this.#options.parking);
       agent.know(card.id, { id: name, link: this.first, confirmed: true, waiting: new Set() });
       this.#join(this.first);
       this.#say(FOUNDED);
@@ -249,9 +250,7 @@ export class Joining {
     const { words, here } = this.#side;
     this.#link = link;
     if (this.first.endTold) link.endTold = true;
-    this.#seat = 1 + (link.end?.add(this.#channel) ?? 0);
-    // SYNC seat: whoever finds us asleep above finds where; pairs with ChannelLines.#seatThere.
-    Atomics.store(words, here + layout.SEAT, this.#seat);
+    if (link.end !== undefined) this.seat.take(link.end, this.#channel);
     // Who sleeps on the event loop does so above from here on. It may be in the middle of some other call.
     this.#options.parking.place(words, here + layout.PARK).wake();
     link.rest();
@@ -272,8 +271,7 @@ export class Joining {
     this.#over = true;
     const { first } = this;
     const link = this.#link;
-    if (this.#seat !== 0) link?.end?.remove(this.#seat - 1);
-    this.#seat = 0;
+    this.seat.leave();
     if (link !== undefined) link.leave(this.#address);
     else this.#asked?.link.leave(this.#address);
     this.#waitsFor?.waiting.delete(this.#again);

@@ -9,16 +9,14 @@
 // of one: see remains.ts.
 import { platform } from '#platform';
 import { SIDE_VALUES_MAX } from '../../limits.ts';
-import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES, READY, REST, RESTS, SIDE_0, SIDE_1, SLEEP } from '../../link/layout.ts';
-import { LinkBell } from '../../link/link-bell.ts';
-import { LinkEnd } from '../../link/link-end.ts';
-import { ReadySet } from '../../link/ready-set.ts';
+import { LINK_PAGE_BYTES } from '../../link/layout.ts';
+import type { LinkEnd } from '../../link/link-end.ts';
+import type { AgentLink } from '../../link/own-agent.ts';
+import { Resting } from '../../link/resting.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import { endedOn, readError } from '../../memory/life-page.ts';
 import type { CloseReason } from '../../outcome.ts';
-import type { EventLoopWait } from '../../wait/async.ts';
 import type { Parking } from '../../wait/parking.ts';
-import { DATA, Waker } from '../../wait/signal.ts';
 import { letGoOfMessage } from './native-values.ts';
 
 /** What the tether carries. For the founder: look. */
@@ -43,16 +41,7 @@ export interface Member {
   gone(how: CloseReason | undefined, error: unknown, link: ThreadLink): void;
 }
 
-/** How the two threads of a link rest and wake each other. */
-interface Resting {
-  readonly end: LinkEnd;
-  readonly loop: EventLoopWait;
-  readonly bell: LinkBell;
-  /** The other one's ready set. */
-  readonly there: ReadySet;
-}
-
-export class ThreadLink {
+export class ThreadLink implements AgentLink {
   #natives: NativePair | undefined;
   readonly #make: () => NativePair;
   readonly #members = new Map<number, Member>();
@@ -199,7 +188,7 @@ export class ThreadLink {
   }
   #rung(what: unknown): void {
     if (what === HEAR) this.pull();
-    if (what === MARKS) this.#restRung();
+    if (what === MARKS) this.#resting?.rung();
     else this.#tellFounder();
   }
   #tellFounder(): void {
@@ -209,24 +198,13 @@ export class ThreadLink {
   /**
    * Both threads know this link from here on: their channels may rest together.
    * @param page of the link; this thread has the block of `side`
-   * @param agent the other thread's page
+   * @param agent wakes the other thread where it sleeps for all its links
    */
-  share(page: SharedArrayBuffer, side: 0 | 1, agent: SharedArrayBuffer, parking: Parking): void {
-    // No longer than they must be: who made them may have made them of any length.
+  share(page: SharedArrayBuffer, side: 0 | 1, agent: () => void, parking: Parking): void {
+    // No longer than it must be: who made it may have made it of any length.
     const words = new Int32Array(page, 0, LINK_PAGE_BYTES >> 2);
-    const [here, there] = side === 0 ? [SIDE_0, SIDE_1] : [SIDE_1, SIDE_0];
-    const rest = parking.place(words, here + REST);
-    const end = new LinkEnd(new ReadySet(words, here + READY), rest);
-    const loop = parking.onLoop(rest, here + RESTS, () => this.#restRung());
-    const set = new ReadySet(words, there + READY);
-    const sleeper = new Waker(parking.place(new Int32Array(agent, 0, AGENT_PAGE_BYTES >> 2), SLEEP), DATA, () => {});
-    const bell = new LinkBell(
-      set,
-      parking.place(words, there + REST),
-      () => this.#ports.tether.postMessage(MARKS),
-      () => sleeper.ring(),
-    );
-    this.#resting = { end, loop, bell, there: set };
+    const doorbell = (): void => void this.#ports.tether.postMessage(MARKS);
+    this.#resting = new Resting(words, side, parking, { doorbell, agent });
   }
   get shared(): boolean {
     return this.#resting !== undefined && !this.#gone;
@@ -236,16 +214,16 @@ export class ThreadLink {
   }
   /** Rests on the event loop, for all channels together. */
   rest(): void {
-    this.#resting?.end.restOnLoop(this.#resting.loop);
+    this.#resting?.rest();
   }
   /** The channel at `seat` over there sleeps above. */
   ring(seat: number): void {
-    if (!this.#gone) this.#resting?.bell.ring(seat);
+    if (!this.#gone) this.#resting?.ring(seat);
   }
   /** The channel at `seat` over there sleeps on its own, for a message on a native port. */
   ringOwn(seat: number): void {
     if (this.#gone) return;
-    this.#resting?.there.mark(seat);
+    this.#resting?.mark(seat);
     this.#ports.tether.postMessage(MARKS);
   }
 
@@ -271,10 +249,7 @@ export class ThreadLink {
   }
   #rungMeanwhile(): void {
     this.#tellFounder();
-    this.#restRung();
-  }
-  #restRung(): void {
-    this.#resting?.end.rung(this.#resting.loop);
+    this.#resting?.rung();
   }
   /** What the other thread died of, as far as it could say so. */
   get peerError(): unknown {

@@ -1,7 +1,9 @@
 // What ties one end of a region to the other thread: the lines of its channel (channel-lines.ts), and what goes over them.
-import { EndTeller, type SideWords } from '../../lane/end-teller.ts';
+import { EndTeller } from '../../lane/end-teller.ts';
+import type { SideWords } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
+import { agentSelect } from '../agent-select.ts';
 import type { Tie, TieEvents, Together } from '../ring/tie.ts';
 import type { SelectPlace } from '../transport.ts';
 import type { AgentLinks } from './agent-links.ts';
@@ -13,7 +15,6 @@ import { NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import { Remains } from './remains.ts';
 import type { ThreadLink } from './thread-link.ts';
-import { threadSelect } from './thread-select.ts';
 
 /** Waited for together with others. */
 class ThreadTogether implements Together {
@@ -26,7 +27,7 @@ class ThreadTogether implements Together {
     this.#arrived = arrived;
   }
   get place(): SelectPlace {
-    return threadSelect();
+    return agentSelect();
   }
   selected(tell: (blocked: boolean) => boolean): void {
     this.#tell = tell;

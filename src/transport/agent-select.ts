@@ -1,34 +1,33 @@
 // How this thread waits for many channels at once: on the page that all its links know, with what no mark tells asked for
 // between slices.
-import { SELECT_LOOK_MS, SELECT_PROBES_MAX, SELECT_SLICE_MS, SPIN_US_DEFAULT } from '../../limits.ts';
-import { SLEEP, SLEEPS } from '../../link/layout.ts';
-import type { LinkEnd } from '../../link/link-end.ts';
-import { type Lookout, type Selectable, Selector, type Watch } from '../../link/selector.ts';
-import { BlockingWait } from '../../wait/block.ts';
-import { SharedPlace } from '../../wait/park-place.ts';
-import { Spin } from '../../wait/spin.ts';
-import type { SelectPlace } from '../transport.ts';
-import { type AgentLinks, agentLinks } from './agent-links.ts';
+import { SELECT_LOOK_MS, SELECT_PROBES_MAX, SELECT_SLICE_MS, SPIN_US_DEFAULT } from '../limits.ts';
+import { SLEEPS } from '../link/layout.ts';
+import type { LinkEnd } from '../link/link-end.ts';
+import { type OwnAgent, ownAgent } from '../link/own-agent.ts';
+import { type Lookout, type Selectable, Selector, type Watch } from '../link/selector.ts';
+import { BlockingWait } from '../wait/block.ts';
+import { Spin } from '../wait/spin.ts';
+import type { SelectPlace } from './transport.ts';
 
-/** One end of a channel between threads. */
+/** One end of a channel. */
 interface Probed extends Selectable {
-  /** Asks whether the other thread lives. */
+  /** Asks whether the other agent lives. */
   probe(): void;
 }
 
 /** Looks between two readings of the clock, which costs as much as several looks. */
 const LOOKS_PER_CLOCK = 4;
 
-/** Asks for the other threads' lives: once a link, however many channels it has. */
+/** Asks for the other agents' lives: once a link, however many channels it has. */
 class Lives implements Lookout {
-  readonly #agent: AgentLinks;
+  readonly #agent: OwnAgent;
   #looks = 0;
   #askedAt = 0;
   #lookedAt = 0;
-  /** Where to go on among those that are not linked yet: each has native ports of its own. */
+  /** Where to go on among those that are not linked yet: each has to be asked by itself. */
   #from = 0;
 
-  constructor(agent: AgentLinks) {
+  constructor(agent: OwnAgent) {
     this.#agent = agent;
   }
 
@@ -52,22 +51,21 @@ class Lives implements Lookout {
   }
 }
 
-class ThreadSelect implements SelectPlace {
+class AgentSelect implements SelectPlace {
   kept: object | undefined;
-  readonly #agent: AgentLinks;
+  readonly #agent: OwnAgent;
   readonly #selector: Selector;
   #restDue = false;
 
-  constructor(agent: AgentLinks) {
+  constructor(agent: OwnAgent) {
     this.#agent = agent;
-    const page = new SharedPlace(new Int32Array(agent.card.page), SLEEP);
     const ends = {
       [Symbol.iterator]: (): Iterator<LinkEnd> => this.#ends[Symbol.iterator](),
     };
     const spin = new Spin(SPIN_US_DEFAULT);
     this.#selector = new Selector(
       ends,
-      (slice) => new BlockingWait(page, SLEEPS, spin, SELECT_SLICE_MS, slice),
+      (slice) => new BlockingWait(agent.sleeps, SLEEPS, spin, SELECT_SLICE_MS, slice),
       new Lives(agent),
     );
   }
@@ -110,9 +108,9 @@ class ThreadSelect implements SelectPlace {
   }
 }
 
-let own: ThreadSelect | undefined;
+let own: AgentSelect | undefined;
 
-export function threadSelect(): SelectPlace {
-  own ??= new ThreadSelect(agentLinks());
+export function agentSelect(): SelectPlace {
+  own ??= new AgentSelect(ownAgent());
   return own;
 }
