@@ -5,6 +5,7 @@
 //   npm test -- --require-all            an absent runtime or a skipped test is a failure (CI)
 //   npm test -- --jobs 4                 files at the same time (2)
 //   npm test -- --watchdog 300           seconds that one file may take (120)
+//   npm test -- --neighbours 100         channels share their links with so many others (test/kit/neighbours.ts)
 //
 // The last line is `<n> passed, <n> failed, <n> skipped`; an absent runtime counts as one skipped, and so does
 // a file whose packages are absent.
@@ -28,12 +29,13 @@ function parseOptions() {
     'require-all': { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
     watchdog: { type: 'string', default: '120' },
+    neighbours: { type: 'string' },
   };
   try {
     return parseArgs({ options: named }).values;
   } catch (error) {
     return fail(
-      `${error.message}\nOptions: --runtime <names>, --only <text>, --require-all, --jobs <n>, --watchdog <seconds>`,
+      `${error.message}\nOptions: --runtime <names>, --only <text>, --require-all, --jobs <n>, --watchdog <seconds>, --neighbours <n>`,
     );
   }
 }
@@ -79,6 +81,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
+if (options.neighbours !== undefined) process.env.MILLRACE_TEST_NEIGHBOURS = options.neighbours;
 await build();
 const { present, absent } = choose(options.runtime);
 const chosen = testFiles();

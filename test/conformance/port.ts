@@ -3,6 +3,7 @@
 // The suite is in parts: receiving, sending, sending the newest only, events, values, life. Each is given a world that makes ports.
 import { test } from 'node:test';
 import type { ChannelOptions, Port } from '../../src/index.ts';
+import '../kit/neighbours.ts';
 import type { Role, TestThread } from '../kit/thread.ts';
 import { portEvents } from './port-events.ts';
 import { portLatest } from './port-latest.ts';

@@ -139,6 +139,7 @@ test('send() of any length at its limit: true is a message that follows by itsel
   withPair({ capacityBytes: 1024 }, async (near, far) => {
     const random = new Random(seed);
     const accepted: string[] = [];
+    let taken = 0;
     for (let i = 0; i < 200; i++) {
       const text = `${i}`.padEnd(random.int(0, random.chance(0.5) ? 100 : 5000), '.');
       if (near.send(text, { timeoutMs: random.int(0, 1) })) accepted.push(text);
@@ -146,10 +147,12 @@ test('send() of any length at its limit: true is a message that follows by itsel
       // Some of it at once, so that what is in parts is half way now and then.
       for (let n = random.int(0, 3); n > 0; n--) {
         const value = far.tryReceive();
-        if (value !== EMPTY) assert.equal(value, accepted.shift(), `after ${i}, seed ${seed}`);
+        if (value === EMPTY) continue;
+        assert.equal(value, accepted.shift(), `after ${i}, seed ${seed}`);
+        taken++;
       }
     }
-    assert.ok(accepted.length > 0);
+    assert.ok(accepted.length + taken > 0);
     for (const text of accepted) assert.equal(await within('what was accepted', far.receiveAsync()), text);
     assert.equal(far.tryReceive(), EMPTY);
   }));

@@ -1,20 +1,9 @@
 // A value that the runtime cloned for its sender and cannot read at its receiver. On Node only: of the others none does so.
 // runtimes: node
 import assert from 'node:assert/strict';
-import { BlockList } from 'node:net';
 import { test } from 'node:test';
 import { attach, channel, EMPTY } from '../../src/index.ts';
-
-/** Node asks it how it is to be cloned; it names a class that its receiver does not have. */
-function unreadable(): unknown {
-  const value = new BlockList();
-  const [clone] = Object.getOwnPropertySymbols(BlockList.prototype).filter(({ description }) =>
-    /messaging_clone/.test(description ?? ''),
-  );
-  assert.ok(clone !== undefined);
-  const asks = { value: () => ({ data: {}, deserializeInfo: 'internal/nowhere:Nothing' }) };
-  return Object.defineProperty(value, clone, asks);
-}
+import { unreadable } from '../kit/unreadable-value.ts';
 
 test('a value that cannot be read here is one decode error in its place, and hurts no other', () => {
   const { port: near, remote } = channel();

@@ -4,9 +4,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import * as millrace from '../../src/index.ts';
 import * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
+import { settleIn } from './neighbours.ts';
 import type { Casting, Role, Stage } from './thread.ts';
 
-const { roleText, roleData, gatesMemory, roleRemote, roleOptions } = workerData as Casting;
+const { roleText, roleData, gatesMemory, roleRemote, roleOptions, neighbours } = workerData as Casting;
 const port = parentPort!;
 const gates = new Gates(gatesMemory);
 const still = new Int32Array(new SharedArrayBuffer(4));
@@ -35,6 +36,8 @@ const stage: Stage = {
   },
   exit: () => process.exit(0),
 };
+
+if (neighbours.length > 0) settleIn(neighbours);
 
 const role = new Function(`return (${roleText});`)() as Role;
 // A crash must not be turned into a failed promise: the runtime is to see it.

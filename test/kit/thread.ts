@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import * as millrace from '../../src/index.ts';
 import type * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
+import { type Neighbours, neighboursFor } from './neighbours.ts';
 import { within } from './watchdog.ts';
 
 /** What a role is given in its thread. */
@@ -110,9 +111,11 @@ export interface Casting {
   readonly gatesMemory: SharedArrayBuffer;
   readonly roleRemote: unknown;
   readonly roleOptions: millrace.PortOptions | undefined;
+  readonly neighbours: readonly millrace.Remote[];
 }
-function casting(role: Role, options: ThreadOptions, gates: Gates): Casting {
+function casting(role: Role, options: ThreadOptions, gates: Gates, neighbours: Neighbours | undefined): Casting {
   return {
+    neighbours: neighbours?.remotes ?? [],
     roleText: role.toString(),
     roleData: options.data,
     gatesMemory: gates.memory,
@@ -125,9 +128,11 @@ function casting(role: Role, options: ThreadOptions, gates: Gates): Casting {
 export function startThread(role: Role, options: ThreadOptions = {}): TestThread {
   const gates = new Gates();
   const { transfer = [], remote } = options;
+  const neighbours = neighboursFor();
+  const own = remote === undefined ? [] : millrace.transferOf(remote);
   const worker = new Worker(WORKER, {
-    workerData: casting(role, options, gates),
-    transferList: [...transfer, ...(remote === undefined ? [] : millrace.transferOf(remote))] as never,
+    workerData: casting(role, options, gates, neighbours),
+    transferList: [...transfer, ...own, ...(neighbours?.transfer ?? [])] as never,
   });
   return new TestThread(worker, gates);
 }
@@ -140,6 +145,11 @@ export function spawnThread(
   data?: unknown,
 ): { readonly port: millrace.Port; readonly thread: TestThread } {
   const gates = new Gates();
-  const { port, worker } = spawn(WORKER, { ...options, worker: { workerData: casting(role, { data }, gates) } });
+  const neighbours = neighboursFor();
+  const workerData = casting(role, { data }, gates, neighbours);
+  const { port, worker } = spawn(WORKER, {
+    ...options,
+    worker: { workerData, transferList: neighbours?.transfer ?? [] },
+  });
   return { port, thread: new TestThread(worker as Worker, gates) };
 }

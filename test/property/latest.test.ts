@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
 import { attach, CLOSED, CodecError, channel, EMPTY, type Port, UsageError } from '../../src/index.ts';
+import '../kit/neighbours.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
 import { randomValue } from '../kit/values.ts';

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type OverflowPolicy, type Port } from '../../src/index.ts';
+import '../kit/neighbours.ts';
 import { cases, eachCase, type Random } from '../kit/prng.ts';
 
 const POLICIES: readonly OverflowPolicy[] = ['wait', 'drop-oldest', 'drop-newest'];
