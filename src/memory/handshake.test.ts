@@ -14,7 +14,10 @@ import { allocateRegion, type Region } from './region.ts';
 
 const TEXTS = { count: 16, bytes: 1024 };
 
-function handle(region: Region = allocateRegion(1024, 1024, 1000)): { remote: Remote; close(): void } {
+function handle(region: Region<SharedArrayBuffer> = allocateRegion(1024, 1024, 1000)): {
+  remote: Remote;
+  close(): void;
+} {
   const { near, far } = createNatives();
   const remote = createHandle(region, 1, { far }, null, TEXTS, null);
   return {

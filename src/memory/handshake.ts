@@ -57,7 +57,7 @@ export interface HandleNatives {
 
 /** @param texts kept as they are: copies of the handle share them, and its transfer list keeps them alive */
 export function createHandle(
-  region: Region,
+  region: Region<SharedArrayBuffer>,
   end: 0 | 1,
   natives: HandleNatives,
   life: SharedArrayBuffer | null,
@@ -117,7 +117,7 @@ export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1): boolean
 
 export interface OpenedHandle {
   readonly end: 0 | 1;
-  readonly region: Region;
+  readonly region: Region<SharedArrayBuffer>;
   /** None where the handle has never left the thread that made it. */
   readonly natives: NativePair | undefined;
   readonly life: SharedArrayBuffer | null;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LayoutError, UsageError } from '../errors.ts';
 import * as layout from './layout.ts';
-import { allocateRegion, capacityFor, openRegion, regionBytes, viewsOf } from './region.ts';
+import { allocateRegion, capacityFor, openMapped, openRegion, regionBytes, viewsOf, writeHeader } from './region.ts';
 
 const layoutError = (error: unknown): boolean => error instanceof LayoutError && error.code === 'ERR_LAYOUT';
 
@@ -37,6 +37,26 @@ test('a region that was allocated opens in another place with the same lanes', (
     ],
   );
   assert.equal(made.memory.byteLength, regionBytes(1024, 2048));
+});
+
+test('memory that a process has mapped is a region like any other, and is checked like any other', () => {
+  const memory = new ArrayBuffer(regionBytes(1024, 64));
+  assert.throws(() => openMapped(memory), layoutError, 'without a header');
+  writeHeader(memory, 1024, 64, 5000);
+  const { lanes, messageMax, views } = openMapped(memory);
+  assert.deepEqual(
+    lanes.map(({ data, capacity }) => [data, capacity]),
+    [
+      [1024, 1024],
+      [2048, 64],
+    ],
+  );
+  assert.equal(messageMax, 5000);
+  views.blocks.copyIn(Uint8Array.of(1, 2, 3), 1030);
+  assert.deepEqual([...new Uint8Array(memory, 1030, 3)], [1, 2, 3]);
+  assert.throws(() => openMapped(memory.slice(0, -8)), layoutError, 'shorter than its header claims');
+  // From another thread it would be a copy.
+  assert.throws(() => openRegion(memory as never), layoutError);
 });
 
 test('memory that is no region, too small or misaligned in size is a LayoutError', () => {

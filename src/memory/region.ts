@@ -37,9 +37,12 @@ export interface SideWords {
   readonly there: number;
 }
 
+/** Memory that agents have in common: threads what their runtime shares, processes what they have mapped, which looks like any other. */
+export type CommonMemory = SharedArrayBuffer | ArrayBuffer;
+
 /** A checked region. */
-export interface Region {
-  readonly memory: SharedArrayBuffer;
+export interface Region<M extends CommonMemory = CommonMemory> {
+  readonly memory: M;
   readonly views: Views;
   readonly lanes: readonly [LaneMemory, LaneMemory];
   readonly messageMax: number;
@@ -56,7 +59,7 @@ class MemoryViews implements Views {
   #text: TextMemory | undefined;
   #blocks: BlockMemory | undefined;
 
-  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
+  constructor(memory: CommonMemory) {
     this.words = new Int32Array(memory, 0, memory.byteLength >>> 2);
     this.bytes = new Uint8Array(memory, 0, memory.byteLength);
   }
@@ -75,7 +78,7 @@ class MemoryViews implements Views {
   }
 }
 
-export function viewsOf(memory: SharedArrayBuffer | ArrayBuffer): Views {
+export function viewsOf(memory: CommonMemory): Views {
   return new MemoryViews(memory);
 }
 
@@ -111,7 +114,7 @@ export function regionBytes(capacity0: number, capacity1: number): number {
 }
 
 /** Allocates a region whose lanes hold at least the given bytes, and writes its header. `bytes1` 0: one-way. */
-export function allocateRegion(bytes0: number, bytes1: number, messageMax: number): Region {
+export function allocateRegion(bytes0: number, bytes1: number, messageMax: number): Region<SharedArrayBuffer> {
   return openRegion(allocateMemory(bytes0, bytes1, messageMax));
 }
 
@@ -128,13 +131,21 @@ export function allocateMemory(bytes0: number, bytes1: number, messageMax: numbe
   } catch (cause) {
     throw new UsageError('ERR_OPTION', `Cannot allocate ${capacity0 + capacity1} bytes of shared memory`, { cause });
   }
+  writeHeader(memory, capacity0, capacity1, messageMax);
+  return memory;
+}
+
+/**
+ * Makes a region of memory that is all zero: `regionBytes` of it.
+ * @param capacity0 as `capacityFor` has it
+ */
+export function writeHeader(memory: CommonMemory, capacity0: number, capacity1: number, messageMax: number): void {
   const words = new Int32Array(memory, 0, layout.DATA);
   Atomics.store(words, layout.VERSION, layout.LAYOUT_VERSION);
   Atomics.store(words, layout.CAPACITY_0, capacity0 | 0);
   Atomics.store(words, layout.CAPACITY_1, capacity1 | 0);
   Atomics.store(words, layout.MESSAGE_MAX, messageMax);
   Atomics.store(words, layout.MAGIC, layout.LAYOUT_MAGIC);
-  return memory;
 }
 
 /** Whether this came as memory that another thread looks at, too, of so many bytes at least. */
@@ -143,10 +154,16 @@ export function isSharedMemory(value: unknown, bytes = 0): value is SharedArrayB
 }
 
 /**
- * Checks the header of a region and makes its views.
+ * Checks the header of a region that another thread has handed over, and makes its views.
  * @throws UnsupportedError where there is no shared memory; LayoutError ERR_LAYOUT when magic, version, capacities or size do not fit
  */
-export function openRegion(memory: SharedArrayBuffer): Region {
+export function openRegion(memory: SharedArrayBuffer): Region<SharedArrayBuffer> {
+  checkShared(memory);
+  return checked(memory, viewsOf);
+}
+
+/** The same for one that this process has mapped. @throws LayoutError as openRegion */
+export function openMapped(memory: ArrayBuffer): Region<ArrayBuffer> {
   return checked(memory, viewsOf);
 }
 
@@ -155,26 +172,30 @@ export function openRegion(memory: SharedArrayBuffer): Region {
  * @throws as openRegion
  */
 export function openLane(memory: SharedArrayBuffer): LaneMemory {
+  checkShared(memory);
   return checked(memory, bytesOf).lanes[0];
 }
 
 type ByteViews = Pick<Views, 'words' | 'bytes'>;
 
-function bytesOf(memory: SharedArrayBuffer): ByteViews {
+/** What came as a region from another thread: is it memory that both look at? */
+function checkShared(memory: unknown): void {
+  checkSharedMemory('open a region');
+  if (isSharedMemory(memory)) return;
+  throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
+}
+
+function bytesOf(memory: CommonMemory): ByteViews {
   return {
     words: new Int32Array(memory, 0, memory.byteLength >>> 2),
     bytes: new Uint8Array(memory, 0, memory.byteLength),
   };
 }
 
-function checked<V extends ByteViews>(
-  memory: SharedArrayBuffer,
-  view: (memory: SharedArrayBuffer) => V,
-): Omit<Region, 'views'> & { readonly views: V } {
-  checkSharedMemory('open a region');
-  if (!(memory instanceof SharedArrayBuffer)) {
-    throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
-  }
+function checked<M extends CommonMemory, V extends ByteViews>(
+  memory: M,
+  view: (memory: M) => V,
+): Omit<Region<M>, 'views'> & { readonly views: V } {
   if (memory.byteLength < layout.DATA * 4) {
     throw new LayoutError(`Cannot open a region of ${memory.byteLength} bytes: the header alone takes 1024`, {
       length: memory.byteLength,
@@ -192,7 +213,7 @@ function checked<V extends ByteViews>(
   const version = Atomics.load(words, layout.VERSION);
   if (version !== layout.LAYOUT_VERSION) {
     throw new LayoutError(
-      `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release in both threads`,
+      `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release at both ends`,
       { value: version, limit: layout.LAYOUT_VERSION },
     );
   }

@@ -15,8 +15,8 @@ import {
 import { allocateRegion, type Region } from '../memory/region.ts';
 import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
 import { agentLinks } from '../transport/thread/agent-links.ts';
+import { watchHandle } from '../transport/thread/dropped-handles.ts';
 import { Invitation } from '../transport/thread/invitation.ts';
-import { watchHandle } from '../transport/thread/remains.ts';
 import { ThreadLink } from '../transport/thread/thread-link.ts';
 import { ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
@@ -50,7 +50,7 @@ const WATCH_ANYBODY: Watch = {
 /** A channel's end that stays in the thread that makes it, and what goes with the handle of the other one. */
 export interface Made extends Opened {
   readonly remote: Remote;
-  readonly region: Region;
+  readonly region: Region<SharedArrayBuffer>;
 }
 
 /** @param peerLife the page that will speak for the life of the thread that gets the handle, if there is one */

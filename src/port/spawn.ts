@@ -148,7 +148,7 @@ function tellTerminate(worker: unknown, life: SharedArrayBuffer): void {
 }
 
 /** Where the bootstrap finds what it has to say of a thread that never opened its end. */
-function endWordsOf(region: Region, page: SharedArrayBuffer): EndWords {
+function endWordsOf(region: Region<SharedArrayBuffer>, page: SharedArrayBuffer): EndWords {
   return {
     memory: region.memory,
     page,

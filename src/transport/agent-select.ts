@@ -51,7 +51,7 @@ class Lives implements Lookout {
   }
 }
 
-class AgentSelect implements SelectPlace {
+export class AgentSelect implements SelectPlace {
   kept: object | undefined;
   readonly #agent: OwnAgent;
   readonly #selector: Selector;

@@ -1,5 +1,5 @@
 // The native ways of one end of a channel: the ports that came with its handle, and the link of its two threads once both
-// have said that they know it (joining.ts). Leads to no port: see remains.ts.
+// have said that they know it (joining.ts). Leads to no port: see transport/remains.ts.
 //
 // How a side is woken. Each announcement says how (wait/signal.ts). A side announces ABOVE only once the other one has said
 // that it knows the link, with SEAT stored before. One that sleeps on its own is rung by its old ports until SEAT says

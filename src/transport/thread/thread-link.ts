@@ -6,7 +6,7 @@
 //
 // A link begins with one channel, which its native ports came with (its FOUNDER). Once both threads have said that they know
 // it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
-// of one: see remains.ts.
+// of one: see transport/remains.ts.
 import { platform } from '#platform';
 import { SIDE_VALUES_MAX } from '../../limits.ts';
 import { LINK_PAGE_BYTES } from '../../link/layout.ts';

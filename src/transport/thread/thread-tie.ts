@@ -4,6 +4,7 @@ import type { SideWords } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { agentSelect } from '../agent-select.ts';
+import { Remains } from '../remains.ts';
 import type { Tie, TieEvents, Together } from '../ring/tie.ts';
 import type { SelectPlace } from '../transport.ts';
 import type { AgentLinks } from './agent-links.ts';
@@ -13,7 +14,6 @@ import { NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
 import { NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
-import { Remains } from './remains.ts';
 import type { ThreadLink } from './thread-link.ts';
 
 /** Waited for together with others. */

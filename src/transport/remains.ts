@@ -1,23 +1,17 @@
 // What stays of an end when nobody holds its port any more, and who holds a port that nobody else does.
 //
 // A port that is dropped without close() is garbage like any other object, and its peer is told: `dropped`. So nothing
-// that lives as long as the thread may lead to a port: not the listeners of its native ports, not a pending wait, not
+// that lives as long as the thread may lead to a port: not the listeners of native ports or sockets, not a pending wait, not
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
-import { platform } from '#platform';
-import { EndTeller } from '../../lane/end-teller.ts';
-import { claimSide, type Remote } from '../../memory/handshake.ts';
-import * as layout from '../../memory/layout.ts';
-import type { CloseReason } from '../../outcome.ts';
-import type { ThreadEnd } from '../../platform/contract.ts';
-import { sharedParking } from '../../wait/parking.ts';
-import type { Staying } from '../ring/tie.ts';
-import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
-import type { Invitation } from './invitation.ts';
+import type { EndTeller } from '../lane/end-teller.ts';
+import type { CloseReason } from '../outcome.ts';
+import type { ThreadEnd } from '../platform/contract.ts';
+import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
 
-export class Remains implements Staying {
+export class Remains {
   readonly #teller: EndTeller;
   #living: WeakRef<{ endThread(how: ThreadEnd): void }> | undefined;
   #kept: object | undefined;
@@ -58,28 +52,4 @@ export class Remains implements Staying {
     this.over();
     this.#teller.closeLines();
   }
-}
-
-/** A handle that this thread made, as far as it can be told of when it is garbage. */
-interface DroppedHandle {
-  readonly words: Int32Array;
-  readonly end: 0 | 1;
-  readonly invitation: Invitation;
-}
-
-const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, invitation }) => {
-  // Handed on, or attached here: it is somebody else's.
-  const natives = invitation.takeBack();
-  if (natives === undefined || !claimSide(words, end, 2)) return;
-  const teller = EndTeller.of(words, end, natives, sharedParking(platform.asyncPark));
-  teller.tell('dropped', 0);
-  teller.closeLines();
-});
-
-/** Tells the other end when a handle that this thread made is garbage before it was handed over or attached. */
-export function watchHandle(remote: Remote, invitation: Invitation): Remote {
-  const { end, memory, texts } = remote;
-  // Copies of the handle share its `texts`, and its transfer list keeps them: one of the three is enough to hand it over.
-  droppedHandles.register(texts, { words: new Int32Array(memory, 0, layout.DATA), end, invitation });
-  return remote;
 }
