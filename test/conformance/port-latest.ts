@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, DataCloneError, EMPTY, type Port, UsageError } from '../../src/index.ts';
 import { turn, within } from '../kit/watchdog.ts';
-import { type PortWorld, saysLengths } from './port.ts';
+import { only, type PortWorld, saysLengths } from './port.ts';
 
 const LATEST = { overflow: 'latest', capacityBytes: 1024 } as const;
 
@@ -14,9 +14,11 @@ function drain(port: Port): unknown[] {
   return values;
 }
 
-export function portLatest({ name, pair, far }: PortWorld): void {
-  const latest = (what: string, body: (a: Port, b: Port) => unknown, options = {}): void => {
-    test(`${name}: latest: ${what}`, async () => {
+export function portLatest({ name, pair, far, threads, moves }: PortWorld): void {
+  const inThreads = only(threads);
+  const withMoves = only(moves);
+  const latest = (what: string, body: (a: Port, b: Port) => unknown, options = {}, on = test): void => {
+    on(`${name}: latest: ${what}`, async () => {
       const { a, b } = pair({ ...LATEST, ...options });
       try {
         await body(a, b);
@@ -28,52 +30,58 @@ export function portLatest({ name, pair, far }: PortWorld): void {
   };
 
   for (const capacityBytes of [1024, 262_144]) {
-    test(`${name}: latest: a sender that never gives its event loop a turn has its newest read, ${capacityBytes} bytes`, async () => {
-      const { port, thread } = far(
-        (stage) => {
-          const port = stage.port();
-          for (let i = 0; i < 20_000; i++) port.postMessage({ i });
-          stage.gates.open(0);
-          stage.compute(1);
-          port.postMessage('newer');
-          stage.gates.open(2);
-          stage.compute(3);
-          return port.stats().dropped;
-        },
-        { ...LATEST, capacityBytes },
-      );
-      await thread.gates.passAsync(0);
-      assert.deepEqual(drain(port), [{ i: 19_999 }]);
-      thread.gates.open(1);
-      await thread.gates.passAsync(2);
-      assert.deepEqual(drain(port), ['newer']);
-      thread.gates.open(3);
-      assert.equal(await thread.done(), 19_999);
-      assert.equal(port.stats().received, 2);
-      port.close();
-    });
+    inThreads(
+      `${name}: latest: a sender that never gives its event loop a turn has its newest read, ${capacityBytes} bytes`,
+      async () => {
+        const { port, thread } = far(
+          (stage) => {
+            const port = stage.port();
+            for (let i = 0; i < 20_000; i++) port.postMessage({ i });
+            stage.gates.open(0);
+            stage.compute(1);
+            port.postMessage('newer');
+            stage.gates.open(2);
+            stage.compute(3);
+            return port.stats().dropped;
+          },
+          { ...LATEST, capacityBytes },
+        );
+        await thread.gates.passAsync(0);
+        assert.deepEqual(drain(port), [{ i: 19_999 }]);
+        thread.gates.open(1);
+        await thread.gates.passAsync(2);
+        assert.deepEqual(drain(port), ['newer']);
+        thread.gates.open(3);
+        assert.equal(await thread.done(), 19_999);
+        assert.equal(port.stats().received, 2);
+        port.close();
+      },
+    );
   }
 
-  test(`${name}: latest: blocking reads see some, in order, the newest before the end, and as many as were not dropped`, async () => {
-    const { port, thread } = far((stage) => {
-      const port = stage.port();
-      for (let i = 0; i < 5000; i++) port.postMessage(i % 3 === 0 ? { i } : i);
+  inThreads(
+    `${name}: latest: blocking reads see some, in order, the newest before the end, and as many as were not dropped`,
+    async () => {
+      const { port, thread } = far((stage) => {
+        const port = stage.port();
+        for (let i = 0; i < 5000; i++) port.postMessage(i % 3 === 0 ? { i } : i);
+        port.close();
+        const { sent, dropped } = port.stats();
+        return [sent, dropped];
+      }, LATEST);
+      const read: number[] = [];
+      for (const value of port.blocking())
+        read.push(typeof value === 'object' ? (value as { i: number }).i : (value as number));
+      const [sent, dropped] = (await thread.done()) as [number, number];
+      assert.equal(read.at(-1), 4999);
+      assert.ok(read.every((value, i) => i === 0 || value > (read[i - 1] as number)));
+      assert.deepEqual([sent, sent + dropped, port.stats().received], [read.length, 5000, read.length]);
       port.close();
-      const { sent, dropped } = port.stats();
-      return [sent, dropped];
-    }, LATEST);
-    const read: number[] = [];
-    for (const value of port.blocking())
-      read.push(typeof value === 'object' ? (value as { i: number }).i : (value as number));
-    const [sent, dropped] = (await thread.done()) as [number, number];
-    assert.equal(read.at(-1), 4999);
-    assert.ok(read.every((value, i) => i === 0 || value > (read[i - 1] as number)));
-    assert.deepEqual([sent, sent + dropped, port.stats().received], [read.length, 5000, read.length]);
-    port.close();
-  });
+    },
+  );
 
   for (const how of ['listener', 'receiveAsync'] as const) {
-    test(`${name}: latest: the event loop (${how}) sees some, in order, and the newest`, async () => {
+    inThreads(`${name}: latest: the event loop (${how}) sees some, in order, and the newest`, async () => {
       const { port, thread } = far((stage) => {
         const port = stage.port();
         for (let i = 0; i <= 3000; i++) {
@@ -262,7 +270,7 @@ export function portLatest({ name, pair, far }: PortWorld): void {
     { maxMessageBytes: 2_000_000 },
   );
 
-  test(`${name}: latest: a reader samples a stream of short and long messages, each of them whole`, async () => {
+  inThreads(`${name}: latest: a reader samples a stream of short and long messages, each of them whole`, async () => {
     const { port, thread } = far(
       (stage) => {
         const port = stage.port();
@@ -298,70 +306,85 @@ export function portLatest({ name, pair, far }: PortWorld): void {
     assert.equal(b.receive(), CLOSED);
   });
 
-  latest('what is moved arrives with the newest; what was replaced is gone', (a, b) => {
-    const buffers = Array.from({ length: 10 }, (_, i) => new Uint8Array([i]).buffer);
-    for (const buffer of buffers) a.postMessage(buffer, [buffer]);
-    assert.ok(
-      buffers.every(({ byteLength }) => byteLength === 0),
-      'they have moved at once',
-    );
-    assert.deepEqual(drain(b), [new Uint8Array([9]).buffer]);
-    assert.equal(a.stats().dropped, 9);
-  });
+  latest(
+    'what is moved arrives with the newest; what was replaced is gone',
+    (a, b) => {
+      const buffers = Array.from({ length: 10 }, (_, i) => new Uint8Array([i]).buffer);
+      for (const buffer of buffers) a.postMessage(buffer, [buffer]);
+      assert.ok(
+        buffers.every(({ byteLength }) => byteLength === 0),
+        'they have moved at once',
+      );
+      assert.deepEqual(drain(b), [new Uint8Array([9]).buffer]);
+      assert.equal(a.stats().dropped, 9);
+    },
+    {},
+    withMoves,
+  );
 
-  latest('what only the native clone carries is replaced like the rest, inside cork too', (a, b) => {
-    // Too deep for the codec.
-    const deep = (what: unknown): unknown => {
-      let value = what;
-      for (let i = 0; i < 700; i++) value = [value];
-      return value;
-    };
-    const innermost = (value: unknown): unknown => {
-      let inside = value;
-      while (Array.isArray(inside)) inside = inside[0];
-      return inside;
-    };
-    a.postMessage('replaced');
-    a.postMessage(deep(1));
-    a.postMessage(deep(2));
-    assert.deepEqual(drain(b).map(innermost), [2]);
-    a.cork(() => {
-      a.postMessage(deep(3));
+  latest(
+    'what only the native clone carries is replaced like the rest, inside cork too',
+    (a, b) => {
+      // Too deep for the codec.
+      const deep = (what: unknown): unknown => {
+        let value = what;
+        for (let i = 0; i < 700; i++) value = [value];
+        return value;
+      };
+      const innermost = (value: unknown): unknown => {
+        let inside = value;
+        while (Array.isArray(inside)) inside = inside[0];
+        return inside;
+      };
       a.postMessage('replaced');
-      a.postMessage(deep(4));
-    });
-    assert.deepEqual(drain(b).map(innermost), [4]);
-    assert.equal(a.stats().dropped, 4);
-  });
+      a.postMessage(deep(1));
+      a.postMessage(deep(2));
+      assert.deepEqual(drain(b).map(innermost), [2]);
+      a.cork(() => {
+        a.postMessage(deep(3));
+        a.postMessage('replaced');
+        a.postMessage(deep(4));
+      });
+      assert.deepEqual(drain(b).map(innermost), [4]);
+      assert.equal(a.stats().dropped, 4);
+    },
+    {},
+    withMoves,
+  );
 
-  latest('a long series of replaced moves keeps 256 of them and then one, until the reader looks', async (a, b) => {
-    const move = (i: number): void => {
-      const buffer = new Int32Array([i]).buffer;
-      a.postMessage(buffer, [buffer]);
-    };
-    const read = (): unknown[] =>
-      drain(b).map((value) => (value instanceof ArrayBuffer ? new Int32Array(value)[0] : value));
-    for (let i = 0; i < 1000; i++) move(i);
-    assert.deepEqual(read(), [255], 'those that were let into the slots');
-    assert.equal(new Int32Array((await within('the newest', b.receiveAsync())) as ArrayBuffer)[0], 999);
-    // Replaced by messages that need no side channel: their values are let go too, and leave room.
-    for (let round = 0; round < 5; round++) {
-      for (let i = 0; i < 200; i++) move(i);
-      a.postMessage(`round ${round}`);
-      assert.deepEqual(read(), [`round ${round}`]);
-    }
-    for (let i = 0; i < 300; i++) move(i);
-    a.postMessage('instead of the one that waits');
-    assert.deepEqual(read(), ['instead of the one that waits']);
-    assert.equal(a.stats().outboxBytes, 0);
-    for (let i = 0; i < 300; i++) move(i);
-    a.close();
-    assert.deepEqual(read(), [255, 299], 'and at the end');
-    const { sent, dropped } = a.stats();
-    assert.equal(sent + dropped, 1000 + 5 * 201 + 301 + 299);
-  });
+  latest(
+    'a long series of replaced moves keeps 256 of them and then one, until the reader looks',
+    async (a, b) => {
+      const move = (i: number): void => {
+        const buffer = new Int32Array([i]).buffer;
+        a.postMessage(buffer, [buffer]);
+      };
+      const read = (): unknown[] =>
+        drain(b).map((value) => (value instanceof ArrayBuffer ? new Int32Array(value)[0] : value));
+      for (let i = 0; i < 1000; i++) move(i);
+      assert.deepEqual(read(), [255], 'those that were let into the slots');
+      assert.equal(new Int32Array((await within('the newest', b.receiveAsync())) as ArrayBuffer)[0], 999);
+      // Replaced by messages that need no side channel: their values are let go too, and leave room.
+      for (let round = 0; round < 5; round++) {
+        for (let i = 0; i < 200; i++) move(i);
+        a.postMessage(`round ${round}`);
+        assert.deepEqual(read(), [`round ${round}`]);
+      }
+      for (let i = 0; i < 300; i++) move(i);
+      a.postMessage('instead of the one that waits');
+      assert.deepEqual(read(), ['instead of the one that waits']);
+      assert.equal(a.stats().outboxBytes, 0);
+      for (let i = 0; i < 300; i++) move(i);
+      a.close();
+      assert.deepEqual(read(), [255, 299], 'and at the end');
+      const { sent, dropped } = a.stats();
+      assert.equal(sent + dropped, 1000 + 5 * 201 + 301 + 299);
+    },
+    {},
+    withMoves,
+  );
 
-  test(`${name}: latest: a value in the outbox follows while its sender is blocked, inside cork too`, () => {
+  withMoves(`${name}: latest: a value in the outbox follows while its sender is blocked, inside cork too`, () => {
     for (const corked of [false, true]) {
       const { a, b } = pair(LATEST);
       const body = (): void => {

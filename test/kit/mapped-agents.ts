@@ -1,0 +1,234 @@
+// Two agents as two processes are to each other, both here: what they have in common is memory that each has mapped (plain
+// ArrayBuffers: Atomics.wait throws there, and a notify wakes nobody), a control socket that hands memory over as descriptors are
+// handed over, and a bell each, which ends a poll() or a turn of the event loop. Whatever a transport between processes is to be
+// made of is made here of that, with the parts of src/ as they are.
+import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
+import { type AgentLink, OwnAgent } from '../../src/link/own-agent.ts';
+import { Resting } from '../../src/link/resting.ts';
+import type { CloseReason } from '../../src/outcome.ts';
+import { AgentSelect } from '../../src/transport/agent-select.ts';
+import { DoorbellWait } from '../../src/wait/async.ts';
+import type { ParkPlace } from '../../src/wait/park-place.ts';
+import type { Parking } from '../../src/wait/parking.ts';
+import { DOORBELL } from '../../src/wait/signal.ts';
+import { MappedPlace } from './mapped-place.ts';
+import type { Random } from './prng.ts';
+
+const still = new Int32Array(new SharedArrayBuffer(4));
+
+/** As with a futex: the word itself where a thread blocks, a bell where an event loop rests. */
+export const MAPPED: Parking = {
+  place: (words, index) => new MappedPlace(index, words),
+  onLoop: (place, sleeps) => new DoorbellWait(place, sleeps),
+};
+
+/** Later, on the event loop: in a microtask or in a turn of its own. Keeps no process alive. */
+function soon(random: Random, task: () => void): void {
+  if (random.int(0, 1) === 0) queueMicrotask(task);
+  else (setTimeout(task, 0) as { unref?(): void }).unref?.();
+}
+
+/** As an eventfd: rings add up until somebody takes them. */
+export class Bell {
+  /** Rings that found it silent. */
+  rings = 0;
+  readonly #random: Random;
+  #heard: () => void = () => {};
+  #rung = false;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+  ring(): void {
+    if (this.#rung) return;
+    this.#rung = true;
+    this.rings++;
+    soon(this.#random, () => {
+      if (this.take()) this.#heard();
+    });
+  }
+  take(): boolean {
+    const was = this.#rung;
+    this.#rung = false;
+    return was;
+  }
+  /** Told by the event loop. */
+  watch(heard: () => void): void {
+    this.#heard = heard;
+  }
+}
+
+/** A thread that waits for descriptors: nobody's notify ends that. */
+export class PollPlace implements ParkPlace {
+  readonly blocks: number = DOORBELL;
+  readonly sliceMsMax = 50;
+  readonly words: Int32Array;
+  readonly index: number;
+  readonly #bell: Bell;
+  /** What the other agent does as soon as this thread sleeps: nothing else runs here then. */
+  meanwhile: () => void = () => {};
+
+  constructor(words: Int32Array, index: number, bell: Bell) {
+    this.words = words;
+    this.index = index;
+    this.#bell = bell;
+  }
+  sleep(_: number, timeoutMs: number): boolean {
+    const { meanwhile } = this;
+    this.meanwhile = () => {};
+    meanwhile();
+    const end = performance.now() + timeoutMs;
+    while (!this.#bell.take()) {
+      if (performance.now() >= end) return false;
+      Atomics.wait(still, 0, 0, 0.5);
+    }
+    return true;
+  }
+  wake(): void {}
+}
+
+/** What goes over the control socket: for which channel, and what. Memory in it arrives mapped. */
+export interface Said {
+  readonly address: number;
+  readonly left?: readonly (readonly [tag: number, payload: Uint8Array])[];
+  readonly memory?: { readonly number: number; readonly slot: number; readonly memory: ArrayBuffer };
+}
+
+class SocketEnd {
+  readonly #random: Random;
+  readonly #late: boolean;
+  #other!: SocketEnd;
+  #heard: () => void = () => {};
+  /** On the way, and what a read without the event loop finds. */
+  readonly #under: Said[] = [];
+  readonly #readable: Said[] = [];
+  #due = false;
+  #closed = false;
+
+  /** @param late nothing can be read but by the event loop */
+  constructor(random: Random, late: boolean) {
+    this.#random = random;
+    this.#late = late;
+  }
+  static pair(random: Random, late: boolean): readonly [SocketEnd, SocketEnd] {
+    const [one, other] = [new SocketEnd(random, late), new SocketEnd(random, late)];
+    one.#other = other;
+    other.#other = one;
+    return [one, other];
+  }
+  send(said: Said): void {
+    if (this.#closed || this.#other.#closed) return;
+    this.#other.#under.push(said);
+    this.#other.#wake();
+  }
+  take(): Said | undefined {
+    return this.#readable.shift() ?? (this.#late ? undefined : this.#under.shift());
+  }
+  /** Whether the other end is closed, and everything it said was taken. */
+  get hungUp(): boolean {
+    return this.#other.#closed && this.#under.length === 0 && this.#readable.length === 0;
+  }
+  watch(heard: () => void): void {
+    this.#heard = heard;
+  }
+  close(): void {
+    this.#closed = true;
+    this.#other.#wake();
+  }
+  #wake(): void {
+    if (this.#due) return;
+    this.#due = true;
+    soon(this.#random, () => {
+      this.#due = false;
+      this.#readable.push(...this.#under.splice(0));
+      this.#heard();
+    });
+  }
+}
+
+/** One end of a channel, as its link knows it. Leads to no port. */
+export interface Member {
+  accept(said: Said): void;
+  arrived(): void;
+  gone(how: CloseReason): void;
+}
+
+/** One agent, with its link to the other one. */
+export class MappedAgent implements AgentLink {
+  readonly select: AgentSelect;
+  /** Where it sleeps for all its links. */
+  readonly polls: PollPlace;
+  readonly bell: Bell;
+  readonly late: boolean;
+  readonly resting: Resting;
+  /** Bytes of memory handed over. */
+  lent = 0;
+  /** Channels that want the process to live. */
+  held = 0;
+  readonly #socket: SocketEnd;
+  readonly #members = new Map<number, Member>();
+  #gone: CloseReason | undefined;
+
+  constructor(side: 0 | 1, page: ArrayBuffer, bells: readonly [Bell, Bell], socket: SocketEnd, late: boolean) {
+    this.bell = bells[side];
+    this.late = late;
+    let polls!: PollPlace;
+    const own = new OwnAgent((words, index) => {
+      polls = new PollPlace(words, index, this.bell);
+      return polls;
+    });
+    this.polls = polls;
+    this.select = new AgentSelect(own);
+    this.#socket = socket;
+    const ring = (): void => bells[side === 0 ? 1 : 0].ring();
+    this.resting = new Resting(new Int32Array(page), side, MAPPED, { doorbell: ring, agent: ring });
+    this.bell.watch(() => this.resting.rung());
+    socket.watch(() => {
+      this.pull();
+      for (const member of [...this.#members.values()]) member.arrived();
+    });
+    own.add(this);
+  }
+
+  get end(): Resting['end'] {
+    return this.resting.end;
+  }
+  rest(): void {
+    this.resting.rest();
+  }
+  peerGone(): CloseReason | undefined {
+    this.pull();
+    return this.#gone;
+  }
+  /** Takes what has come over the socket, with the event loop or without. */
+  pull(): void {
+    for (let said = this.#socket.take(); said !== undefined; said = this.#socket.take()) {
+      this.#members.get(said.address)?.accept(said);
+    }
+    if (!this.#socket.hungUp || this.#gone !== undefined) return;
+    this.#gone = 'terminated';
+    for (const member of [...this.#members.values()]) member.gone(this.#gone);
+  }
+  say(said: Said): void {
+    this.lent += said.memory?.memory.byteLength ?? 0;
+    this.#socket.send(said);
+  }
+  enter(address: number, member: Member): void {
+    this.#members.set(address, member);
+  }
+  leave(address: number): void {
+    this.#members.delete(address);
+  }
+  /** It is gone without a word, as after SIGKILL. */
+  kill(): void {
+    this.#members.clear();
+    this.#socket.close();
+  }
+}
+
+export function mappedAgents(random: Random, late: boolean): readonly [MappedAgent, MappedAgent] {
+  const page = new ArrayBuffer(LINK_PAGE_BYTES);
+  const bells = [new Bell(random), new Bell(random)] as const;
+  const sockets = SocketEnd.pair(random, late);
+  return [new MappedAgent(0, page, bells, sockets[0], late), new MappedAgent(1, page, bells, sockets[1], late)];
+}
