@@ -13,6 +13,8 @@ export const ERROR_CODES = {
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
   // ClosedError: stop.
   ERR_CLOSED: 'this end was closed, or its peer is gone',
+  // RefusedError: ask for something else, or later.
+  ERR_REFUSED: 'the other side does not take this channel',
   // CodecError: this value only.
   ERR_DATA_CLONE: 'the value, or a part of it, cannot be cloned',
   ERR_DECODE: 'a payload could not be decoded',
@@ -73,6 +75,14 @@ export class ClosedError extends MillraceError {
     super('ERR_CLOSED', message, cause === undefined ? { reason } : { reason, cause });
   }
 }
+/**
+ * Ask for something else, or later: the other side does not take this channel. `refusal` is the code that it gave, `text` what it
+ * said to it. Found as `port.error`, and as the `cause` of ClosedErrors.
+ */
+export class RefusedError extends MillraceError {
+  declare readonly refusal: number;
+  declare readonly text: string;
+}
 /** This one value: the channel goes on. */
 export class CodecError extends MillraceError {}
 /**
@@ -107,6 +117,7 @@ export class TimeoutError extends MillraceError {
 named(MillraceError, 'MillraceError');
 named(UsageError, 'UsageError');
 named(ClosedError, 'ClosedError');
+named(RefusedError, 'RefusedError');
 named(CodecError, 'CodecError');
 named(DataCloneError, 'DataCloneError');
 named(LayoutError, 'LayoutError');

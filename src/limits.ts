@@ -170,15 +170,25 @@ export const KNOWN_TEXTS_ALIKE_MAX: number = 4;
 
 // ---- byte streams -----------------------------------------------------------------------------------------------
 
-/** Bytes of records that a side takes on each channel of a connection before it acknowledges any: its credit at the start. */
+/** Bytes of records that a side takes on a channel before it acknowledges any: the credit that it gives at the start. */
 export const STREAM_WINDOW_DEFAULT: number = 256 * 1024;
 /** Below it the parts of a large message would be shorter than their headers are worth. */
 export const STREAM_WINDOW_MIN: number = 1024;
-/** Bytes of credit that a peer may give: who believed more would keep as much memory for one frame. */
+/** Bytes of credit that a peer may give: a frame of records has a length that can be checked before any of them has come. */
 export const STREAM_WINDOW_MAX: number = 16 * 1024 * 1024;
 /** Bytes of records in one frame: no more than the largest credit. */
 export const STREAM_FRAME_BYTES_MAX: number = STREAM_WINDOW_MAX;
 /** Channels that a peer may have open on one connection: each costs some objects before anything goes over it. */
 export const STREAM_CHANNELS_MAX: number = 65_536;
+/** Of these, channels that nobody here has accepted yet: a name and some words each, which a peer can have us keep for nothing. */
+export const STREAM_WAITING_MAX: number = 1024;
+/** Bytes of a channel's name, in UTF-8: a path or two; all names that wait are a quarter of a MiB. */
+export const STREAM_NAME_BYTES_MAX: number = 256;
+/** Bytes of the text with which a side says why it refuses, resets or leaves: a sentence, for people. */
+export const STREAM_TEXT_BYTES_MAX: number = 256;
+/** Bytes of a greeting that this version does not know, of a frame that may be passed over: room for what comes later. */
+export const STREAM_UNKNOWN_BYTES_MAX: number = 256;
 /** Bytes of the first memory for what has arrived; doubled as the credit is used. */
 export const STREAM_MEMORY_FIRST: number = 1024;
+/** Bytes of a message in parts that are had on the word of its first part; beyond, memory is had as parts really come. */
+export const STREAM_JOIN_FIRST: number = 1024 * 1024;

@@ -102,16 +102,24 @@ if (documents.includes('docs/protocol/memory-layout.md')) {
 
 test('docs/protocol/stream.md lists every frame with its body, every code of RESET, and the numbers of the greeting', () => {
   const text = read('docs/protocol/stream.md');
-  const rows = [...text.matchAll(/^\| (\d+) \| ([A-Z]+) \| [^|]+ \| (?:(\d+)|whole records)/gm)];
+  const rows = [...text.matchAll(/^\| (\d+) \| ([A-Z]+) \| [^|]+ \| (?:(\d+)( and)?|whole records)/gm)];
   const types = Object.fromEntries(rows.map(([, type, name]) => [name, Number(type)]));
   const bodies = Object.fromEntries(
     rows.filter(([, , , words]) => words).map(([, type, , words]) => [type, 4 * Number(words)]),
   );
-  const { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG } = frames;
-  assert.deepEqual(types, { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG });
+  const { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG, GOODBYE } = frames;
+  assert.deepEqual(types, { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG, GOODBYE });
   assert.deepEqual(bodies, frames.BODY_BYTES);
-  const codes = [...text.slice(text.indexOf('| CODE')).matchAll(/^\| (\d) \|/gm)].map(([, code]) => Number(code));
-  assert.deepEqual(codes, [frames.CODE_DAMAGE, frames.CODE_VERSION, frames.CODE_REFUSED]);
+  const longer = rows.filter(([, , , , and]) => and).map(([, type]) => type);
+  assert.deepEqual(longer, Object.keys(frames.BEHIND_BYTES_MAX));
+  const codes = [...text.slice(text.indexOf('| CODE')).matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+  const known = Object.entries(frames).flatMap(([name, code]) => (name.startsWith('CODE_') ? [code as number] : []));
+  assert.deepEqual(
+    [...codes, frames.CODE_OWN],
+    known.sort((a, b) => a - b),
+  );
+  for (const bytes of Object.values(frames.BEHIND_BYTES_MAX)) assert.ok(text.includes(`${bytes} bytes`));
+  assert.ok(text.includes(`From ${frames.CODE_OWN} on`));
   assert.ok(
     text.includes(`0x${frames.STREAM_MAGIC.toString(16)}`) && text.includes(`VERSION ${frames.STREAM_VERSION} `),
   );

@@ -44,14 +44,41 @@ export interface TransportEvents {
   failed(error: unknown): void;
 }
 
+/** How the peer's process ended, once that is known. */
+export interface ExitStatus {
+  readonly code: number | undefined;
+  readonly signal: string | undefined;
+}
+
+/** By what a channel goes, where there was a choice. */
+export interface Way {
+  readonly name: string;
+  /** Why it is no better one. */
+  readonly why?: string | undefined;
+}
+
+/** What stands behind the channels of one connection to one peer: they end with it. */
+export interface Link {
+  /** Why it is over; `undefined` while it is open. */
+  readonly ended: CloseReason | undefined;
+  /** What it ended of, where that is known. */
+  readonly error: unknown;
+  /** Ends it, and with it all its channels; with `drain` when the peer has taken what they had accepted. */
+  close(options?: { drain?: boolean; reason?: CloseReason }): void;
+}
+
 /** What is asked of a transport now and then. */
 export interface Snapshot {
   /** Whether a thread has the other end yet. */
   readonly attached: boolean;
   /** Whether it was this side that ended: its user, its thread, or because it found damage. */
   readonly endedHere: boolean;
-  /** What the peer's thread died of, where that is known. */
+  /** What the peer's thread died of, or what else the channel ended of over there, where that is known. */
   readonly error: unknown;
+  /** Not between threads. */
+  readonly exit?: ExitStatus | undefined;
+  /** Not where there is only one. */
+  readonly way?: Way | undefined;
   /** Reads the counters, those of the peer's half as they happen to be. */
   stats(): Stats;
 }
@@ -124,6 +151,8 @@ export interface Transport {
   /** Not where nothing tells a blocked thread which of several ends has something; `'later'` before the channel is there. */
   readonly selecting?: Selecting | 'later' | undefined;
   readonly interrupts?: Interrupts | undefined;
+  /** Where further channels to the same peer come from. Not between threads: a channel is made before anybody knows its peer. */
+  readonly link?: Link | undefined;
   /** Keeps the process alive, or lets it go. */
   hold(held: boolean): void;
   /**

@@ -2,97 +2,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, LayoutError } from '../../src/index.ts';
-import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX, STREAM_WINDOW_MAX } from '../../src/limits.ts';
-import { Port } from '../../src/port/port.ts';
-import type { StreamChannel } from '../../src/transport/stream/channel.ts';
+import { KNOWN_TEXTS_MAX, STREAM_WINDOW_MAX } from '../../src/limits.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
-import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
-import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
-import { endOptions, streamPair } from '../kit/stream-pair.ts';
+import type { Opening } from '../../src/transport/stream/opening.ts';
+import {
+  acceptFrame,
+  chunk,
+  type Frame,
+  HELLO,
+  openFrame,
+  RECORD,
+  StreamBench,
+  TERMS,
+  WINDOW,
+} from '../kit/stream-bench.ts';
+import { streamPair } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
-
-const WINDOW = 1024;
-const HELLO = [frames.STREAM_MAGIC, 1, 1, WINDOW, 4096, 100, 0, 0];
-/** A record of eight bytes of payload that says it is one of kind bytes. */
-const RECORD = [8, 1, 0, 0];
-
-/** Our side of a connection, a peer of which nothing is true but what the test says, and the frames that reached it. */
-class Bench {
-  readonly heard: string[] = [];
-  readonly channels: StreamChannel[] = [];
-  readonly connection: StreamConnection;
-  over: [string, string | undefined] | undefined;
-  streamEnded = false;
-  readonly #reader: FrameReader;
-
-  constructor(greeting: readonly number[] | null = HELLO, options: { channelsMax?: number } = {}) {
-    let channel = 0;
-    let data = '';
-    this.#reader = new FrameReader({
-      control: (type, number, words) => void this.heard.push(`${type} ${number}: ${words.join(' ')}`.trim()),
-      dataBegins: (number) => {
-        channel = number;
-        data = '';
-      },
-      data: (_, start, end) => {
-        data += ` ${end - start}`;
-      },
-      dataEnds: () => void this.heard.push(`${frames.DATA} ${channel}:${data}`),
-    });
-    this.connection = new StreamConnection(
-      {
-        write: (bytes) => this.#reader.feed(bytes),
-        end: () => {
-          this.streamEnded = true;
-        },
-        hold: () => {},
-      },
-      { initiator: true, windowBytes: WINDOW, maxMessageBytes: 4096, ...options },
-      {
-        opened: (channel) => void this.channels.push(channel),
-        ended: (reason, error) => {
-          this.over = [reason, error?.message];
-        },
-      },
-    );
-    this.heard.splice(0);
-    if (greeting !== null) this.say(frames.HELLO, 0, ...greeting);
-  }
-
-  say(type: number, channel: number, ...body: number[]): void {
-    this.connection.received(new Uint8Array(Int32Array.of(body.length * 4, type | (channel << 8), ...body).buffer));
-  }
-  /** A port over a channel that we open, and what opening it said. */
-  port(): { port: Port; channel: StreamChannel } {
-    const channel = this.connection.open();
-    return { port: this.portOver(channel), channel };
-  }
-  portOver(channel: StreamChannel): Port {
-    return new Port((events) => new StreamTransport(this.connection, channel, endOptions({}), events));
-  }
-}
 
 test('what a side says first: its greeting, whole', () => {
   const bytes: number[] = [];
   new StreamConnection(
     { write: (chunk) => void bytes.push(...chunk), end: () => {}, hold: () => {} },
-    { initiator: false, windowBytes: 3000, maxMessageBytes: 5000, channelsMax: 7 },
+    { initiator: false, maxMessageBytes: 5000, channelsMax: 7, textBytesMax: 9000 },
     { opened: () => {}, ended: () => {} },
   );
   assert.deepEqual(
     [...new Int32Array(Uint8Array.from(bytes).buffer)],
-    [32, 1, 0x5343524d, 1, 1, 4096, 5000, 7, 0, 0],
-    'credit is a power of two',
+    [56, 1, 0x5343524d, 1, 1, 0, 5000, 7, 9000, 0, 0, 0, 0, 0, 0, 0],
   );
 });
 
 test('a channel: OPEN, ACCEPT, records under credit, ACK, CLOSE both ways, and its number is free', async () => {
-  const bench = new Bench();
-  const { port, channel } = bench.port();
-  assert.deepEqual(bench.heard.splice(0), ['2 1: 4096 0 0 0']);
+  const bench = new StreamBench();
+  const channel = bench.connection.open('a name', { window: 3000, texts: 2, textBytes: 99 });
+  const port = bench.portOver(channel);
+  assert.deepEqual(bench.heard.splice(0), ['2 1: 4096 4096 2 99 0 "a name"'], 'credit is a power of two');
   const ready = port.ready;
-  bench.say(frames.ACCEPT, 1);
+  bench.say(...acceptFrame(1));
   await within('ready', ready);
   port.postMessage(1);
   port.postMessage(2);
@@ -100,7 +47,7 @@ test('a channel: OPEN, ACCEPT, records under credit, ACK, CLOSE both ways, and i
   const flushed = port.flush();
   await until('it asks', () => bench.heard.length > 0);
   assert.deepEqual(bench.heard.splice(0), ['6 1: 32 0']);
-  bench.say(frames.ACK, 1, 32, 0, 32 + WINDOW, 0, 2, 0);
+  bench.say(frames.ACK, 1, 32, 0, 32 + WINDOW, 0, 2, 0, 0, 0);
   await within('flush', flushed);
   bench.say(frames.CLOSE, 1, 2, 2);
   assert.equal(await within('the end', port.closed), 'exit');
@@ -108,48 +55,52 @@ test('a channel: OPEN, ACCEPT, records under credit, ACK, CLOSE both ways, and i
   assert.deepEqual(bench.heard.splice(0), ['8 1: 1 0']);
   assert.equal(bench.connection.channels, 0);
   // What is on its way on a channel that is over means nothing.
-  bench.say(frames.ACK, 1, 0, 0, 0, 0, 0, 0);
+  bench.say(frames.ACK, 1, 0, 0, 0, 0, 0, 0, 0, 0);
   bench.say(frames.DATA, 1, ...RECORD);
   assert.equal(bench.over, undefined);
   assert.equal(channel.ended, 'exit');
 });
 
-test('nothing goes before the greeting, and all of it after', () => {
-  const bench = new Bench(null);
-  const { port } = bench.port();
+test('nothing goes before the other side takes part, and all of it after', () => {
+  const bench = new StreamBench(null);
+  const port = bench.portOver(bench.connection.open());
+  bench.say(frames.HELLO, 0, ...HELLO);
   bench.heard.splice(0);
   port.postMessage('early');
   assert.equal(port.trySend('now'), false);
   assert.equal(port.full, true);
-  assert.equal(bench.heard.length, 0);
+  port.interrupt(3);
+  port.interrupt(4);
+  void port.flush().catch(() => {});
   port.close();
-  bench.say(frames.HELLO, 0, ...HELLO);
+  assert.equal(bench.heard.length, 0, 'it costs the other side nothing');
+  bench.say(...acceptFrame(1));
   assert.deepEqual(
     bench.heard.map((each) => each.slice(0, 3)),
-    ['6 1', '4 1', '8 1'],
+    ['6 1', '7 1', '4 1', '8 1'],
     'what was posted follows, and then the end',
   );
+  assert.equal(bench.heard[1], '7 1: 4 0');
 });
 
 test('a sender never goes past its credit, and goes on when some comes', () => {
-  const bench = new Bench();
+  const bench = new StreamBench();
   const { port, channel } = bench.port();
   while (port.trySend('x'.repeat(40)));
   assert.ok(channel.sink.position <= WINDOW && channel.sink.position > WINDOW - 128, `${channel.sink.position}`);
   const before = channel.sink.position;
-  bench.say(frames.ACK, 1, 64, 0, 64 + WINDOW, 0, 1, 0);
+  bench.say(frames.ACK, 1, 64, 0, 64 + WINDOW, 0, 1, 0, 0, 0);
   while (port.trySend('x'.repeat(40)));
   assert.ok(channel.sink.position > before && channel.sink.position <= WINDOW + 64);
 });
 
 test('a reader acknowledges by quarters of its credit, and at once what it was asked for', () => {
-  const bench = new Bench();
-  bench.say(frames.OPEN, 2, 4096, 0, 0, 0);
-  const channel = bench.channels[0] as StreamChannel;
+  const bench = new StreamBench();
+  bench.open(2);
+  const channel = bench.connection.accept(bench.openings[0] as Opening, { window: 2 * WINDOW });
   const port = bench.portOver(channel);
-  bench.connection.accept(channel);
-  assert.deepEqual(bench.heard.splice(0), ['3 2:']);
-  const values = 20;
+  assert.deepEqual(bench.heard.splice(0), [`3 2: ${2 * WINDOW} 4096 0 0 0 0`]);
+  const values = 40;
   for (let i = 0; i < values; i++) bench.say(frames.DATA, 2, 8, 4, 0, 0);
   // Not a payload that anybody can decode: what counts is that it is taken.
   let errors = 0;
@@ -165,11 +116,11 @@ test('a reader acknowledges by quarters of its credit, and at once what it was a
   take();
   assert.ok(errors === 2);
   const acks = (): string[] => bench.heard.splice(0).filter((each) => each.startsWith('5 '));
-  assert.equal(acks().at(-1), `5 2: 32 0 ${32 + WINDOW} 0 2 2`);
+  assert.equal(acks().at(-1), `5 2: 32 0 ${32 + 2 * WINDOW} 0 2 2 0 0`);
   for (let i = 2; i < values; i++) take();
   assert.ok(acks().length > 0);
   bench.say(frames.ASK, 2, 0, 0);
-  assert.match(acks()[0] as string, /^5 2: 320 0 /);
+  assert.match(acks()[0] as string, /^5 2: 640 0 /);
 });
 
 test("damage in one channel's records ends that channel; its neighbours go on", async () => {
@@ -182,12 +133,10 @@ test("damage in one channel's records ends that channel; its neighbours go on", 
     [600, 4, ...Array.from({ length: 150 }, () => 0)],
   ];
   for (const body of spoiled) {
-    const bench = new Bench();
-    for (const number of [2, 4]) bench.say(frames.OPEN, number, 4096, 0, 0, 0);
-    const [one, two] = bench.channels.map((channel) => bench.portOver(channel));
-    bench.heard.splice(0);
+    const bench = new StreamBench();
+    const [one, two] = [2, 4].map((number) => bench.portOver(bench.taken(number)));
     bench.say(frames.DATA, 2, ...body);
-    assert.deepEqual(bench.heard, ['9 2: 1 0'], `${body.slice(0, 4)}`);
+    assert.deepEqual(bench.heard, ['9 2: 1'], `${body.slice(0, 4)}`);
     assert.equal(one!.reason, 'lost');
     assert.throws(() => one!.tryReceive(), LayoutError);
     assert.equal(one!.tryReceive(), CLOSED);
@@ -200,14 +149,14 @@ test("damage in one channel's records ends that channel; its neighbours go on", 
 });
 
 test('more than the credit, acknowledgements that cannot be, and what follows an end are damage of a channel', () => {
-  const cases: readonly ((bench: Bench) => void)[] = [
+  const cases: readonly ((bench: StreamBench) => void)[] = [
     (bench) => {
       for (let i = 0; i < WINDOW / 16 + 1; i++) bench.say(frames.DATA, 2, 8, 4, 0, 0);
     },
-    (bench) => bench.say(frames.ACK, 2, 8, 0, 8 + WINDOW, 0, 0, 0),
-    (bench) => bench.say(frames.ACK, 2, 0, 0, WINDOW + 8, 0, 0, 0),
-    (bench) => bench.say(frames.ACK, 2, 0, 0, WINDOW - 8, 0, 0, 0),
-    (bench) => bench.say(frames.ACK, 2, 0, -1, WINDOW, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 2, 8, 0, 8 + WINDOW, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 2, 0, 0, WINDOW + 8, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 2, 0, 0, WINDOW - 8, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 2, 0, -1, WINDOW, 0, 0, 0, 0, 0),
     (bench) => {
       bench.say(frames.CLOSE, 2, 1, 0);
       bench.say(frames.DATA, 2, ...RECORD);
@@ -216,61 +165,71 @@ test('more than the credit, acknowledgements that cannot be, and what follows an
       bench.say(frames.CLOSE, 2, 1, 0);
       bench.say(frames.CLOSE, 2, 1, 0);
     },
+    (bench) => bench.say(...acceptFrame(2)),
   ];
   for (const [i, body] of cases.entries()) {
-    const bench = new Bench();
-    bench.say(frames.OPEN, 2, 4096, 0, 0, 0);
-    bench.heard.splice(0);
+    const bench = new StreamBench();
+    bench.taken(2);
     body(bench);
-    assert.deepEqual(bench.heard, ['9 2: 1 0'], `case ${i}`);
+    assert.deepEqual(bench.heard, ['9 2: 1'], `case ${i}`);
     assert.equal(bench.over, undefined);
     assert.equal(bench.connection.channels, 0);
   }
 });
 
 test('what can be no frame, or comes out of turn, ends the connection, with all its channels', async () => {
-  const cases: readonly ((bench: Bench) => void)[] = [
+  const cases: readonly ((bench: StreamBench) => void)[] = [
     (bench) => bench.say(0, 0),
     (bench) => bench.say(77, 2),
     (bench) => bench.say(frames.ACK, 2, 0, 0),
     (bench) => bench.say(frames.HELLO, 0, ...HELLO),
     (bench) => bench.say(frames.HELLO, 2, ...HELLO),
-    (bench) => bench.say(frames.ACK, 0, 0, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.ACK, 2, 0, 0, 0, 0, 0, 0),
+    (bench) => bench.say(frames.GOODBYE, 2, 1, 0),
+    (bench) => bench.say(frames.GOODBYE, 0, 1, 1),
+    (bench) => bench.say(frames.RESET, 2, 1, 9, 0, 0),
+    (bench) => bench.say(frames.RESET, 2, 1, -1, 0, 0),
     (bench) => bench.say(frames.PING, 2, 0, 0),
     (bench) => bench.say(frames.DATA, 99, ...RECORD),
-    (bench) => bench.say(frames.ACCEPT, 7),
-    (bench) => bench.say(frames.OPEN, 3, 4096, 0, 0, 0),
-    (bench) => bench.say(frames.OPEN, 2, 4096, 0, 0, 0),
+    (bench) => bench.say(...acceptFrame(7)),
+    (bench) => bench.open(3),
+    (bench) => bench.open(2),
+    (bench) => bench.open(0),
+    (bench) => bench.say(frames.OPEN, 4, ...TERMS, 0, 9, 0, 0),
+    (bench) => bench.say(frames.OPEN, 4, ...TERMS, 0, 2, 0xffff, 0),
     (bench) => bench.say(frames.DATA, 0, ...RECORD),
     (bench) =>
       bench.connection.received(new Uint8Array(Int32Array.of(STREAM_WINDOW_MAX + 8, frames.DATA | 0x200).buffer)),
     (bench) => bench.connection.received(new Uint8Array(Int32Array.of(12, frames.DATA | 0x200).buffer)),
   ];
   for (const [i, body] of cases.entries()) {
-    const bench = new Bench();
-    bench.say(frames.OPEN, 2, 4096, 0, 0, 0);
-    const port = bench.portOver(bench.channels[0] as StreamChannel);
+    const bench = new StreamBench();
+    const port = bench.portOver(bench.taken(2));
     body(bench);
     assert.equal(bench.over?.[0], 'lost', `case ${i}`);
-    assert.equal(bench.heard.at(-1), '9 0: 1 0', `case ${i}`);
+    assert.equal(bench.heard.at(-1), '9 0: 1', `case ${i}`);
     assert.equal(bench.streamEnded, true);
     assert.equal(await within('the end', port.closed), 'lost');
     bench.say(frames.PING, 0, 1, 2);
-    assert.equal(bench.heard.at(-1), '9 0: 1 0', 'nothing is said any more');
+    assert.equal(bench.heard.at(-1), '9 0: 1', 'nothing is said any more');
   }
 });
 
 test('nothing is believed before a greeting', () => {
-  for (const [type, channel, body] of [
-    [frames.OPEN, 2, [64, 0, 0, 0]],
-    [frames.PING, 0, [1, 2]],
-    [frames.DATA, 2, RECORD],
-    [200, 0, [0, 0]],
-  ] as const) {
-    const bench = new Bench(null);
-    bench.say(type, channel, ...body);
-    assert.equal(bench.over?.[0], 'lost', `type ${type}`);
-    assert.deepEqual(bench.heard, ['9 0: 1 0']);
+  const cases: readonly Frame[] = [
+    openFrame(2),
+    [frames.PING, 0, 1, 2],
+    [frames.DATA, 2, ...RECORD],
+    [frames.RESET, 0, 2, 0],
+    [frames.GOODBYE, 0, 1, 0],
+    [200, 0, 0, 0],
+  ];
+  for (const frame of cases) {
+    const bench = new StreamBench(null);
+    bench.say(...frame);
+    assert.equal(bench.over?.[0], 'lost', `type ${frame[0]}`);
+    assert.deepEqual([bench.heard, bench.greeted], [['9 0: 1'], 0]);
   }
 });
 
@@ -297,50 +256,101 @@ test('a port holds its stream as long as somebody waits, and a closed one until 
 });
 
 test('greetings that make no sense, and versions that do not meet, are told', () => {
+  const saying = (changes: Record<number, number>): number[] => HELLO.map((word, i) => changes[i] ?? word);
   for (const [greeting, code, message] of [
-    [[1, 1, 1, WINDOW, 4096, 1, 0, 0], 1, /greeting/],
-    [[frames.STREAM_MAGIC, 9, 2, WINDOW, 4096, 1, 0, 0], 2, /versions 2 to 9/],
-    [[frames.STREAM_MAGIC, 1, 1, 1000, 4096, 1, 0, 0], 1, /credit 1000/],
-    [[frames.STREAM_MAGIC, 1, 1, WINDOW, 0, 1, 0, 0], 1, /messages of 0/],
+    [saying({ 0: 1 }), 1, /greeting/],
+    [saying({ 1: 9, 2: 2 }), 2, /versions 2 to 9/],
+    [saying({ 3: 0x10004 }), 2, /features 0x4,/],
+    [saying({ 4: 0 }), 1, /messages of 0/],
+    [saying({ 4: -5 }), 1, /messages of -5/],
+    [saying({ 5: -1 }), 1, /-1 channels/],
+    [saying({ 6: -1 }), 1, /-1 bytes of texts/],
   ] as const) {
-    const bench = new Bench(greeting);
+    const bench = new StreamBench(greeting);
     assert.match(bench.over?.[1] as string, message);
-    assert.deepEqual(bench.heard, [`9 0: ${code} 0`]);
+    assert.deepEqual([bench.heard, bench.greeted], [[`9 0: ${code}`], 0]);
+    assert.match(bench.said[0] as string, message, 'the other side is told why');
   }
-  const newer = new Bench([frames.STREAM_MAGIC, 4, 1, WINDOW, 4096, 1, 0, 0]);
-  assert.equal(newer.over, undefined, 'one that speaks ours, too');
+  for (const greeting of [
+    saying({ 1: 4 }),
+    saying({ 3: 0x7fff0000 }),
+    [...HELLO, ...Array.from({ length: 64 }, () => -1)],
+  ]) {
+    const newer = new StreamBench(greeting);
+    assert.deepEqual([newer.over, newer.greeted], [undefined, 1], 'one that speaks ours, too, and can do more');
+  }
 });
 
 test('channels above the bound, and longer messages than this side takes, are refused; the connection goes on', () => {
-  const bench = new Bench(HELLO, { channelsMax: 2 });
-  for (const number of [2, 4, 6]) bench.say(frames.OPEN, number, 4096, 0, 0, 0);
-  assert.deepEqual(bench.heard.splice(0), ['9 6: 3 0']);
+  const bench = new StreamBench(HELLO, { channelsMax: 2 });
+  const one = bench.taken(2);
+  bench.open(4);
+  bench.open(6);
+  assert.deepEqual(bench.heard.splice(0), ['9 6: 3']);
   bench.say(frames.CLOSE, 2, 1, 0);
-  (bench.channels[0] as StreamChannel).finish('closed');
-  bench.say(frames.OPEN, 8, 4097, 0, 0, 0);
-  bench.say(frames.OPEN, 10, 4096, 0, 0, 0);
-  assert.deepEqual(bench.heard.splice(0), ['8 2: 1 0', '9 8: 3 0']);
+  one.finish('closed');
+  bench.open(8, '', [WINDOW, 4097, 0, 0]);
+  bench.open(10);
+  assert.deepEqual(bench.heard.splice(0), ['8 2: 1 0', '9 8: 4']);
+  assert.match(bench.said.at(-1) as string, /4096 bytes at the most, not 4097/);
   assert.equal(bench.connection.channels, 2);
-  const large = new Bench();
-  for (const [i, terms] of [
-    [KNOWN_TEXTS_MAX + 1, 0],
-    [0, KNOWN_TEXT_BYTES_MAX + 1],
-    [-1, 0],
-    [0, -1],
-  ].entries()) {
-    large.say(frames.OPEN, 2 + 2 * i, 64, ...terms, 0);
-    assert.equal(large.heard.pop(), `9 ${2 + 2 * i}: 3 0`, `${terms}`);
+});
+
+test('terms that cannot be, or are more than this side takes, are refused with what it takes', () => {
+  const bench = new StreamBench(HELLO, { textBytesMax: 5000 });
+  const cases: readonly (readonly [terms: readonly number[], flags: number, why: RegExp])[] = [
+    [[WINDOW - 1, 64, 0, 0], 0, /credit/],
+    [[WINDOW / 2, 64, 0, 0], 0, /credit/],
+    [[2 * STREAM_WINDOW_MAX, 64, 0, 0], 0, /credit/],
+    [[-WINDOW, 64, 0, 0], 0, /credit/],
+    [[WINDOW, 0, 0, 0], 0, /messages/],
+    [[WINDOW, -1, 0, 0], 0, /messages/],
+    [[WINDOW, 64, KNOWN_TEXTS_MAX + 1, 0], 0, /remembers/],
+    [[WINDOW, 64, 0, 5001], 0, /remembers/],
+    [[WINDOW, 64, -1, 0], 0, /remembers/],
+    [[WINDOW, 64, 0, -1], 0, /remembers/],
+    [[WINDOW, 64, 0, 0], 0x8000, /flags 0x8000/],
+  ];
+  for (const [i, [terms, flags, why]] of cases.entries()) {
+    bench.open(2 + 2 * i, '', terms, flags);
+    assert.equal(bench.heard.pop(), `9 ${2 + 2 * i}: 4`, `${terms}`);
+    assert.match(bench.said.at(-1) as string, why);
   }
-  large.say(frames.OPEN, 20, 64, KNOWN_TEXTS_MAX, KNOWN_TEXT_BYTES_MAX, 0);
-  assert.deepEqual(large.heard, []);
+  bench.open(100, '', [STREAM_WINDOW_MAX, 64, KNOWN_TEXTS_MAX, 5000], 0x7fff0000);
+  assert.deepEqual([bench.heard, bench.openings.length], [[], 1]);
+  // What the answer to ours says is judged likewise.
+  for (const [terms, , why] of cases.slice(0, -1)) {
+    const channel = bench.connection.open('ours');
+    bench.heard.splice(0);
+    bench.say(...acceptFrame(channel.number, terms));
+    assert.deepEqual(bench.heard, [`9 ${channel.number}: 4`], `${terms}`);
+    assert.match(bench.said.at(-1) as string, why);
+    assert.equal(channel.ended, 'closed');
+  }
+  assert.equal(bench.connection.channels, 1);
+});
+
+test("a peer's word about its credit costs no memory here", () => {
+  const bench = new StreamBench();
+  const channel = bench.connection.open();
+  const port = bench.portOver(channel);
+  bench.say(...acceptFrame(1, [STREAM_WINDOW_MAX, 4096, 0, 0]));
+  for (let i = 0; i < 1000; i++) port.postMessage('x'.repeat(100));
+  assert.ok(channel.sink.position > 50 * WINDOW, 'all of it is used');
+  assert.equal(channel.sink.views.bytes.length, WINDOW + 8);
 });
 
 test('PING comes back as PONG, and types from 128 on are passed over', () => {
-  const bench = new Bench();
+  const bench = new StreamBench();
   bench.say(frames.PING, 0, 5, 6);
   bench.say(200, 0, 1, 2, 3, 4);
   bench.say(128, 2);
-  assert.deepEqual(bench.heard, ['11 0: 5 6']);
+  bench.say(255, 7, ...Array.from({ length: 64 }, () => -1));
+  bench.connection.ping();
+  bench.say(frames.PONG, 0, 1, 0);
+  bench.say(frames.PONG, 0, 99, 0);
+  assert.deepEqual(bench.heard, ['11 0: 5 6', '10 0: 1 0']);
+  assert.equal(bench.connection.heard, 7);
   assert.equal(bench.over, undefined);
 });
 
@@ -374,36 +384,24 @@ test('blocking calls refuse and say what to use; an interrupt arrives with the s
   b.close();
 });
 
-/** Frames in one chunk, as a socket may hand them over. */
-function chunk(...all: readonly (readonly [type: number, channel: number, ...body: number[]])[]): Uint8Array {
-  return new Uint8Array(
-    Int32Array.from(all.flatMap(([type, channel, ...body]) => [body.length * 4, type | (channel << 8), ...body]))
-      .buffer,
-  );
-}
-
 test('what stands behind the end of a connection in the same chunk means nothing: it opens no channel that never ends', () => {
-  const ends: readonly [string, readonly [number, number, ...number[]], boolean][] = [
-    ['a RESET', [frames.RESET, 0, frames.CODE_DAMAGE, 0], false],
-    ['another version', [frames.HELLO, 0, frames.STREAM_MAGIC, 9, 9, WINDOW, 4096, 100, 0, 0], true],
+  const ends: readonly [string, Frame, boolean, string][] = [
+    ['a RESET', [frames.RESET, 0, frames.CODE_DAMAGE, 0], false, 'lost'],
+    ['a GOODBYE', [frames.GOODBYE, 0, 1, 0], false, 'closed'],
+    ['another version', [frames.HELLO, 0, ...HELLO.map((word, i) => (i === 2 ? 9 : word))], true, 'lost'],
   ];
-  for (const [what, end, greets] of ends) {
-    const bench = new Bench(greets ? null : HELLO);
-    bench.connection.received(chunk(end, [frames.OPEN, 2, 4096, 0, 0, 0], [frames.DATA, 2, ...RECORD]));
-    assert.equal(bench.over?.[0], 'lost', what);
-    assert.deepEqual([bench.channels.length, bench.connection.channels], [0, 0], what);
+  for (const [what, end, greets, reason] of ends) {
+    const bench = new StreamBench(greets ? null : HELLO);
+    bench.connection.received(chunk(end, openFrame(2), [frames.DATA, 2, ...RECORD]));
+    assert.equal(bench.over?.[0], reason, what);
+    assert.deepEqual([bench.openings.length, bench.connection.channels], [0, 0], what);
   }
 });
 
 test('a connection that is closed while it takes frames in opens no more of them', () => {
-  const bench = new Bench();
-  const opened = bench.channels;
-  const push = opened.push.bind(opened);
-  opened.push = (channel) => {
-    bench.connection.close();
-    return push(channel);
-  };
-  const open = (number: number) => [frames.OPEN, number, 4096, 0, 0, 0] as const;
-  bench.connection.received(chunk(open(2), [frames.DATA, 2, ...RECORD], open(4)));
-  assert.deepEqual([opened.length, opened[0]?.ended, bench.over?.[0]], [1, 'closed', 'closed']);
+  const bench = new StreamBench();
+  bench.whenOpened = () => bench.connection.close();
+  bench.connection.received(chunk(openFrame(2), [frames.DATA, 2, ...RECORD], openFrame(4)));
+  assert.deepEqual([bench.openings.length, bench.openings[0]?.over, bench.over?.[0]], [1, true, 'closed']);
+  assert.deepEqual(bench.heard, ['9 2: 6', '12 0: 1 0']);
 });

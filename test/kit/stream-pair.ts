@@ -5,6 +5,7 @@ import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
+import type { Opening } from '../../src/transport/stream/opening.ts';
 import { type StreamOptions, StreamTransport } from '../../src/transport/stream/stream-transport.ts';
 import { Random, seed } from './prng.ts';
 import { Wire, type WireScript } from './wire.ts';
@@ -37,33 +38,32 @@ export function endOptions(options: ChannelOptions): StreamOptions {
   };
 }
 
+export function portOver(connection: StreamConnection, channel: StreamChannel, options: ChannelOptions = {}): Port {
+  return new Port((events) => new StreamTransport(connection, channel, endOptions(options), events));
+}
+
 /** Two connections over one wire, greeted. */
 export function streamPair(options: ChannelOptions = {}, script: Partial<WireScript> = {}): StreamPair {
   const wire = new Wire({ random: new Random(seed), chunkMax: 100, ...script });
   const { capacityBytes, maxMessageBytes } = resolveOptions(options);
-  const opened: StreamChannel[] = [];
+  const opened: Opening[] = [];
   const connect = (side: 0 | 1): StreamConnection =>
     new StreamConnection(
       wire.ends[side],
       { initiator: side === 0, windowBytes: capacityBytes, maxMessageBytes },
-      { opened: (channel) => void opened.push(channel), ended: () => {} },
+      { opened: (opening) => void opened.push(opening), ended: () => {} },
     );
   const connections = [connect(0), connect(1)] as const;
   wire.connect(0, connections[0]);
   wire.connect(1, connections[1]);
   const channels = (own: ChannelOptions = {}): readonly [StreamChannel, StreamChannel] => {
     const { rememberedTexts: texts, rememberedTextBytes: textBytes } = resolveOptions({ ...options, ...own });
-    const near = connections[0].open({ messageMax: maxMessageBytes, texts, textBytes });
-    const far = opened.pop() as StreamChannel;
-    connections[1].accept(far);
-    return [near, far];
+    const near = connections[0].open('', { messageMax: maxMessageBytes, texts, textBytes });
+    return [near, connections[1].accept(opened.pop() as Opening)];
   };
   const portsOf = ([near, far]: readonly [StreamChannel, StreamChannel], own: ChannelOptions = {}): Ports => {
-    const end = endOptions({ ...options, ...own });
-    return {
-      a: new Port((events) => new StreamTransport(connections[0], near, end, events)),
-      b: new Port((events) => new StreamTransport(connections[1], far, end, events)),
-    };
+    const all = { ...options, ...own };
+    return { a: portOver(connections[0], near, all), b: portOver(connections[1], far, all) };
   };
   return { wire, connections, channels, portsOf, ports: (own) => portsOf(channels(own), own) };
 }

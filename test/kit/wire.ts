@@ -1,12 +1,13 @@
 // A byte stream in memory, for tests: cuts what is written into chunks as a script says, delivers at once or later, and breaks
 // where it is told to. Nothing of what it carries is known to it.
+import type { CloseReason } from '../../src/index.ts';
 import type { ByteStream } from '../../src/transport/stream/connection.ts';
 import type { Random } from './prng.ts';
 
 /** Who is given what arrives: a connection. */
 export interface Receiver {
   received(bytes: Uint8Array): void;
-  closed(): void;
+  closed(reason: CloseReason, error?: Error): void;
 }
 
 export interface WireScript {
@@ -63,7 +64,7 @@ export class Wire {
     this.#cut = true;
     for (const side of [0, 1] as const) {
       this.#under[side].length = 0;
-      this.#receivers[side]?.closed();
+      this.#receivers[side]?.closed('terminated');
     }
   }
 
@@ -101,7 +102,7 @@ export class Wire {
     if (chunk === undefined) {
       if (!this.#ended[to === 0 ? 1 : 0]) return false;
       this.#ended[to === 0 ? 1 : 0] = false;
-      receiver.closed();
+      receiver.closed('terminated');
       return true;
     }
     const { cutAfter = Number.POSITIVE_INFINITY } = this.#script;

@@ -4,7 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, MillraceError, type Port } from '../../src/index.ts';
 import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
-import { BODY_BYTES, DATA, FRAME_HEADER_BYTES } from '../../src/transport/stream/frames.ts';
+import {
+  ACCEPT,
+  BEHIND_BYTES_MAX,
+  BODY_BYTES,
+  DATA,
+  FRAME_HEADER_BYTES,
+  HELLO,
+  OPEN,
+} from '../../src/transport/stream/frames.ts';
 import { cases, eachCase, eachCaseAsync, Random, seed } from '../kit/prng.ts';
 import { type StreamPair, streamPair } from '../kit/stream-pair.ts';
 import { randomValue } from '../kit/values.ts';
@@ -19,7 +27,8 @@ function someFrames(random: Random): { bytes: Uint8Array; told: string[] } {
   const told: string[] = [];
   for (let i = random.int(1, 8); i > 0; i--) {
     const type = random.pick(TYPES);
-    const length = BODY_BYTES[type] ?? 8 * random.int(0, type === DATA ? 30 : 8);
+    const behind = type === DATA ? 240 : (BEHIND_BYTES_MAX[type] ?? (type >= 128 ? 256 : 0));
+    const length = (BODY_BYTES[type] ?? 0) + 8 * random.int(0, behind / 8);
     const channel = random.int(0, 0xffffff);
     const body = Uint8Array.from({ length }, () => random.bits());
     bytes.push(...new Uint8Array(Int32Array.of(length, type | (channel << 8)).buffer), ...body);
@@ -208,7 +217,8 @@ test('a wire that is cut at any byte: what came is a beginning of what was sent,
   await session(whole);
   const total = whole.wire.carried;
   assert.ok(total > 2000, `${total} bytes`);
-  const greetings = 2 * (FRAME_HEADER_BYTES + 32) + 4 * (FRAME_HEADER_BYTES + 16);
+  const opened = (BODY_BYTES[OPEN] as number) + (BODY_BYTES[ACCEPT] as number);
+  const greetings = 2 * (FRAME_HEADER_BYTES + (BODY_BYTES[HELLO] as number)) + 2 * (2 * FRAME_HEADER_BYTES + opened);
   for (let at = greetings; at < total; at += at < greetings + 200 ? 1 : 13) {
     const pair = streamPair({ capacityBytes: WINDOW }, { random: new Random(1), chunkMax: 64, cutAfter: at });
     const sides = await session(pair);

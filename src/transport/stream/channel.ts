@@ -4,19 +4,25 @@
 // Invariants:
 // C1. Nothing follows a CLOSE. So what was sent before is there when the end is seen, and the rest of an outbox goes out before
 //     CLOSE does, as credit comes.
-// C2. A number is used again by nobody while one side may still speak of it: it is free when both have sent CLOSE or RESET.
+// C2. A number is used again by nobody while one side may still speak of it: it is free when both have sent CLOSE, or one RESET.
+// C3. Before ACCEPT nothing is said about a channel but that it is over. So it costs its reader nothing, and may yet turn out to be
+//     the same as another (meeting.ts).
+import { LayoutError, RefusedError } from '../../errors.ts';
 import type { InboundNotes, OutboundNotes } from '../../lane/records.ts';
+import { SIDE_VALUES_MAX } from '../../limits.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { StreamConnection } from './connection.ts';
-import { ASK_ALL, DATA } from './frames.ts';
+import { ASK_ALL, CODE_DAMAGE, DATA } from './frames.ts';
 import { StreamSink } from './sink.ts';
 import { StreamSource } from './source.ts';
 
-/** What a channel is opened with, for both ends. */
+/** What each side says of its part in a channel. */
 export interface ChannelTerms {
-  /** Bytes, encoded, of the longest message. */
+  /** Bytes of records that it takes before it acknowledges any. */
+  readonly window: number;
+  /** Bytes, encoded, of the longest message that it sends. */
   readonly messageMax: number;
-  /** Large strings that each side remembers a direction, and their bytes. */
+  /** Large strings that it sends and remembers, and their bytes: the other side has to remember them, too. */
   readonly texts: number;
   readonly textBytes: number;
 }
@@ -29,20 +35,25 @@ export interface ChannelOwner {
   drain(): void;
   /** The channel has ended, or been accepted. */
   turned(): void;
+  /** The connection ends: this end is to, too, with what it has accepted as far as credit goes. */
+  close(reason: CloseReason): void;
 }
 
 export class StreamChannel {
-  readonly number: number;
+  number: number;
+  readonly name: string;
   readonly terms: ChannelTerms;
+  /** The other side's, once it takes part. */
+  peerTerms: ChannelTerms | undefined;
   readonly sink: StreamSink;
   readonly source: StreamSource;
   readonly outNotes: OutboundNotes & { sentCount: number; stalls: number };
   readonly inNotes: InboundNotes & { receivedCount: number; bad: number };
   owner: ChannelOwner | undefined;
-  /** Both ends are open. */
-  attached: boolean;
   ended: CloseReason | undefined;
   endedHere = false;
+  /** What it ended of, where that is known. */
+  error: unknown;
   /** Damage that was found while nobody was there to throw at. */
   found: unknown;
   /** The word that the peer has set. */
@@ -54,27 +65,35 @@ export class StreamChannel {
   readonly #connection: StreamConnection;
   #relearns = 0;
   #relearnsAsked = 0;
+  /** Values before this number were taken from beside the records, here and over there. */
+  #besideTaken = 0;
+  #besideTakenThere = 0;
+  #besideTold = 0;
   /** Position up to which the peer knows that its records were taken. */
   #told = 0;
   /** Position of which the peer wants to know as soon as it is taken. */
   #asked = Number.POSITIVE_INFINITY;
   /** Position of which we have asked the peer to tell. */
   #asks = 0;
+  /** The interrupt that waits for the peer to take part. */
+  #interrupts = 0;
 
-  constructor(connection: StreamConnection, number: number, terms: ChannelTerms, attached: boolean) {
+  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms) {
     this.#connection = connection;
     this.number = number;
+    this.name = name;
     this.terms = terms;
-    this.attached = attached;
-    this.sink = new StreamSink(DATA | (number << 8), (frame) => {
+    this.sink = new StreamSink(terms.window, (frame) => {
       if (!this.closeSent) connection.frames.whole(frame);
     });
-    this.source = new StreamSource(connection.window, () => this.#taken());
+    this.source = new StreamSource(terms.window, () => this.#taken());
     const self = this;
     this.outNotes = {
       sentCount: 0,
       stalls: 0,
-      besideTaken: 0,
+      get besideTaken() {
+        return self.#besideTakenThere;
+      },
       get relearns() {
         return self.#relearnsAsked;
       },
@@ -93,7 +112,11 @@ export class StreamChannel {
         self.#relearns++;
         self.#acknowledge();
       },
-      besideTaken() {},
+      besideTaken(number) {
+        self.#besideTaken = number;
+        // Their number is bounded, as bytes are: who waits for room among them waits for no bytes.
+        if ((number - self.#besideTold) * 4 >= SIDE_VALUES_MAX) self.#acknowledge();
+      },
       received() {
         this.receivedCount++;
       },
@@ -101,6 +124,11 @@ export class StreamChannel {
         this.bad++;
       },
     };
+  }
+
+  /** Both ends are open. */
+  get attached(): boolean {
+    return this.peerTerms !== undefined;
   }
 
   /** Position up to which the peer may send. */
@@ -112,12 +140,19 @@ export class StreamChannel {
   ask(position: number): void {
     if (position <= this.#asks || this.closeCame) return;
     this.#asks = position;
-    this.#connection.frames.ask(this.number, position);
+    if (this.attached) this.#connection.frames.ask(this.number, position);
   }
 
   /** Wants to be told of each record that is taken. */
   askForAll(): void {
     this.ask(ASK_ALL);
+  }
+
+  /** Sets the peer's word, once there is one. */
+  interrupt(word: number): void {
+    if (this.ended !== undefined) return;
+    if (this.attached) this.#connection.frames.interrupt(this.number, word);
+    else this.#interrupts = word;
   }
 
   /** Sends what ends this side; nothing more of it will follow. */
@@ -129,16 +164,26 @@ export class StreamChannel {
     this.#free();
   }
 
-  /** This side has found damage: the channel is over. */
-  reset(error: unknown): void {
+  /** Ends this side, where nobody uses it yet. */
+  end(reason: CloseReason): void {
+    if (this.ended === undefined) {
+      this.ended = reason;
+      this.endedHere = true;
+    }
+    this.finish(reason);
+  }
+
+  /** This side has found damage, or cannot take what the other wants: the channel is over. */
+  reset(error: LayoutError | RefusedError, code: number = CODE_DAMAGE): void {
     this.found ??= error;
     if (this.ended === undefined) {
-      this.ended = 'lost';
+      this.ended = code === CODE_DAMAGE ? 'lost' : 'closed';
+      this.error = error;
       this.endedHere = true;
     }
     if (!this.closeSent) {
       this.closeSent = true;
-      this.#connection.frames.reset(this.number);
+      this.#connection.frames.reset(this.number, code, error.message);
     }
     // What the peer still has on its way is of no interest.
     this.closeCame = true;
@@ -148,16 +193,23 @@ export class StreamChannel {
 
   // ---- what came ------------------------------------------------------------------------------------------------
 
-  /** The peer has greeted, and gives so much credit to begin with. */
-  credited(window: number): void {
-    this.sink.begin(window);
+  /** The peer takes part, under this number and on its terms: with them comes the first credit. */
+  joined(number: number, peerTerms: ChannelTerms): void {
+    this.number = number;
+    this.peerTerms = peerTerms;
+    this.sink.begin(DATA | (number << 8), peerTerms.window);
+    if (this.closeSent) return;
+    if (this.#asks > 0) this.#connection.frames.ask(number, this.#asks);
+    if (this.#interrupts !== 0) this.#connection.frames.interrupt(number, this.#interrupts);
+    this.owner?.turned();
     this.#moved();
   }
   /** @returns false if that cannot be */
-  acknowledged(taken: number, limit: number, received: number, relearns: number): boolean {
+  acknowledged(taken: number, limit: number, received: number, relearns: number, beside: number): boolean {
     if (!this.sink.acknowledge(taken, limit)) return false;
-    this.peerReceived = received;
+    this.#receivedThere(received);
     this.#relearnsAsked = relearns;
+    this.#besideTakenThere = beside;
     this.#moved();
     return true;
   }
@@ -165,31 +217,47 @@ export class StreamChannel {
     this.owner?.changed();
     if (this.endedHere && !this.closeSent) this.owner?.drain();
   }
+  /** The count travels as its low 32 bits. */
+  #receivedThere(received: number): void {
+    this.peerReceived += Math.max(0, (received - this.peerReceived) | 0);
+  }
   asked(position: number): void {
     this.#asked = position;
     if (this.source.taken >= position) this.#acknowledge();
   }
-  accepted(): void {
-    this.attached = true;
-    this.owner?.turned();
-  }
   closed(reason: CloseReason, received: number): void {
     this.closeCame = true;
-    this.peerReceived = received;
-    this.#over(reason);
+    this.#receivedThere(received);
+    this.#over(reason, undefined);
     // Whoever has ended reads no more: what still waits here has nowhere to go.
     if (this.endedHere) this.finish(this.ended as CloseReason);
     this.#free();
   }
+  /** The peer has found damage, or does not want the channel. */
+  wasReset(code: number, text: string): void {
+    const what = this.name === '' ? 'the channel' : `channel ${JSON.stringify(this.name)}`;
+    const said = text === '' ? '' : `: ${JSON.stringify(text)}`;
+    this.closeSent = true;
+    this.closeCame = true;
+    if (code === CODE_DAMAGE) this.#over('lost', new LayoutError(`The other side has found damage in ${what}${said}`));
+    else {
+      const message = `The other side does not take ${what}${said}`;
+      this.#over('closed', new RefusedError('ERR_REFUSED', message, { refusal: code, text }));
+    }
+    this.#free();
+  }
   /** The connection is gone, with everything that was under way. */
-  cut(reason: CloseReason): void {
+  cut(reason: CloseReason, error: unknown): void {
     this.closeCame = true;
     this.closeSent = true;
-    this.#over(reason);
+    this.#over(reason, error);
   }
 
-  #over(reason: CloseReason): void {
-    this.ended ??= reason;
+  #over(reason: CloseReason, error: unknown): void {
+    if (this.ended === undefined) {
+      this.ended = reason;
+      this.error = error;
+    }
     this.owner?.turned();
   }
 
@@ -202,9 +270,11 @@ export class StreamChannel {
   #acknowledge(): void {
     const { taken, capacity } = this.source;
     this.#told = taken;
+    this.#besideTold = this.#besideTaken;
     if (taken >= this.#asked) this.#asked = Number.POSITIVE_INFINITY;
     if (this.closeSent) return;
-    this.#connection.frames.ack(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns);
+    const { frames } = this.#connection;
+    frames.ack(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns, this.#besideTaken);
   }
   #free(): void {
     if (this.closeSent && this.closeCame) this.#connection.forget(this);

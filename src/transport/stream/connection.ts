@@ -1,12 +1,14 @@
 // A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, hands to each
-// what came for it, and ends when the stream does or when what comes can be no frames.
-import { LayoutError, UnsupportedError, UsageError } from '../../errors.ts';
+// what came for it, and ends when either side does, when the stream does, or when what comes can be no frames.
+//
+// Longer than most files: it is the one place where every frame is told from every other, and each needs a line.
+import { LayoutError, RefusedError, UnsupportedError, UsageError } from '../../errors.ts';
 import {
-  KNOWN_TEXT_BYTES_MAX,
-  KNOWN_TEXTS_MAX,
+  KNOWN_TEXT_BYTES_DEFAULT,
   MESSAGE_BYTES_DEFAULT,
-  MESSAGE_BYTES_MAX,
   STREAM_CHANNELS_MAX,
+  STREAM_NAME_BYTES_MAX,
+  STREAM_WAITING_MAX,
   STREAM_WINDOW_DEFAULT,
   STREAM_WINDOW_MAX,
   STREAM_WINDOW_MIN,
@@ -14,56 +16,77 @@ import {
 import { closeReason } from '../../memory/layout.ts';
 import { capacityFor } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
+import type { ThreadEnd } from '../../platform/contract.ts';
+import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
+import type { ExitStatus, Link, Way } from '../transport.ts';
 import { type ChannelTerms, StreamChannel } from './channel.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
+import { type Greeting, greetingOf, greetingWords, noAgreement, noCommonTongue, termsOf } from './greeting.ts';
+import { Meeting } from './meeting.ts';
+import { Opening } from './opening.ts';
 
 /** The medium: reliable, in order, whole bytes. */
 export interface ByteStream {
   /** Takes bytes, which are the caller's again when it returns. Never blocks. */
   write(bytes: Uint8Array): void;
-  /** Nothing follows; what was written still goes out. */
+  /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
   end(): void;
-  /** Keeps the process alive, or lets it go. */
+  /** Keeps the process alive, or lets it go. At the start it lets it go. */
   hold(held: boolean): void;
+  /** This thread has no other turn: what was written goes out now, as far as it does without waiting. */
+  flush?(): void;
 }
 
 export interface ConnectionOptions {
   /** Exactly one side is: its channels have odd numbers, those of the other side even ones. */
   readonly initiator: boolean;
-  /** Bytes taken on each channel before they are acknowledged; rounded up to a power of two. */
+  /** Bytes taken on a channel before they are acknowledged, unless it is told otherwise; rounded up to a power of two. */
   readonly windowBytes?: number | undefined;
-  /** Bytes, encoded, of the longest message that a peer may open a channel for. */
+  /** Bytes, encoded, of the longest message that this side takes on any channel. */
   readonly maxMessageBytes?: number | undefined;
+  /** Bytes of large strings that this side remembers for a channel, on behalf of the peer. */
+  readonly textBytesMax?: number | undefined;
   /** Channels that a peer may have open. */
   readonly channelsMax?: number | undefined;
+  /** Of these, channels that nobody here has accepted yet. */
+  readonly waitingMax?: number | undefined;
+  /** By what the bytes go, for whoever asks a port. */
+  readonly way?: Way | undefined;
 }
 
 export interface ConnectionEvents {
-  /** The peer has opened a channel: `accept` it, or `reset` it. Called in the middle of `received`. */
-  opened(channel: StreamChannel): void;
+  /** The peer has said its first words: it is one that speaks as we do. */
+  greeted?(): void;
+  /** The peer has opened a channel that nobody has asked for here. `accept` it or `refuse` it, now or later; or `open` its name. */
+  opened(opening: Opening): void;
+  /** There is no channel any more, also none that waits. */
+  idle?(): void;
   /** It is over; all its channels are. `error` says what was wrong if something was. */
   ended(reason: CloseReason, error: Error | undefined): void;
 }
 
-interface Greeting {
-  readonly window: number;
-  readonly messageMax: number;
-}
-
-export class StreamConnection implements FrameHandler {
-  /** Bytes that this side takes on each channel. */
-  readonly window: number;
+export class StreamConnection implements FrameHandler, Link {
   /** What channels say goes through it. */
   readonly frames: FrameWriter;
+  readonly way: Way | undefined;
   ended: CloseReason | undefined;
+  /** What it ended of, where that is known. */
+  error: Error | undefined;
+  /** How the peer's process ended, once the medium has learned it. */
+  exit: ExitStatus | undefined;
+  /** Chunks that came. Who heard nothing for a while may `ping`; silence alone ends nothing. */
+  heard = 0;
   readonly #stream: ByteStream;
   readonly #events: ConnectionEvents;
   readonly #reader = new FrameReader(this);
   readonly #channels = new Map<number, StreamChannel>();
-  readonly #messageMax: number;
-  readonly #channelsMax: number;
+  readonly #openings = new Map<number, Opening>();
+  readonly #meeting = new Meeting<StreamChannel, Opening>();
+  readonly #own: Greeting;
+  readonly #window: number;
+  readonly #waitingMax: number;
   readonly #parity: 0 | 1;
   #nextNumber: number;
   /** The highest number that the peer has opened. */
@@ -72,65 +95,93 @@ export class StreamConnection implements FrameHandler {
   #theirs = 0;
   #peer: Greeting | undefined;
   #holds = 0;
+  #pings = 0;
+  /** Opens and accepts nothing any more, and ends with its last channel. */
+  #leaving: CloseReason | undefined;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
 
   /** Greets at once. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
   constructor(stream: ByteStream, options: ConnectionOptions, events: ConnectionEvents) {
-    const { windowBytes = STREAM_WINDOW_DEFAULT, maxMessageBytes = MESSAGE_BYTES_DEFAULT } = options;
-    this.window = Math.max(STREAM_WINDOW_MIN, capacityFor(windowBytes, 'windowBytes'));
-    if (this.window > STREAM_WINDOW_MAX) {
-      throw new UsageError(
-        'ERR_OPTION',
-        `Option windowBytes cannot be ${windowBytes}: it takes ${STREAM_WINDOW_MAX} at the most`,
-        {
-          option: 'windowBytes',
-          value: windowBytes,
-        },
-      );
-    }
+    this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
+    this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
+    this.#own = {
+      features: 0,
+      messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
+      channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
+      textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
+    };
+    this.way = options.way;
     this.#stream = stream;
     this.frames = new FrameWriter((bytes) => stream.write(bytes));
     this.#events = events;
-    this.#messageMax = maxMessageBytes;
-    this.#channelsMax = options.channelsMax ?? STREAM_CHANNELS_MAX;
     this.#parity = options.initiator ? 1 : 0;
     this.#nextNumber = options.initiator ? 1 : 2;
-    this.frames.frame(
-      frames.HELLO,
-      0,
-      ...[frames.STREAM_MAGIC, frames.STREAM_VERSION, frames.STREAM_VERSION, this.window],
-      ...[this.#messageMax, this.#channelsMax, 0, 0],
-    );
+    this.frames.hello(greetingWords(this.#own));
+    endWithThread(this);
   }
 
   /**
-   * Opens a channel. What is sent on it waits for the peer's greeting, and for its credit.
-   * @throws UnsupportedError when the connection has ended, or has no number left
+   * The channel of this name: one that the peer has opened and nobody has accepted yet, else a new one. What is sent on that
+   * waits until the peer takes part; if it asks for the same name meanwhile, it gets the same channel.
+   * @param terms this side's; those of a channel that the peer has opened are the peer's where nothing is said
+   * @throws UsageError ERR_OPTION for what can be no name, or no credit
+   * @throws UnsupportedError when the connection has ended, is leaving, or has no number left
    */
-  open(terms: Partial<ChannelTerms> = {}): StreamChannel {
-    const number = this.#nextNumber;
-    if (this.ended !== undefined || number > frames.CHANNEL_MAX) {
-      throw new UnsupportedError(
-        `Cannot open a channel: the connection has ${this.ended === undefined ? 'used its numbers' : 'ended'}`,
+  open(name = '', terms: Partial<ChannelTerms> = {}): StreamChannel {
+    const waiting = this.#meeting.waiting.first(name);
+    if (waiting !== undefined) return this.accept(waiting, terms);
+    const bytes = frames.nameBytes(name);
+    if (bytes === undefined) {
+      throw new UsageError(
+        'ERR_OPTION',
+        `A channel cannot be named ${JSON.stringify(name)}: it takes ${STREAM_NAME_BYTES_MAX} bytes of well-formed text`,
+        { option: 'name', value: name },
       );
     }
+    const number = this.#nextNumber;
+    const why =
+      this.ended !== undefined ? 'has ended' : this.#leaving !== undefined ? 'is leaving' : 'has used its numbers';
+    if (this.ended !== undefined || this.#leaving !== undefined || number > frames.CHANNEL_MAX)
+      throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
+    const channel = new StreamChannel(this, number, name, this.#terms(terms));
     this.#nextNumber += 2;
-    const all = { messageMax: this.#messageMax, texts: 0, textBytes: 0, ...terms };
-    const channel = new StreamChannel(this, number, all, false);
     this.#channels.set(number, channel);
-    this.frames.frame(frames.OPEN, number, all.messageMax, all.texts, all.textBytes, 0);
-    this.#credit(channel);
+    this.#meeting.asked.add(channel);
+    this.frames.open(number, channel.terms, bytes);
     return channel;
   }
-  /** Takes part in a channel that the peer has opened. */
-  accept(channel: StreamChannel): void {
-    this.frames.frame(frames.ACCEPT, channel.number);
+
+  /** Takes part in a channel that the peer has opened. One that is over meanwhile gives a channel that has ended. */
+  accept(opening: Opening, terms: Partial<ChannelTerms> = {}): StreamChannel {
+    const { number, name } = opening;
+    const { texts, textBytes } = opening.terms;
+    const messageMax = Math.min(this.#own.messageMax, this.#peer?.messageMax ?? Number.POSITIVE_INFINITY);
+    const channel = new StreamChannel(this, number, name, this.#terms({ messageMax, texts, textBytes, ...terms }));
+    if (opening.over) channel.cut(this.ended ?? 'closed', this.error);
+    else {
+      this.#settle(opening);
+      this.#join(channel, number, opening.terms);
+    }
+    return channel;
   }
 
-  /** Channels that are not over on both sides. */
+  /** @see Opening.refuse */
+  refuse(opening: Opening, code: number, text: string): void {
+    if (opening.over) return;
+    this.frames.reset(opening.number, code, text);
+    this.#settle(opening);
+    this.#theirs--;
+    this.#emptied();
+  }
+
+  /** Channels that the peer has opened and nobody has accepted, in the order of their names' first. */
+  get waiting(): Iterable<Opening> {
+    return this.#meeting.waiting;
+  }
+  /** Channels that are not over on both sides, and those that wait. */
   get channels(): number {
-    return this.#channels.size;
+    return this.#channels.size + this.#openings.size;
   }
 
   /** Keeps the process alive as long as anybody wants it. */
@@ -140,9 +191,15 @@ export class StreamConnection implements FrameHandler {
     if (this.#holds === (held ? 1 : 0)) this.#stream.hold(held);
   }
 
+  /** Asks the peer for a sign, which comes when it returns to its event loop, and counts as heard. */
+  ping(): void {
+    this.frames.ping(++this.#pings, 0);
+  }
+
   /** Takes bytes that came; they are the caller's again when it returns. Not to be called inside itself. */
   received(bytes: Uint8Array): void {
     if (this.ended !== undefined) return;
+    this.heard++;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
@@ -151,21 +208,49 @@ export class StreamConnection implements FrameHandler {
     }
   }
 
-  /** The stream has ended: nothing more will come, nor go out. */
-  closed(): void {
-    this.#over('terminated', this.#reader.between ? undefined : new LayoutError('The stream ended inside a frame'));
+  /**
+   * The medium has ended, and the peer has not said goodbye: nothing more will come, nor go out.
+   * @param reason what the medium makes of that: `lost`, or `terminated` where it knows that the peer's thread or process is gone
+   */
+  closed(reason: CloseReason, error?: Error): void {
+    forgetThreadEnd(this);
+    this.#over(
+      reason,
+      error ?? (this.#reader.between ? undefined : new LayoutError('The stream ended inside a frame')),
+    );
   }
 
-  /** Ends the connection, and with it what is under way. */
-  close(): void {
-    if (this.ended !== undefined) return;
-    this.#stream.end();
-    this.#over('closed', undefined);
+  /**
+   * Ends the connection. What its channels have accepted goes out as far as the peer has given credit; with `drain` all of it, and
+   * the connection ends when the peer has taken it, or at the next call without. Meanwhile no channel is opened or accepted.
+   */
+  close({ drain = false, reason = 'closed' }: { drain?: boolean; reason?: CloseReason } = {}): void {
+    if (this.ended !== undefined || (drain && this.#leaving !== undefined)) return;
+    if (drain) this.hold(true);
+    this.#leaving = reason;
+    for (const opening of [...this.#openings.values()]) this.refuse(opening, frames.CODE_LEAVING, '');
+    for (const channel of [...this.#channels.values()]) {
+      if (channel.owner !== undefined) channel.owner.close(reason);
+      else channel.end(reason);
+    }
+    if (drain) this.#emptied();
+    else this.#leave(reason);
+  }
+
+  /** Called by the list of what ends with the thread. */
+  endThread(how: ThreadEnd): void {
+    this.close({ reason: how });
+    this.#stream.flush?.();
   }
 
   /** A channel is over on both sides. */
-  forget({ number }: StreamChannel): void {
-    if (this.#channels.delete(number) && (number & 1) !== this.#parity) this.#theirs--;
+  forget(channel: StreamChannel): void {
+    const { number } = channel;
+    this.#meeting.asked.delete(channel);
+    if (this.#channels.get(number) !== channel) return;
+    this.#channels.delete(number);
+    if (this.#isTheirs(number)) this.#theirs--;
+    this.#emptied();
   }
 
   // ---- what came: called by the reader, which passes what they throw to `received` --------------------------------
@@ -176,26 +261,27 @@ export class StreamConnection implements FrameHandler {
       return;
     }
     if (type >= frames.OPTIONAL_TYPES) return;
-    if (type === frames.OPEN) this.#open(number, words);
-    else {
-      const channel = this.#channelOf(number);
-      // What is still on its way on a channel that is over means nothing.
-      if (channel === undefined) return;
-      if (channel.closeCame) channel.reset(new LayoutError('Cannot take a frame behind the end of its channel'));
-      else this.#ofChannel(type, channel, words);
+    if (type === frames.OPEN) {
+      this.#open(number, words);
+      return;
     }
+    const channel = this.#channelOf(number);
+    const opening = this.#openings.get(number);
+    if (channel !== undefined) this.#ofChannel(type, channel, words);
+    else if (opening !== undefined) this.#ofOpening(type, opening);
+    // What is still on its way on a channel that is over means nothing.
   }
 
   dataBegins(number: number, length: number): void {
     if (this.#peer === undefined || number === 0) throw unexpected(frames.DATA, number);
-    this.#into = this.#channelOf(number);
-    if (this.#into === undefined) return;
+    const channel = this.#channelOf(number);
+    const opening = this.#openings.get(number);
+    if (opening !== undefined) this.#ofOpening(frames.DATA, opening);
     // A side that has ended reads no more.
-    if (this.#into.endedHere) {
-      this.#into = undefined;
-      return;
-    }
-    if (this.#into.closeCame) this.#spoil(new LayoutError('Cannot take records behind the end of their channel'));
+    this.#into = channel?.endedHere === true ? undefined : channel;
+    if (this.#into?.closeCame === true)
+      this.#spoil(new LayoutError('Cannot take records behind the end of their channel'));
+    else if (this.#into?.attached === false) this.#spoil(unexpected(frames.DATA, number));
     else this.#trying((channel) => channel.source.begin(length, channel.creditGiven));
   }
   data(bytes: Uint8Array, start: number, end: number): void {
@@ -226,116 +312,198 @@ export class StreamConnection implements FrameHandler {
   }
 
   #ofConnection(type: number, number: number, words: Int32Array): void {
+    const [first, second] = words as unknown as [number, number];
     if (type === frames.HELLO && number === 0 && this.#peer === undefined) this.#greeted(words);
     else if (this.#peer === undefined) throw unexpected(type, number);
-    else if (type === frames.PING) this.frames.frame(frames.PONG, 0, words[0] as number, words[1] as number);
-    else if (type === frames.RESET) {
-      const code = words[0] as number;
-      const why = code === frames.CODE_VERSION ? 'it speaks another version' : 'it found damage';
-      this.#stream.end();
-      this.#over('lost', new LayoutError(`The other side has ended the connection: ${why}`, { value: code }));
+    else if (type === frames.RESET) this.#resetBy(first, frames.textOf(type, words, 1, false));
+    else if (type === frames.PING) this.frames.pong(first, second);
+    else if (type === frames.GOODBYE) {
+      const text = frames.textOf(type, words, 1, false);
+      this.#over(closeReason(first), text === '' ? undefined : new Error(text), () => this.#stream.end());
     } else if (type !== frames.PONG && type < frames.OPTIONAL_TYPES) throw unexpected(type, number);
   }
 
+  #resetBy(code: number, text: string): void {
+    const why = code === frames.CODE_VERSION ? 'it speaks another version' : 'it found damage';
+    const said = text === '' ? '' : ` (${JSON.stringify(text)})`;
+    const error = new LayoutError(`The other side has ended the connection: ${why}${said}`, { value: code });
+    this.#over('lost', error, () => this.#stream.end());
+  }
+
   #greeted(words: Int32Array): void {
-    const [magic, version, versionMin, window, messageMax] = words as unknown as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ];
-    if (magic !== frames.STREAM_MAGIC)
-      throw new LayoutError('Cannot connect: the stream does not begin with a greeting of millrace');
-    if (versionMin > frames.STREAM_VERSION || version < frames.STREAM_VERSION) {
-      const error = new LayoutError(
-        `Cannot connect: the other side speaks versions ${versionMin} to ${version}, this one ${frames.STREAM_VERSION}`,
-      );
+    const error = noCommonTongue(words);
+    if (error !== undefined) {
       this.#break(error, frames.CODE_VERSION);
       return;
     }
-    const plausible = window >= STREAM_WINDOW_MIN && window <= STREAM_WINDOW_MAX && (window & (window - 1)) === 0;
-    if (!plausible || messageMax < 1 || messageMax > MESSAGE_BYTES_MAX) {
-      throw new LayoutError(`Cannot connect: credit ${window} and messages of ${messageMax} bytes make no sense`);
-    }
-    this.#peer = { window, messageMax };
-    for (const channel of this.#channels.values()) this.#credit(channel);
-  }
-
-  /** The credit of a new channel is that of the greeting. */
-  #credit(channel: StreamChannel): void {
-    if (this.#peer === undefined) return;
-    channel.credited(this.#peer.window);
+    this.#peer = greetingOf(words);
+    this.#events.greeted?.();
   }
 
   #open(number: number, words: Int32Array): void {
-    if ((number & 1) === this.#parity || number <= this.#opened) throw unexpected(frames.OPEN, number);
+    if (!this.#isTheirs(number) || number <= this.#opened) throw unexpected(frames.OPEN, number);
+    const name = frames.textOf(frames.OPEN, words, 5, true);
+    const terms = termsOf(words);
     this.#opened = number;
-    const [messageMax, texts, textBytes] = words as unknown as [number, number, number];
-    if (
-      this.#theirs >= this.#channelsMax ||
-      messageMax < 1 ||
-      messageMax > this.#messageMax ||
-      texts >>> 0 > KNOWN_TEXTS_MAX ||
-      textBytes >>> 0 > KNOWN_TEXT_BYTES_MAX
-    ) {
-      this.frames.reset(number, frames.CODE_REFUSED);
-      return;
+    const ours = this.#meeting.met(name);
+    // The initiator's number stays (M3 in meeting.ts).
+    if (ours !== undefined && this.#parity === 1) return;
+    const [code, why] = this.#objection(terms, words[4] as number, ours !== undefined);
+    if (ours !== undefined) {
+      this.#channels.delete(ours.number);
+      if (ours.closeSent) this.frames.close(number, ours.ended ?? 'closed', 0);
+      else if (code !== 0) {
+        this.frames.reset(number, code, why);
+        ours.wasReset(code, why);
+      } else {
+        this.#theirs++;
+        this.#join(ours, number, terms);
+      }
+      this.#emptied();
+    } else if (code !== 0) this.frames.reset(number, code, why);
+    else {
+      const opening = new Opening(this, number, name, terms);
+      this.#openings.set(number, opening);
+      this.#meeting.waiting.add(opening);
+      this.#theirs++;
+      this.#events.opened(opening);
     }
-    const channel = new StreamChannel(this, number, { messageMax, texts, textBytes }, true);
+  }
+
+  /** Why a channel is refused, as code and text; 0 if it is not. */
+  #objection(terms: ChannelTerms, flags: number, met: boolean): readonly [code: number, why: string] {
+    if (this.#leaving !== undefined) return [frames.CODE_LEAVING, ''];
+    if (this.#theirs >= this.#own.channelsMax)
+      return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
+    if (!met && this.#openings.size >= this.#waitingMax)
+      return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
+    const why = noAgreement(terms, flags, this.#own);
+    return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
+  }
+
+  /** Takes part under a number of the peer's. */
+  #join(channel: StreamChannel, number: number, peerTerms: ChannelTerms): void {
     this.#channels.set(number, channel);
-    this.#theirs++;
-    this.#credit(channel);
-    this.#events.opened(channel);
+    this.frames.accept(number, channel.terms);
+    channel.joined(number, peerTerms);
+  }
+
+  #ofOpening(type: number, opening: Opening): void {
+    if (type === frames.CLOSE) this.frames.close(opening.number, 'closed', 0);
+    else if (type !== frames.RESET) {
+      const { message } = unexpected(type, opening.number);
+      this.frames.reset(opening.number, frames.CODE_DAMAGE, message);
+    }
+    this.#settle(opening);
+    this.#theirs--;
+    this.#emptied();
   }
 
   #ofChannel(type: number, channel: StreamChannel, words: Int32Array): void {
     const word = (i: number): number => words[i] as number;
-    if (type === frames.ACK) {
+    // These are the answers to an OPEN, or end what has come of it.
+    if (type === frames.RESET) channel.wasReset(word(0), frames.textOf(type, words, 1, false));
+    else if (channel.closeCame) channel.reset(new LayoutError('Cannot take a frame behind the end of its channel'));
+    else if (type === frames.CLOSE) {
+      this.#meeting.asked.delete(channel);
+      channel.closed(closeReason(word(0)), word(1));
+    } else if (type === frames.ACCEPT && !channel.attached) this.#accepted(channel, words);
+    else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
+    else if (type === frames.ACK) {
       const taken = frames.positionOf(word(0), word(1));
       const limit = frames.positionOf(word(2), word(3));
-      if (!channel.acknowledged(taken, limit, word(4), word(5))) {
+      if (!channel.acknowledged(taken, limit, word(4), word(5), word(6)))
         channel.reset(new LayoutError(`Cannot be: ${taken} bytes were taken, and ${limit} may come`));
-      }
     } else if (type === frames.ASK) channel.asked(frames.positionOf(word(0), word(1)));
     else if (type === frames.INTERRUPT) channel.interrupted = word(0);
-    else if (type === frames.CLOSE) channel.closed(closeReason(word(0)), word(1));
-    else if (type === frames.RESET) channel.closed('lost', channel.peerReceived);
-    else if (type === frames.ACCEPT) channel.accepted();
     else throw unexpected(type, channel.number);
   }
 
-  /** The channel of this number; undefined if it is over. @throws LayoutError if it never was */
+  #accepted(channel: StreamChannel, words: Int32Array): void {
+    this.#meeting.asked.delete(channel);
+    const terms = termsOf(words);
+    const why = noAgreement(terms, words[4] as number, this.#own);
+    if (why === undefined) channel.joined(channel.number, terms);
+    else {
+      const fields = { refusal: frames.CODE_TERMS, text: why };
+      channel.reset(new RefusedError('ERR_REFUSED', `Cannot take part: ${why}`, fields), frames.CODE_TERMS);
+    }
+  }
+
+  /** The channel of this number; undefined if it is over, or waits. @throws LayoutError if it never was */
   #channelOf(number: number): StreamChannel | undefined {
     const channel = this.#channels.get(number);
     if (channel !== undefined) return channel;
-    const known = (number & 1) === this.#parity ? number < this.#nextNumber : number <= this.#opened;
+    const known = this.#isTheirs(number) ? number <= this.#opened : number < this.#nextNumber;
     if (!known)
       throw new LayoutError(`Cannot take a frame for channel ${number}, which nobody has opened`, { value: number });
     return undefined;
   }
-
-  #break(error: LayoutError, code: number): void {
-    if (this.ended !== undefined) return;
-    // What came is believed no more, also not while the other side is told.
-    this.#into = undefined;
-    this.frames.reset(0, code);
-    this.#stream.end();
-    this.#over('lost', error);
+  #isTheirs(number: number): boolean {
+    return (number & 1) !== this.#parity;
   }
 
-  #over(reason: CloseReason, error: Error | undefined): void {
+  #terms(terms: Partial<ChannelTerms>): ChannelTerms {
+    const { messageMax } = this.#own;
+    const window = terms.window === undefined ? this.#window : windowFor(terms.window);
+    return { messageMax, texts: 0, textBytes: 0, ...terms, window };
+  }
+
+  /** Nobody waits for an answer to this one any more. */
+  #settle(opening: Opening): void {
+    opening.over = true;
+    this.#openings.delete(opening.number);
+    this.#meeting.waiting.delete(opening);
+  }
+
+  #emptied(): void {
+    if (this.channels > 0 || this.ended !== undefined) return;
+    this.#events.idle?.();
+    if (this.#leaving !== undefined) this.#leave(this.#leaving);
+  }
+  #leave(reason: CloseReason): void {
+    this.#over(reason, undefined, () => {
+      this.frames.goodbye(reason, '');
+      this.#stream.end();
+    });
+  }
+  #break(error: LayoutError, code: number): void {
+    this.#over('lost', error, () => {
+      this.frames.reset(0, code, error.message);
+      this.#stream.end();
+    });
+  }
+
+  /** @param say tells the other side, and ends the stream, where that is to be done */
+  #over(reason: CloseReason, error: Error | undefined, say?: () => void): void {
     if (this.ended !== undefined) return;
     this.ended = reason;
-    this.frames.over = true;
-    // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends.
+    this.error = error;
+    // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends. What comes is believed no
+    // more, also not while the other side is told.
     this.#reader.stop();
     this.#into = undefined;
+    say?.();
+    this.frames.over = true;
+    // What was said last may still be with the medium.
+    if (this.#stream.flush === undefined) forgetThreadEnd(this);
     if (this.#holds > 0) this.#stream.hold(false);
-    for (const channel of [...this.#channels.values()]) channel.cut(reason);
+    for (const opening of [...this.#openings.values()]) this.#settle(opening);
+    for (const channel of [...this.#channels.values()]) channel.cut(reason, error);
     this.#channels.clear();
+    this.#meeting.asked.clear();
     this.#events.ended(reason, error);
   }
+}
+
+function windowFor(bytes: number): number {
+  const window = Math.max(STREAM_WINDOW_MIN, capacityFor(bytes, 'windowBytes'));
+  if (window <= STREAM_WINDOW_MAX) return window;
+  throw new UsageError(
+    'ERR_OPTION',
+    `Option windowBytes cannot be ${bytes}: it takes ${STREAM_WINDOW_MAX} at the most`,
+    { option: 'windowBytes', value: bytes },
+  );
 }
 
 function unexpected(type: number, number: number): LayoutError {

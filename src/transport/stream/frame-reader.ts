@@ -1,8 +1,8 @@
 // Cuts a byte stream into frames, however its chunks fall. Keeps a header and a control frame at the most: the bytes of DATA go
 // on as they come.
 import { LayoutError } from '../../errors.ts';
-import { STREAM_FRAME_BYTES_MAX } from '../../limits.ts';
-import { BODY_BYTES, CONTROL_BYTES_MAX, DATA, FRAME_HEADER_BYTES, OPTIONAL_TYPES } from './frames.ts';
+import { STREAM_FRAME_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX } from '../../limits.ts';
+import { BEHIND_BYTES_MAX, BODY_BYTES, CONTROL_BYTES_MAX, DATA, FRAME_HEADER_BYTES, OPTIONAL_TYPES } from './frames.ts';
 
 export interface FrameHandler {
   /** A frame that is not DATA, whole. `words` is the reader's own and holds until it returns. */
@@ -89,13 +89,16 @@ export class FrameReader {
 }
 
 function check(type: number, length: number): void {
-  if (type === DATA) {
-    if (length >= 0 && length <= STREAM_FRAME_BYTES_MAX && (length & 7) === 0) return;
-  } else if (type >= OPTIONAL_TYPES) {
-    if (length >= 0 && length <= CONTROL_BYTES_MAX && (length & 7) === 0) return;
-  } else if (BODY_BYTES[type] === length) return;
+  const least = BODY_BYTES[type] ?? 0;
+  if (length >= least && length <= least + roomBehind(type) && (length & 7) === 0) return;
   throw new LayoutError(`Cannot read the stream: a frame claims type ${type} and ${length} bytes`, {
     length,
     kind: type,
   });
+}
+/** Bytes that may stand behind what each frame of the type has; below 0 for one that nobody knows and nobody may pass over. */
+function roomBehind(type: number): number {
+  if (type === DATA) return STREAM_FRAME_BYTES_MAX;
+  if (type >= OPTIONAL_TYPES) return STREAM_UNKNOWN_BYTES_MAX;
+  return BODY_BYTES[type] === undefined ? -1 : (BEHIND_BYTES_MAX[type] ?? 0);
 }

@@ -1,7 +1,11 @@
 // Writes frames on a byte stream, each with one `write`. Silent once the connection is over.
+import { STREAM_TEXT_BYTES_MAX } from '../../limits.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
+import type { ChannelTerms } from './channel.ts';
 import * as frames from './frames.ts';
+
+const NO_TEXT: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
 export class FrameWriter {
   /** Nothing is to be said any more. */
@@ -19,38 +23,55 @@ export class FrameWriter {
   whole(frame: Uint8Array): void {
     if (!this.over) this.#write(frame);
   }
-  ack(channel: number, taken: number, limit: number, received: number, relearns: number): void {
+  /** @param name its bytes */
+  open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, name: Uint8Array): void {
+    this.#frame(frames.OPEN, channel, [window, messageMax, texts, textBytes, 0, name.length], name);
+  }
+  accept(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms): void {
+    this.#frame(frames.ACCEPT, channel, [window, messageMax, texts, textBytes, 0, 0]);
+  }
+  ack(channel: number, taken: number, limit: number, received: number, relearns: number, beside: number): void {
     const { lowWord, highWord } = frames;
-    this.frame(
-      frames.ACK,
-      channel,
-      lowWord(taken),
-      highWord(taken),
-      lowWord(limit),
-      highWord(limit),
-      received,
-      relearns,
-    );
+    const positions = [lowWord(taken), highWord(taken), lowWord(limit), highWord(limit)];
+    this.#frame(frames.ACK, channel, [...positions, received, relearns, beside, 0]);
   }
   ask(channel: number, position: number): void {
-    this.frame(frames.ASK, channel, frames.lowWord(position), frames.highWord(position));
+    this.#frame(frames.ASK, channel, [frames.lowWord(position), frames.highWord(position)]);
   }
   interrupt(channel: number, word: number): void {
-    this.frame(frames.INTERRUPT, channel, word, 0);
+    this.#frame(frames.INTERRUPT, channel, [word, 0]);
   }
   close(channel: number, reason: CloseReason, received: number): void {
-    this.frame(frames.CLOSE, channel, CLOSE_CODES[reason], received);
+    this.#frame(frames.CLOSE, channel, [CLOSE_CODES[reason], received]);
   }
   /** @param channel 0: the connection */
-  reset(channel: number, code: number = frames.CODE_DAMAGE): void {
-    this.frame(frames.RESET, channel, code, 0);
+  reset(channel: number, code: number, text: string): void {
+    const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
+    this.#frame(frames.RESET, channel, [code, bytes.length], bytes);
+  }
+  goodbye(reason: CloseReason, text: string): void {
+    const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
+    this.#frame(frames.GOODBYE, 0, [CLOSE_CODES[reason], bytes.length], bytes);
+  }
+  hello(words: readonly number[]): void {
+    this.#frame(frames.HELLO, 0, words);
+  }
+  ping(low: number, high: number): void {
+    this.#frame(frames.PING, 0, [low, high]);
+  }
+  pong(low: number, high: number): void {
+    this.#frame(frames.PONG, 0, [low, high]);
   }
 
-  frame(type: number, channel: number, ...body: number[]): void {
+  #frame(type: number, channel: number, body: readonly number[], text: Uint8Array = NO_TEXT): void {
     if (this.over) return;
-    this.#words[0] = body.length * 4;
+    const length = (body.length * 4 + text.length + 7) & -8;
+    const at = frames.FRAME_HEADER_BYTES + body.length * 4;
+    this.#words[0] = length;
     this.#words[1] = type | (channel << 8);
     this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
-    this.#write(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + body.length * 4));
+    this.#bytes.set(text, at);
+    this.#bytes.fill(0, at + text.length, frames.FRAME_HEADER_BYTES + length);
+    this.#write(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
   }
 }

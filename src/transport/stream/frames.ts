@@ -11,60 +11,83 @@
 //   +---------------+-----------------------------------------------+
 //   |                      body, LENGTH bytes                     ...
 //   +---------------------------------------------------------------+
+import { LayoutError } from '../../errors.ts';
+import { STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX } from '../../limits.ts';
 
 export const FRAME_HEADER_BYTES = 8;
 
-/** MAGIC, VERSION, VERSION_MIN, WINDOW, MESSAGE_MAX, CHANNELS_MAX, and two words for resuming: 0. */
+/** MAGIC, VERSION, VERSION_MIN, FEATURES, MESSAGE_MAX, CHANNELS_MAX, TEXT_BYTES_MAX, 0, SESSION (4 words), HEARD (2 words). */
 export const HELLO = 1;
-/** MESSAGE_MAX, TEXTS, TEXT_BYTES, 0. */
+/** WINDOW, MESSAGE_MAX, TEXTS, TEXT_BYTES, FLAGS, NAME_BYTES, and the name. */
 export const OPEN = 2;
-/** No body. */
+/** WINDOW, MESSAGE_MAX, TEXTS, TEXT_BYTES, FLAGS, 0. */
 export const ACCEPT = 3;
 /** Whole records. */
 export const DATA = 4;
-/** TAKEN (two words), LIMIT (two words), RECEIVED, RELEARNS. */
+/** TAKEN (2 words), LIMIT (2 words), RECEIVED, RELEARNS, BESIDE, 0. */
 export const ACK = 5;
-/** POSITION (two words). */
+/** POSITION (2 words). */
 export const ASK = 6;
 /** WORD, 0. */
 export const INTERRUPT = 7;
 /** REASON, RECEIVED. */
 export const CLOSE = 8;
-/** CODE, 0. */
+/** CODE, BYTES, and a text of so many. */
 export const RESET = 9;
 /** Eight bytes that come back. */
 export const PING = 10;
 export const PONG = 11;
+/** REASON, BYTES, and a text of so many. */
+export const GOODBYE = 12;
 
-/** Bytes of body of each type but DATA. */
+/** Bytes of body of each type but DATA; of those with a text, before it. */
 export const BODY_BYTES: Readonly<Record<number, number>> = {
-  [HELLO]: 32,
-  [OPEN]: 16,
-  [ACCEPT]: 0,
-  [ACK]: 24,
+  [HELLO]: 56,
+  [OPEN]: 24,
+  [ACCEPT]: 24,
+  [ACK]: 32,
   [ASK]: 8,
   [INTERRUPT]: 8,
   [CLOSE]: 8,
   [RESET]: 8,
   [PING]: 8,
   [PONG]: 8,
+  [GOODBYE]: 8,
+};
+/** Bytes that may stand behind that: a text, or in a greeting what later versions say. */
+export const BEHIND_BYTES_MAX: Readonly<Record<number, number>> = {
+  [HELLO]: STREAM_UNKNOWN_BYTES_MAX,
+  [OPEN]: STREAM_NAME_BYTES_MAX,
+  [RESET]: STREAM_TEXT_BYTES_MAX,
+  [GOODBYE]: STREAM_TEXT_BYTES_MAX,
 };
 /** Types from here on may be skipped by who does not know them; others end the connection. */
 export const OPTIONAL_TYPES = 128;
-/** Bytes of the longest body of a frame that is not DATA, optional types included. */
-export const CONTROL_BYTES_MAX = 64;
+/** Bytes of the longest body of a frame that is not DATA. */
+export const CONTROL_BYTES_MAX: number =
+  56 + Math.max(STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX);
 
 export const STREAM_MAGIC = 0x5343524d;
 export const STREAM_VERSION = 1;
 export const CHANNEL_MAX = 0xffffff;
+/** Of FEATURES and FLAGS: bits here must be known to who reads them; the others count where both sides set them. */
+export const REQUIRED_BITS = 0xffff;
 
 // Codes of RESET.
 /** What came on this channel, or on this connection, cannot be what an honest peer sends. */
 export const CODE_DAMAGE = 1;
-/** The other side speaks no version that this one does. */
+/** The other side speaks no version that this one does, or asks for what this one cannot. */
 export const CODE_VERSION = 2;
-/** There are too many channels, or one that is to take longer messages than this side does. */
-export const CODE_REFUSED = 3;
+/** There are too many channels, or too many that nobody has accepted. */
+export const CODE_FULL = 3;
+/** It is to carry longer messages than this side takes, or to have it remember more. */
+export const CODE_TERMS = 4;
+/** Nobody here takes a channel of that name. */
+export const CODE_NAME = 5;
+/** This side is leaving: it opens and accepts nothing any more. */
+export const CODE_LEAVING = 6;
+/** From here on codes mean what the program says that refuses. */
+export const CODE_OWN = 256;
 
 /** POSITION of an ASK that asks to be told of each record: any that lies behind what may come. */
 export const ASK_ALL: number = Number.MAX_SAFE_INTEGER;
@@ -79,4 +102,42 @@ export function highWord(position: number): number {
 /** The position of two words; NaN if it is none. */
 export function positionOf(low: number, high: number): number {
   return high < 0 || high >= 2 ** 21 ? Number.NaN : high * 2 ** 32 + (low >>> 0);
+}
+
+const strict = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lenient = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
+const encoder = /* @__PURE__ */ new TextEncoder();
+
+/** A text of at most `max` bytes in UTF-8: of a longer one, the beginning. */
+export function textBytes(text: string, max: number): Uint8Array {
+  const bytes = new Uint8Array(max);
+  return bytes.subarray(0, encoder.encodeInto(text, bytes).written);
+}
+/** The bytes of a name; undefined if it is too long, or does not come back as it is. */
+export function nameBytes(name: string): Uint8Array | undefined {
+  // No more than three bytes a unit of UTF-16, and no fewer than one.
+  if (name.length > STREAM_NAME_BYTES_MAX) return undefined;
+  const bytes = encoder.encode(name);
+  return bytes.length > STREAM_NAME_BYTES_MAX || strict.decode(bytes) !== name ? undefined : bytes;
+}
+
+/**
+ * The text behind the fixed part of a body, of as many bytes as the word at `at` says.
+ * @param exact it names something: what is not UTF-8 is damage, where it would be shown as well as can be in a text for people
+ * @throws LayoutError
+ */
+export function textOf(type: number, words: Int32Array, at: number, exact: boolean): string {
+  const fixed = BODY_BYTES[type] as number;
+  const length = words[at] as number;
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  if (length >>> 0 > bytes.length - fixed || ((length + 7) & -8) !== bytes.length - fixed) {
+    throw new LayoutError(`Cannot read the stream: a text of ${length} bytes in a body of ${bytes.length}`, { length });
+  }
+  const text = bytes.subarray(fixed, fixed + length);
+  if (!exact) return lenient.decode(text);
+  try {
+    return strict.decode(text);
+  } catch (cause) {
+    throw new LayoutError('Cannot read the stream: a name is not UTF-8', { cause });
+  }
 }

@@ -1,5 +1,6 @@
 // Records that go over a byte stream: written one behind the other into a frame, which is handed over when they are published.
-// How far it may write, the reader says (LIMIT, a credit in bytes); what was taken over, too (TAKEN).
+// How far it may write, the reader says (LIMIT, a credit in bytes); what was taken over, too (TAKEN). How much memory a frame may
+// take, this side says: a reader's word costs nobody else any.
 //
 // Invariants (with source.ts):
 // B1. taken <= position <= limit, and limit never exceeds taken by more than the reader keeps memory for.
@@ -14,13 +15,15 @@ import { FRAME_HEADER_BYTES } from './frames.ts';
 const LEAST = 8;
 
 export class StreamSink implements RecordSink {
-  /** What the reader keeps memory for; unknown, and 0, until it has greeted. */
+  /** Bytes of records in a frame at the most: no more than the credit; 0 until that is known. */
   capacity = 0;
   maxPayload = 0;
   /** Behind the last record that was committed. */
   position = 0;
   claimed = -1;
-  readonly #tag: number;
+  /** Second header word of this channel's frames of records. */
+  #tag = 0;
+  readonly #frameMax: number;
   readonly #write: (frame: Uint8Array) => void;
   /** A frame's header, and behind it the records that it will have. */
   #views: Views | undefined;
@@ -28,23 +31,27 @@ export class StreamSink implements RecordSink {
   #gathered = 0;
   /** Gathered bytes from which on a commit hands over by itself. */
   #gatherBytes = 0;
+  /** What the reader keeps memory for. */
+  #window = 0;
   #limit = 0;
   #limitSeen = 0;
   #taken = 0;
 
   /**
-   * @param tag second header word of this channel's frames of records
+   * @param frameMax bytes of records in a frame at the most
    * @param write hands a frame over; it is the sink's again when it returns
    */
-  constructor(tag: number, write: (frame: Uint8Array) => void) {
-    this.#tag = tag;
+  constructor(frameMax: number, write: (frame: Uint8Array) => void) {
+    this.#frameMax = frameMax;
     this.#write = write;
   }
 
-  /** The reader keeps memory for so many bytes: the credit to begin with. */
-  begin(window: number): void {
-    this.capacity = window;
-    this.maxPayload = Math.floor(window / 2) - HEADER_BYTES;
+  /** The reader takes part: frames of records begin with `tag`, and it keeps memory for `window` bytes, the first credit. */
+  begin(tag: number, window: number): void {
+    this.#tag = tag;
+    this.#window = window;
+    this.capacity = Math.min(window, this.#frameMax);
+    this.maxPayload = Math.floor(this.capacity / 2) - HEADER_BYTES;
     this.#limit = window;
     this.#views = undefined;
   }
@@ -128,7 +135,7 @@ export class StreamSink implements RecordSink {
   /** The reader has taken everything before `taken`, and takes as much as to `limit`. False: it cannot be. */
   acknowledge(taken: number, limit: number): boolean {
     const fits =
-      taken >= this.#taken && taken <= this.position && limit >= this.#limit && limit <= taken + this.capacity;
+      taken >= this.#taken && taken <= this.position && limit >= this.#limit && limit <= taken + this.#window;
     if (!fits || limit % RECORD_ALIGN !== 0) return false;
     this.#taken = taken;
     this.#limit = limit;

@@ -2,15 +2,17 @@
 // only a native clone carries is refused, and so is overflow `latest`, which needs memory that its reader can look at.
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { LayoutError, UnsupportedError } from '../../errors.ts';
-import { NOTHING_BESIDE } from '../../lane/beside.ts';
+import { Join } from '../../frame/join.ts';
+import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
 import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
+import { STREAM_JOIN_FIRST } from '../../limits.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
 import { Spin } from '../../wait/spin.ts';
-import type { Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
-import type { ChannelOwner, StreamChannel } from './channel.ts';
+import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
+import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
 
 export interface StreamOptions {
@@ -22,9 +24,12 @@ export interface StreamOptions {
   readonly overflow: OverflowPolicy;
   readonly highWaterMark: number;
   readonly outboxLimit: number;
+  /** What carries values that no codec does, where the medium can: a native message port. */
+  readonly beside?: Beside;
 }
 
 const NEVER_SPINS = new Spin(0);
+const NO_PORTS: readonly unknown[] = [];
 
 export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly out: Outbound;
@@ -32,6 +37,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly loop: LoopWait = this;
   readonly interrupts: Interrupts;
   readonly spin: Spin = NEVER_SPINS;
+  readonly link: Link;
   readonly #connection: StreamConnection;
   readonly #channel: StreamChannel;
   readonly #lane: LaneOutbound;
@@ -54,38 +60,29 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       );
     }
     this.#connection = connection;
+    this.link = connection;
     this.#channel = channel;
     this.#events = events;
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
-    const { messageMax, texts, textBytes } = channel.terms;
-    const codecOptions: CodecOptions = { ...options.codecOptions, knownTexts: texts, knownTextBytes: textBytes };
+    const { beside = NOTHING_BESIDE } = options;
     this.#lane = new LaneOutbound({
       sink: channel.sink,
       notes: channel.outNotes,
-      beside: NOTHING_BESIDE,
-      encoder: options.codec.createEncoder(codecOptions),
+      beside,
+      encoder: options.codec.createEncoder(codecOptions(channel.terms, options)),
       kind: options.codec.kind,
-      messageMax,
+      messageMax: channel.terms.messageMax,
       outbox: this.#outbox,
       maySpin: false,
       failed: (error) => events.failed(error),
     });
     this.out = new Writing(this.#lane);
-    const lane = new LaneInbound({
-      source: channel.source,
-      notes: channel.inNotes,
-      beside: NOTHING_BESIDE,
-      decoders: new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(codecOptions)])),
-      messageMax,
-    });
-    this.in = new Reading(lane, channel);
+    this.in = new Reading(channel, (terms) => inboundLane(channel, terms, options));
     this.interrupts = {
       get word() {
         return channel.interrupted;
       },
-      raise: (word) => {
-        if (channel.ended === undefined) connection.frames.interrupt(channel.number, word);
-      },
+      raise: (word) => channel.interrupt(word),
       clear(word) {
         const was = channel.interrupted;
         if (word === undefined || word === was) channel.interrupted = 0;
@@ -142,9 +139,9 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   keep(): void {}
 
   inspect(): Snapshot {
-    const { attached, endedHere, ended } = this.#channel;
-    const error = ended === 'lost' && !endedHere ? this.#channel.found : undefined;
-    return { attached, endedHere, error, stats: () => this.#stats() };
+    const { attached, endedHere, error } = this.#channel;
+    const { exit, way } = this.#connection;
+    return { attached, endedHere, error, exit, way, stats: () => this.#stats() };
   }
   #stats(): Stats {
     const { sink, source, outNotes, inNotes, peerReceived, ended } = this.#channel;
@@ -197,6 +194,23 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   }
 }
 
+function codecOptions({ texts, textBytes }: ChannelTerms, options: StreamOptions): CodecOptions {
+  return { ...options.codecOptions, knownTexts: texts, knownTextBytes: textBytes };
+}
+
+/** What comes is read as its sender has said that it writes. */
+function inboundLane(channel: StreamChannel, terms: ChannelTerms, options: StreamOptions): LaneInbound {
+  const decoderOptions = codecOptions(terms, options);
+  return new LaneInbound({
+    source: channel.source,
+    notes: channel.inNotes,
+    beside: options.beside ?? NOTHING_BESIDE,
+    decoders: new Map(options.codecs.map((codec) => [codec.kind, codec.createDecoder(decoderOptions)])),
+    messageMax: terms.messageMax,
+    join: new Join(terms.messageMax, STREAM_JOIN_FIRST),
+  });
+}
+
 class Writing implements Outbound {
   readonly #lane: LaneOutbound;
 
@@ -232,19 +246,26 @@ class Writing implements Outbound {
 }
 
 class Reading implements Inbound {
-  readonly #lane: LaneInbound;
   readonly #channel: StreamChannel;
+  readonly #makeLane: (terms: ChannelTerms) => LaneInbound;
+  #lane: LaneInbound | undefined;
 
-  constructor(lane: LaneInbound, channel: StreamChannel) {
-    this.#lane = lane;
+  constructor(channel: StreamChannel, makeLane: (terms: ChannelTerms) => LaneInbound) {
     this.#channel = channel;
+    this.#makeLane = makeLane;
   }
 
+  /** Nothing comes before the peer takes part, and says on what terms. */
+  get #open(): LaneInbound | undefined {
+    const { peerTerms } = this.#channel;
+    if (this.#lane === undefined && peerTerms !== undefined) this.#lane = this.#makeLane(peerTerms);
+    return this.#lane;
+  }
   get ports(): readonly unknown[] {
-    return this.#lane.ports;
+    return this.#lane?.ports ?? NO_PORTS;
   }
   get ready(): boolean {
-    return this.#lane.ready || this.#channel.ended !== undefined;
+    return this.#open?.ready === true || this.#channel.ended !== undefined;
   }
   tryReceive(): unknown {
     const channel = this.#channel;
@@ -254,15 +275,19 @@ class Reading implements Inbound {
       throw error;
     }
     if (channel.ended === 'lost' && channel.endedHere) return CLOSED;
+    const lane = this.#open;
     try {
-      const value = this.#lane.tryReceive();
+      const value = lane === undefined ? EMPTY : lane.tryReceive();
       if (value !== EMPTY || channel.ended === undefined) return value;
       // What came before the end may have come since the look above.
-      const last = this.#lane.tryReceive();
-      return last === EMPTY ? CLOSED : last;
+      const last = lane === undefined ? EMPTY : lane.tryReceive();
+      if (last !== EMPTY) return last;
     } catch (error) {
       throw judged(channel, error);
     }
+    // The peer has ended and everything is read: nothing can be said any more, in either direction.
+    if (channel.closeCame) channel.finish('closed');
+    return CLOSED;
   }
 }
 

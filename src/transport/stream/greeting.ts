@@ -1,0 +1,78 @@
+// What the two sides of a connection say of themselves first, and what each makes of it.
+import { LayoutError } from '../../errors.ts';
+import { KNOWN_TEXTS_MAX, MESSAGE_BYTES_MAX, STREAM_WINDOW_MAX, STREAM_WINDOW_MIN } from '../../limits.ts';
+import type { ChannelTerms } from './channel.ts';
+import { REQUIRED_BITS, STREAM_MAGIC, STREAM_VERSION } from './frames.ts';
+
+export interface Greeting {
+  /** Bits of what the side can do beyond the protocol's first version. None is defined in it. */
+  readonly features: number;
+  /** Bytes, encoded, of the longest message that it takes on any channel. */
+  readonly messageMax: number;
+  /** Channels that the other side may have open. */
+  readonly channelsMax: number;
+  /** Bytes of large strings that it remembers for a channel. */
+  readonly textBytesMax: number;
+}
+
+/** The words of HELLO. Those behind TEXT_BYTES_MAX are for resuming, which this version does not do. */
+export function greetingWords({ features, messageMax, channelsMax, textBytesMax }: Greeting): readonly number[] {
+  return [
+    ...[STREAM_MAGIC, STREAM_VERSION, STREAM_VERSION, features],
+    ...[messageMax, channelsMax, textBytesMax, 0],
+    ...[0, 0, 0, 0, 0, 0],
+  ];
+}
+
+/** Why the two sides cannot talk, if they cannot. @throws LayoutError if it is no greeting */
+export function noCommonTongue(words: Int32Array): LayoutError | undefined {
+  const [magic, version, versionMin, features] = words as unknown as [number, number, number, number];
+  if (magic !== STREAM_MAGIC)
+    throw new LayoutError('Cannot connect: the stream does not begin with a greeting of millrace');
+  if (versionMin > STREAM_VERSION || version < STREAM_VERSION) {
+    return new LayoutError(
+      `Cannot connect: the other side speaks versions ${versionMin} to ${version}, this one ${STREAM_VERSION}`,
+    );
+  }
+  const unknown = features & REQUIRED_BITS;
+  if (unknown === 0) return undefined;
+  return new LayoutError(`Cannot connect: the other side needs features 0x${unknown.toString(16)}, unknown here`);
+}
+
+/** @throws LayoutError if it cannot be what an honest side says */
+export function greetingOf(words: Int32Array): Greeting {
+  const [features, messageMax, channelsMax, textBytesMax] = words.subarray(3) as unknown as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (messageMax < 1 || messageMax > MESSAGE_BYTES_MAX || channelsMax < 0 || textBytesMax < 0) {
+    throw new LayoutError(
+      `Cannot connect: messages of ${messageMax} bytes, ${channelsMax} channels, ${textBytesMax} bytes of texts make no sense`,
+    );
+  }
+  return { features, messageMax, channelsMax, textBytesMax };
+}
+
+/** The terms that stand at the beginning of OPEN and of ACCEPT. */
+export function termsOf(words: Int32Array): ChannelTerms {
+  const [window, messageMax, texts, textBytes] = words as unknown as [number, number, number, number];
+  return { window, messageMax, texts, textBytes };
+}
+
+/** Why a side that greets with `own` does not take a channel on these terms; undefined if it does. */
+export function noAgreement(
+  { window, messageMax, texts, textBytes }: ChannelTerms,
+  flags: number,
+  own: Greeting,
+): string | undefined {
+  if ((flags & REQUIRED_BITS) !== 0) return `flags 0x${(flags & REQUIRED_BITS).toString(16)} are unknown here`;
+  if (window < STREAM_WINDOW_MIN || window > STREAM_WINDOW_MAX || (window & (window - 1)) !== 0)
+    return `credit cannot be ${window} bytes`;
+  if (messageMax < 1 || messageMax > own.messageMax)
+    return `this side takes messages of ${own.messageMax} bytes at the most, not ${messageMax}`;
+  if (texts >>> 0 > KNOWN_TEXTS_MAX || textBytes >>> 0 > own.textBytesMax)
+    return `this side remembers ${own.textBytesMax} bytes of ${KNOWN_TEXTS_MAX} texts at the most, not ${textBytes} of ${texts}`;
+  return undefined;
+}

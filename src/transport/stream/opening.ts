@@ -1,0 +1,40 @@
+// A channel that the peer has opened, and that nobody here has accepted yet. Nothing comes over it, so that it costs a name and some
+// words.
+import { UsageError } from '../../errors.ts';
+import type { ChannelTerms } from './channel.ts';
+import type { StreamConnection } from './connection.ts';
+import { CODE_NAME, CODE_VERSION } from './frames.ts';
+
+export class Opening {
+  readonly number: number;
+  readonly name: string;
+  /** The peer's. */
+  readonly terms: ChannelTerms;
+  /** Accepted, refused, or taken back by the peer: nothing can be made of it any more. */
+  over = false;
+  readonly #connection: StreamConnection;
+
+  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms) {
+    this.#connection = connection;
+    this.number = number;
+    this.name = name;
+    this.terms = terms;
+  }
+
+  /**
+   * Lets the peer know that nobody takes it: its end is over, as `closed` with a RefusedError that says `code` and `text`. Does
+   * nothing when it is over.
+   * @param code from 3 on; those below 256 mean what docs/protocol/stream.md says, from there on what the two programs agree on
+   * @param text for people, 256 bytes at the most; the rest is cut off
+   * @throws UsageError ERR_OPTION for another code
+   */
+  refuse(code: number = CODE_NAME, text = ''): void {
+    if (!Number.isInteger(code) || code <= CODE_VERSION || code > 0x7fffffff) {
+      throw new UsageError('ERR_OPTION', `A refusal cannot have the code ${code}: it takes 3 to 2147483647`, {
+        option: 'code',
+        value: code,
+      });
+    }
+    this.#connection.refuse(this, code, text);
+  }
+}
