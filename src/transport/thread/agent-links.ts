@@ -8,7 +8,11 @@ import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import type { Invitation } from './invitation.ts';
-import { ThreadLink } from './thread-link.ts';
+import { LINK, ThreadLink } from './thread-link.ts';
+
+/** What is said over a link about a channel that may join it: joining.ts. */
+export const KNOWN = 24;
+const UNKNOWN = 25;
 
 /** What a handle tells of the thread that made it, and a thread of itself when it attaches one. */
 export interface AgentCard {
@@ -19,9 +23,10 @@ export interface AgentCard {
   readonly bell?: BellCard | undefined;
 }
 
-/** A link that another thread knows by the same name, or is to know. */
+/** A link that another thread knows, or is to know. */
 export interface KnownLink {
-  readonly id: string;
+  /** Whose it is, as that one says. */
+  readonly agent: string;
   readonly link: ThreadLink;
   /** The other thread has said that it knows it. */
   confirmed: boolean;
@@ -29,11 +34,22 @@ export interface KnownLink {
   readonly waiting: Set<() => void>;
 }
 
+export function knownLink(agent: string, link: ThreadLink, confirmed: boolean): KnownLink {
+  return { agent, link, confirmed, waiting: new Set() };
+}
+
+/** Who has said a token to somebody, and waits for what comes with it over a link. */
+export interface Expecting {
+  known(from: KnownLink, address: unknown, countersign: string): void;
+  unknown(from: KnownLink): void;
+}
+
 class AgentLinks {
   readonly card: AgentCard;
   readonly #agent: OwnAgent;
-  readonly #byAgent = new Map<string, KnownLink>();
-  readonly #byId = new Map<string, KnownLink>();
+  readonly #byAgent = new Map<string, Set<KnownLink>>();
+  /** By token. */
+  readonly #expected = new Map<string, Expecting>();
   /** Of handles that were never handed out: the channel's other end is here, too. By what copies of the handle share. */
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
   readonly #keepAlive = new KeepAlive();
@@ -55,32 +71,68 @@ class AgentLinks {
     return this.#agent.wakerOf(page, bell, sharedParking(platform.asyncPark));
   }
 
-  /** The link with another thread, if there is one that it knows or is to know. */
-  with(agent: string): KnownLink | undefined {
-    return this.#byAgent.get(agent);
+  /** The link with who made a channel that was attached here, if there is one that it knows or is to know. */
+  withMaker(agent: string): KnownLink | undefined {
+    return agent === this.card.id ? this.self.far : this.#firstOf(agent);
   }
-  byId(id: unknown): KnownLink | undefined {
-    return id === this.#self?.near.id ? this.#self?.near : this.#byId.get(id as string);
+  /** The link with who has attached a channel that was made here. */
+  withAttacher(agent: string): KnownLink | undefined {
+    return agent === this.card.id ? this.self.near : this.#firstOf(agent);
+  }
+  #firstOf(agent: string): KnownLink | undefined {
+    return this.#byAgent.get(agent)?.values().next().value;
   }
   /** A link from here on, as far as this thread goes. Where there is one with that thread already, both are good. */
-  know(agent: string, known: KnownLink): void {
-    this.#byId.set(known.id, known);
-    this.#agent.add(known.link);
-    if (!this.#byAgent.has(agent)) this.#byAgent.set(agent, known);
-    known.link.ended = () => this.forget(agent, known);
+  know(known: KnownLink): void {
+    const { agent, link } = known;
+    const links = this.#byAgent.get(agent) ?? new Set();
+    this.#byAgent.set(agent, links.add(known));
+    this.#agent.add(link);
+    link.ended = () => this.#forget(known);
+    link.told = (message) => this.#told(known, message);
   }
-  forget(agent: string, known: KnownLink): void {
-    this.#byId.delete(known.id);
+  #forget(known: KnownLink): void {
+    const links = this.#byAgent.get(known.agent);
+    links?.delete(known);
+    if (links?.size === 0) this.#byAgent.delete(known.agent);
     this.#agent.remove(known.link);
-    if (this.#byAgent.get(agent) === known) this.#byAgent.delete(agent);
     tellWaiting(known);
+  }
+
+  // ---- who is who ---------------------------------------------------------------------------------------------
+
+  /** Returns a token that nobody can guess, for what is to come back over a link. */
+  expect(who: Expecting): string {
+    const token = randomName();
+    this.#expected.set(token, who);
+    return token;
+  }
+  expectNoMore(token: string): void {
+    this.#expected.delete(token);
+  }
+  /** Says something over a link to whoever expects it. */
+  tell(known: KnownLink, kind: number, ...rest: readonly unknown[]): void {
+    const message = [kind, LINK, ...rest];
+    // A thread need not post to itself, and native ports of that link are for values.
+    if (known === this.#self?.near) this.#told(this.#self.far, message);
+    else if (known === this.#self?.far) this.#told(this.#self.near, message);
+    else known.link.say(message);
+  }
+  unknown(known: KnownLink, countersign: string): void {
+    this.tell(known, UNKNOWN, countersign);
+  }
+  #told(known: KnownLink, [kind, , token, address, countersign]: readonly unknown[]): void {
+    const who = this.#expected.get(token as string);
+    if (kind === UNKNOWN) who?.unknown(known);
+    else if (kind !== KNOWN || typeof countersign !== 'string') return;
+    else if (who === undefined) this.unknown(known, countersign);
+    else who.known(known, address, countersign);
   }
 
   /** The link of this thread with itself. Its native ports are made when something is to go over them. */
   get self(): { readonly near: KnownLink; readonly far: KnownLink } {
     if (this.#self !== undefined) return this.#self;
     const page = new SharedArrayBuffer(LINK_PAGE_BYTES);
-    const id = randomName();
     let pairs: { readonly near: NativePair; readonly far: NativePair } | undefined;
     const make = (which: 'near' | 'far') => (): NativePair => {
       pairs ??= createNatives();
@@ -88,8 +140,8 @@ class AgentLinks {
       far.link.open(pairs.far);
       return pairs[which];
     };
-    const near = { id, link: new ThreadLink(make('near')), confirmed: true, waiting: new Set<() => void>() };
-    const far = { id, link: new ThreadLink(make('far')), confirmed: true, waiting: new Set<() => void>() };
+    const near = knownLink(this.card.id, new ThreadLink(make('near')), true);
+    const far = knownLink(this.card.id, new ThreadLink(make('far')), true);
     const parking = sharedParking(platform.asyncPark);
     const wake = this.wakerOf(this.card) ?? ((): void => {});
     near.link.share(page, 0, wake, parking);
@@ -110,7 +162,7 @@ class AgentLinks {
 export type { AgentLinks };
 
 /** Nobody can guess it. */
-export function randomName(): string {
+function randomName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
@@ -125,7 +177,7 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads');
-  own ??= ofAgent('links/2', () => new AgentLinks(ownAgent()));
+  own ??= ofAgent('links/3', () => new AgentLinks(ownAgent()));
   return own;
 }
 

@@ -5,13 +5,12 @@
 // that it knows the link, with SEAT stored before. One that sleeps on its own is rung by its old ports until SEAT says
 // that it has a link, and over the link from then on.
 import type { EndLines } from '../../lane/end-teller.ts';
-import type { Marked } from '../../link/link-end.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { AgentLinks } from './agent-links.ts';
-import { isAboutChannel, Joining, type JoiningOptions } from './joining.ts';
+import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
 import { letGoOfMessage } from './native-values.ts';
-import type { Member, ThreadLink } from './thread-link.ts';
+import type { ThreadLink } from './thread-link.ts';
 
 /** Whoever uses the lines. Held weakly: a link lives as long as its threads. */
 export interface LinesUser {
@@ -25,7 +24,7 @@ export interface LinesUser {
   gone(how: CloseReason | undefined, error: unknown): void;
 }
 
-export class ChannelLines implements Member, Marked, EndLines {
+export class ChannelLines implements Joiner, EndLines {
   readonly joining: Joining;
   readonly #agent: AgentLinks | undefined;
   readonly #user: WeakRef<LinesUser>;
@@ -34,7 +33,7 @@ export class ChannelLines implements Member, Marked, EndLines {
   #posted = false;
   /** Posts that are under way: a getter of a value may look for messages, and post. */
   #posting = 0;
-  readonly #heardMeanwhile: (readonly unknown[])[] = [];
+  readonly #afterPosts: (() => void)[] = [];
   #over = false;
 
   /**
@@ -59,8 +58,8 @@ export class ChannelLines implements Member, Marked, EndLines {
     return this.joining.first;
   }
   /** To be written on what is posted now. */
-  get peerAddress(): number {
-    return this.joining.peerAddress;
+  get address(): number {
+    return this.joining.address;
   }
   /** 1 once this side posts over a link that is not its own. */
   get generation(): 0 | 1 {
@@ -75,17 +74,19 @@ export class ChannelLines implements Member, Marked, EndLines {
       return place;
     } finally {
       // What a getter let us hear while the message was not on its line yet, which is not to be left before it is.
-      if (--this.#posting === 0) for (const heard of this.#heardMeanwhile.splice(0)) this.accept(heard[0], heard);
+      if (--this.#posting === 0) for (const then of this.#afterPosts.splice(0)) then();
     }
+  }
+  quiet(then: () => void): void {
+    if (this.#posting > 0) this.#afterPosts.push(then);
+    else then();
   }
   /** The line of a generation, as the other side counts. It may have gone on before we hear of it. */
   lineOf(generation: number): ThreadLink {
-    return generation === 0 ? this.#first : (this.joining.known ?? this.#first);
+    return generation === 0 ? this.#first : (this.joining.reachable ?? this.#first);
   }
   pull(): void {
-    this.#first.pull();
-    const later = this.lineOf(1);
-    if (later !== this.#first) later.pull();
+    this.joining.pull();
   }
   get natives(): readonly unknown[] {
     const later = this.lineOf(1);
@@ -94,8 +95,7 @@ export class ChannelLines implements Member, Marked, EndLines {
 
   accept(kind: unknown, message: readonly unknown[]): void {
     if (isAboutChannel(kind)) {
-      if (this.#posting > 0) this.#heardMeanwhile.push(message);
-      else this.joining.hear(kind, message);
+      this.quiet(() => this.joining.hear(kind, message));
       return;
     }
     const user = this.#user.deref();
@@ -127,12 +127,12 @@ export class ChannelLines implements Member, Marked, EndLines {
   }
   /** Rings for the other side, which sleeps above: it knows the link, and we may not have heard that it does. */
   above(): void {
-    this.joining.known?.ring(this.joining.seat.there);
+    this.joining.reachable?.ring(this.joining.seat.there);
   }
   /** The other side is to look at our end, however it sleeps. On its old ports it hears of it by their close. */
   tellEnd(): void {
     const { there } = this.joining.seat;
-    if (there >= 0) this.joining.known?.ring(there);
+    if (there >= 0) this.joining.reachable?.ring(there);
   }
   /** The other side has ended. What it has not taken by now it is to let go, and it does not look any more. */
   peerOver(): void {

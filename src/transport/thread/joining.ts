@@ -1,19 +1,35 @@
 // How a channel comes to the link of its two threads: what is said about it over the native ports that came with its handle,
 // its FIRST line. Knows nothing of values: those go over whatever `line` is at the time (channel-lines.ts).
 //
-// Whoever attached proposes, over the first line (who holds its ports holds the handle; a number in it could be anybody's):
+// Who attached its end is the one to propose (P), to the channel's maker (M). All is said over the first line but what stands
+// under "the link".
 //
-//   no link with that thread yet    FOUND: let these ports be our link; here is its page      -> FOUNDED
-//   there is one                    JOIN: there, by that name, this channel has this address  -> JOINED, and its address here
-//                                   or the name means nothing over there                      -> DECLINED, then FOUND
-//   one was proposed and not heard of   nothing, until it is
+//   there is no link with that thread
+//     P  FOUND     let this line be our link; here is its page
+//     M  FOUNDED   so be it
 //
-// An answer repeats the name: the link that was asked for may be gone meanwhile, with its founder, and another one be asked for.
+//   there is one, as far as P knows
+//     P  JOIN      here is a sign, by which you will be known
+//     M  KNOWN     (the link) who said that sign? This channel has this address here, and here is mine
+//        UNKNOWN   (the link) nobody did, if so
+//     P  AGREED    the countersign
+//     M  JOINED    the last that I say here
+//     P  LAST      and this is mine
 //
-// JOINED is the last that the maker of the channel posts on the first line, and LAST, the answer to it, the last that comes
-// back: each side goes on over the link when it has posted its own. So what went over the first line was taken when the one who
-// hears LAST closes it, and each address and page is known to whoever is to use it before it is used.
-
+//     M  DECLINED  to JOIN: we have no link, or nobody there said that sign; P founds one
+//
+//   one was proposed over another channel and not heard of: nothing, until it is
+//
+// Whose line is whose. A thread is what holds a native port; the name in a handle, or in what is said over a line, is only a
+// hint whom to ask. Each side says over one line what the other has told it over the other one: P's sign goes there by the
+// first line and comes back by the link, M's countersign the other way round. So both know, before anything else goes over the
+// link, that whoever holds its other end holds the channel's other end, and nobody learns anything that would do for another
+// channel. The address is said over the link alone, and is one for both ends. Somebody in between who holds an end of two
+// channels may pass signs on from one to the other, and has tied two channels of its own together.
+//
+// JOINED is the last that M posts on the first line, and LAST, the answer to it, the last that comes back: each side goes on
+// over the link when it has posted its own. So what went over the first line was taken when the one who hears LAST closes it,
+// and the address and both pages are known to whoever is to use them before they are used.
 import type { Marked } from '../../link/link-end.ts';
 import { Seat } from '../../link/seat.ts';
 import * as layout from '../../memory/layout.ts';
@@ -24,14 +40,17 @@ import {
   type AgentCard,
   type AgentLinks,
   createLinkPage,
+  type Expecting,
   isLinkPage,
+  KNOWN,
   type KnownLink,
-  randomName,
+  knownLink,
   tellWaiting,
 } from './agent-links.ts';
+import { letGoOfMessage } from './native-values.ts';
 import { FOUNDER, type Member, type ThreadLink } from './thread-link.ts';
 
-/** What is said about a channel. Lower numbers are what it sends: native-values.ts. */
+/** What is said about a channel over its first line. Lower numbers are what it sends: native-values.ts. */
 const INTRODUCE = 16;
 const FOUND = 17;
 const FOUNDED = 18;
@@ -39,6 +58,7 @@ const JOIN = 19;
 const JOINED = 20;
 const DECLINED = 21;
 const LAST = 22;
+const AGREED = 23;
 
 /** Whether a message is about its channel, and no part of it. */
 export function isAboutChannel(kind: unknown): kind is number {
@@ -51,39 +71,52 @@ export interface JoiningOptions {
   readonly life: SharedArrayBuffer | null;
 }
 
+/** The end of a channel that a Joining works for. */
+export interface Joiner extends Member, Marked {
+  /** Calls it as soon as nothing is being posted: what is under way is on its line then. */
+  quiet(then: () => void): void;
+}
+
 /** One end of a channel on its way from its first line to a link: an object for each first line. */
-export class Joining {
+export class Joining implements Member, Expecting {
   readonly first: ThreadLink;
   readonly #agent: AgentLinks | undefined;
   readonly #side: SideWords;
   readonly #options: JoiningOptions;
-  readonly #channel: Member & Marked;
-  /** The other thread, where it is known. */
-  #peer: AgentCard | undefined;
+  readonly #channel: Joiner;
   /** This end was attached: it is the one to propose. */
   #proposes = false;
+  /** The other thread, where it is known. */
+  #peer: AgentCard | undefined;
+  /** P: our sign, and M: our countersign, until they have come back. */
+  #expected: string | undefined;
+  /** P: we have asked for a link that was there. Once; what came to nothing is followed by a link of our own. */
+  #signed = false;
+  /** M: the sign that was said to us. We ask for one only. */
+  #sign: string | undefined;
+  /** The link that we have founded, reachable over or agreed to, and the channel's address there. */
   #asked: KnownLink | undefined;
-  /** A link that the other thread may not know yet; it is asked for once it does. */
-  #waitsFor: KnownLink | undefined;
-  readonly #again = (): void => this.#propose();
-  #link: ThreadLink | undefined;
-  /** This end's address at the link, and the other one's. */
   #address: number = FOUNDER;
-  #peerAddress: number = FOUNDER;
+  /** A link that the other thread may not know yet. */
+  #waitsFor: KnownLink | undefined;
+  readonly #again = (): void => {
+    if (this.#proposes) this.#propose();
+    else this.#ask();
+  };
+  #link: ThreadLink | undefined;
   readonly seat: Seat;
   #over = false;
 
   /**
    * @param first the native ports that came with the handle
    * @param agent this thread's links; without them the channel keeps to its own ports
-   * @param channel who is to be a member of the link
    */
   constructor(
     first: ThreadLink,
     agent: AgentLinks | undefined,
     side: SideWords,
     options: JoiningOptions,
-    channel: Member & Marked,
+    channel: Joiner,
   ) {
     this.first = first;
     this.#agent = agent;
@@ -101,43 +134,36 @@ export class Joining {
     return this.#link;
   }
   /** The link, as soon as the other side may use it. */
-  get known(): ThreadLink | undefined {
+  get reachable(): ThreadLink | undefined {
     return this.#link ?? this.#asked?.link;
   }
   /** Where what is sent now goes, and the address to write on it. */
   get line(): ThreadLink {
     return this.#link ?? this.first;
   }
-  get peerAddress(): number {
-    return this.#peerAddress;
+  get address(): number {
+    return this.#link === undefined ? FOUNDER : this.#address;
+  }
+  /** Takes in whatever waits, without the event loop. */
+  pull(): void {
+    this.first.pull();
+    const later = this.reachable ?? this.#hoped;
+    if (later !== this.first) later?.pull();
+  }
+  /** P: where our sign is likely to come back. */
+  get #hoped(): ThreadLink | undefined {
+    if (this.#expected === undefined || this.#peer === undefined) return undefined;
+    return this.#agent?.withMaker(this.#peer.id)?.link;
   }
 
-  // ---- proposing ----------------------------------------------------------------------------------------------
+  // ---- P: who attached ----------------------------------------------------------------------------------------
 
   /** This end was attached, of a channel that `maker` has made, or two others for which some third one did. */
   introduce(maker: AgentCard | undefined, proposes: boolean): void {
     this.#peer = maker;
     this.#proposes = proposes;
     if (proposes && maker !== undefined) this.#propose();
-    else this.#say(INTRODUCE);
-  }
-  /** The channel's maker is in this thread, and nothing went over native ports. */
-  joinSelf(maker: Joining): void {
-    const { self } = this.#agent as AgentLinks;
-    this.#peerAddress = maker.joinAs(self.near.link, this.joinAs(self.far.link, FOUNDER));
-  }
-  /** One half of that; the other end may be another copy's. Returns the address here. */
-  joinAs(link: ThreadLink, peerAddress: number): number {
-    if (this.#over) return FOUNDER;
-    this.first.leave(FOUNDER);
-    this.#address = link.enter(this.#channel);
-    this.#peerAddress = peerAddress;
-    this.#join(link);
-    return this.#address;
-  }
-
-  #say(kind: number, ...rest: readonly unknown[]): void {
-    this.first.say([kind, FOUNDER, ...rest, this.#options.life, this.#agent?.card]);
+    else this.#present(INTRODUCE);
   }
   #propose(): void {
     const agent = this.#agent;
@@ -145,108 +171,193 @@ export class Joining {
     if (this.#over || agent === undefined || peer === undefined || this.#link !== undefined) return;
     // Who has ended answers no more, and others would wait for that.
     if (Atomics.load(this.#side.words, this.#side.there + layout.CLOSED) !== 0) return;
-    const known = peer.id === agent.card.id ? agent.self.far : agent.with(peer.id);
+    const known = this.#signed ? undefined : agent.withMaker(peer.id);
     if (known === undefined) this.#found(agent, peer);
-    else if (!known.confirmed) {
-      known.waiting.add(this.#again);
-      this.#waitsFor = known;
-      this.#say(INTRODUCE);
+    else if (known.confirmed) {
+      this.#signed = true;
+      this.#expected = agent.expect(this);
+      this.#present(JOIN, this.#expected);
     } else {
-      this.#asked = known;
-      this.#address = known.link.enter(this.#channel);
-      this.#say(JOIN, known.id, this.#address);
+      this.#waitFor(known);
+      this.#present(INTRODUCE);
     }
   }
   #found(agent: AgentLinks, peer: AgentCard): void {
     const wake = agent.wakerOf(peer);
     if (wake === undefined) return;
-    const known: KnownLink = { id: randomName(), link: this.first, confirmed: false, waiting: new Set() };
-    agent.know(peer.id, known);
     const page = createLinkPage();
-    this.#asked = known;
+    this.#asked = knownLink(peer.id, this.first, false);
+    agent.know(this.#asked);
     // Ready to be used by the other side, which may hear of it before we hear that it does.
     this.first.share(page, 0, wake, this.#options.parking);
-    this.#say(FOUND, known.id, page);
+    this.#present(FOUND, page);
+  }
+  /** Somebody at the other end of a link knows our sign. */
+  known(known: KnownLink, address: unknown, countersign: string): void {
+    this.#channel.quiet(() => {
+      const { link } = known;
+      const ours = this.#expected !== undefined && this.#proposes && known.agent === this.#peer?.id;
+      if (!ours || !link.shared || !link.enterAs(address, this.#channel)) {
+        this.#agent?.unknown(known, countersign);
+        return;
+      }
+      this.#expectNothing();
+      this.#asked = known;
+      this.#address = address as number;
+      this.#say(AGREED, countersign);
+    });
   }
 
-  /** What was asked for is no link. */
-  #askAgain(): void {
-    this.#asked?.link.leave(this.#address);
-    this.#asked = undefined;
-    this.#address = FOUNDER;
-    this.#propose();
+  // ---- M: who made the channel --------------------------------------------------------------------------------
+
+  /** Asks over the link with who speaks to us whether that one has said so. */
+  #ask(): void {
+    const agent = this.#agent;
+    if (this.#over || agent === undefined || this.#peer === undefined || this.#link !== undefined) return;
+    const known = agent.withAttacher(this.#peer.id);
+    if (known === undefined || !known.link.shared) this.#say(DECLINED, this.#sign);
+    else if (!known.confirmed) this.#waitFor(known);
+    else {
+      this.#asked = known;
+      // Nothing may come for the channel yet: this object stands there in its place.
+      this.#address = known.link.enter(this);
+      this.#expected = agent.expect(this);
+      agent.tell(known, KNOWN, this.#sign, this.#address, this.#expected);
+    }
+  }
+  /** Nobody over there has said so. */
+  unknown(known: KnownLink): void {
+    if (known === this.#asked && !this.#proposes) this.#decline();
+  }
+  #decline(): void {
+    if (this.#expected === undefined || this.#over) return;
+    this.#forgetAsked();
+    this.#say(DECLINED, this.#sign);
+  }
+  accept(_: unknown, message: readonly unknown[]): void {
+    letGoOfMessage(message);
+  }
+  arrived(): void {}
+  gone(): void {
+    this.#decline();
   }
 
   // ---- what the other side says -------------------------------------------------------------------------------
 
+  /** @param message that came over the first line, or says so */
   hear(kind: number, message: readonly unknown[]): void {
     const agent = this.#agent;
-    if (agent === undefined || this.#over) return;
-    const life = message.at(-2);
-    const card = agent.cardIn(message.at(-1));
-    if (card === undefined) return;
-    if (isLifePage(life)) this.first.watchLife(life);
-    const [, , name, more] = message;
+    const [, address, said] = message;
+    if (agent === undefined || this.#over || this.#link !== undefined || address !== FOUNDER) {
+      if (kind === LAST && address === FOUNDER) this.#hearLast();
+    } else if (this.#proposes) this.#hearMaker(kind, said, message);
+    else this.#hearAttacher(agent, kind, said, message);
+  }
+  #hearMaker(kind: number, said: unknown, message: readonly unknown[]): void {
+    const asked = this.#asked;
     if (kind === INTRODUCE) {
-      if (!this.#proposes || this.#peer !== undefined) return;
+      const card = this.#presented(message);
+      if (card === undefined || this.#peer !== undefined) return;
       this.#peer = card;
       this.#propose();
-    } else if (kind === FOUND && typeof name === 'string' && isLinkPage(more)) {
-      // A name is one link's: whoever learnt it from a proposal cannot take it over.
-      if (this.#link !== undefined || this.first.shared || agent.byId(name) !== undefined) return;
-      const wake = agent.wakerOf(card);
-      if (wake === undefined) return;
-      this.first.share(more, 1, wake, this.#options.parking);
-      agent.know(card.id, { id: name, link: this.first, confirmed: true, waiting: new Set() });
-      this.#join(this.first);
-      this.#say(FOUNDED);
-    } else if (kind === FOUNDED) {
-      const known = this.#asked;
-      if (known === undefined || known.link !== this.first || this.#link !== undefined) return;
-      known.confirmed = true;
-      this.#join(this.first);
-      tellWaiting(known);
-    } else if (kind === JOIN && typeof more === 'number') {
-      const known = agent.byId(name);
-      if (this.#link !== undefined) return;
-      if (known === undefined || !known.link.shared) {
-        this.#say(DECLINED, name);
-        return;
-      }
-      known.confirmed = true;
-      tellWaiting(known);
-      this.#address = known.link.enter(this.#channel);
-      this.#peerAddress = more;
-      if (isLifePage(life)) known.link.watchLife(life);
-      // The last that goes this way.
-      this.#say(JOINED, name, this.#address);
-      this.#join(known.link);
-    } else if (kind === JOINED && typeof more === 'number') {
-      const known = this.#asked;
-      if (known === undefined || known.id !== name || this.#link !== undefined) return;
-      this.#peerAddress = more;
-      this.#join(known.link);
+    } else if (kind === FOUNDED && asked?.link === this.first) {
+      this.#presented(message);
+      asked.confirmed = true;
+      this.#join(asked);
+      tellWaiting(asked);
+    } else if (kind === DECLINED && said === this.#expected) {
+      this.#expectNothing();
+      this.#propose();
+    } else if (kind === JOINED && asked !== undefined && asked.link !== this.first) {
+      this.#join(asked);
       this.#say(LAST);
       // Nothing more comes that way but its end.
       this.first.leave(FOUNDER);
-    } else if (kind === DECLINED) {
-      const known = this.#asked;
-      if (known === undefined || known.id !== name || known.link === this.first || this.#link !== undefined) return;
-      known.link.leave(this.#address);
-      this.#asked = undefined;
-      this.#address = FOUNDER;
-      // Who we took for that thread is another one, which does not make the link with that thread a bad one.
-      // But it may have ended since.
-      if (!known.link.shared) this.#propose();
-      else if (this.#peer !== undefined && !this.#over) this.#found(agent, this.#peer);
-    } else if (kind === LAST) {
-      if (this.#link === undefined || this.#link === this.first) return;
-      this.first.leave(FOUNDER);
-      this.first.retire();
     }
   }
+  #hearAttacher(agent: AgentLinks, kind: number, said: unknown, message: readonly unknown[]): void {
+    const asked = this.#asked;
+    if (kind === INTRODUCE) this.#presented(message);
+    else if (kind === FOUND && isLinkPage(said) && !this.first.shared) {
+      const card = this.#presented(message);
+      const wake = card && agent.wakerOf(card);
+      if (card === undefined || wake === undefined) return;
+      this.#forgetAsked();
+      this.first.share(said, 1, wake, this.#options.parking);
+      const known = knownLink(card.id, this.first, true);
+      agent.know(known);
+      this.#join(known);
+      this.#present(FOUNDED);
+    } else if (kind === JOIN && this.#sign === undefined && typeof said === 'string') {
+      const card = this.#presented(message);
+      if (card === undefined) return;
+      this.#peer = card;
+      this.#sign = said;
+      this.#ask();
+    } else if (kind === AGREED && asked !== undefined && said === this.#expected) {
+      this.#expectNothing();
+      asked.link.replace(this.#address, this.#channel);
+      // The last that goes this way.
+      this.#say(JOINED);
+      this.#join(asked);
+    }
+  }
+  #hearLast(): void {
+    if (this.#link === undefined || this.#link === this.first || this.#proposes) return;
+    this.first.leave(FOUNDER);
+    this.first.retire();
+  }
+
+  /** Says who we are: what has more than the bare kind goes with it. */
+  #present(kind: number, ...rest: readonly unknown[]): void {
+    this.#say(kind, ...rest, this.#options.life, this.#agent?.card);
+  }
+  /** What the other side says of itself. */
+  #presented(message: readonly unknown[]): AgentCard | undefined {
+    const life = message.at(-2);
+    const card = this.#agent?.cardIn(message.at(-1));
+    if (card !== undefined && isLifePage(life)) this.first.watchLife(life);
+    return card;
+  }
+  #say(kind: number, ...rest: readonly unknown[]): void {
+    this.first.say([kind, FOUNDER, ...rest]);
+  }
+
+  #waitFor(known: KnownLink): void {
+    known.waiting.add(this.#again);
+    this.#waitsFor = known;
+  }
+  #expectNothing(): void {
+    if (this.#expected !== undefined) this.#agent?.expectNoMore(this.#expected);
+    this.#expected = undefined;
+  }
+  #forgetAsked(): void {
+    this.#expectNothing();
+    if (this.#asked !== undefined) this.#asked.link.leave(this.#address);
+    this.#asked = undefined;
+    this.#address = FOUNDER;
+  }
+
+  // ---- on the link --------------------------------------------------------------------------------------------
+
+  /** The channel's maker is in this thread, and nothing went over native ports. The maker may be another copy's. */
+  joinSelf(maker: Joining): void {
+    const { self } = this.#agent as AgentLinks;
+    const address = self.far.link.enter(this.#channel);
+    maker.joinAs(self.near, address);
+    this.#joinAt(self.far, address);
+  }
+  /** One half of that. */
+  joinAs(known: KnownLink, address: number): void {
+    if (!this.#over && known.link.enterAs(address, this.#channel)) this.#joinAt(known, address);
+  }
+  #joinAt(known: KnownLink, address: number): void {
+    this.first.leave(FOUNDER);
+    this.#address = address;
+    this.#join(known);
+  }
   /** From here on this side sends over the link, and may rest there. */
-  #join(link: ThreadLink): void {
+  #join({ link }: KnownLink): void {
     const { words, here } = this.#side;
     this.#link = link;
     if (this.first.endTold) link.endTold = true;
@@ -259,11 +370,11 @@ export class Joining {
 
   // ---- its end ------------------------------------------------------------------------------------------------
 
-  /** A link that was asked for is over, of which nothing else is known. */
+  /** A link that we had agreed to is over, of which nothing else is known: that thread may live, and ours tell if it does not. */
   lost(link: ThreadLink): boolean {
-    // A founder that is closed before it was answered takes its link along: that thread may live, and ours tell if it does not.
     if (link === this.first || this.#link !== undefined) return false;
-    this.#askAgain();
+    this.#forgetAsked();
+    this.#propose();
     return true;
   }
   /** @param attached whether a thread has the other end */
@@ -272,11 +383,10 @@ export class Joining {
     const { first } = this;
     const link = this.#link;
     this.seat.leave();
-    if (link !== undefined) link.leave(this.#address);
-    else this.#asked?.link.leave(this.#address);
+    this.#expectNothing();
+    (link ?? this.#asked?.link)?.leave(this.#address);
     this.#waitsFor?.waiting.delete(this.#again);
     // As a link it is there for others, too.
-    const shared = link === first || (this.#asked?.link === first && this.#asked.confirmed);
-    if (!shared) first.close(attached);
+    if (link !== first) first.close(attached);
   }
 }

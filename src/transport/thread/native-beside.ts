@@ -37,16 +37,16 @@ export class NativeBeside implements Beside {
     checkTransfer(transfer, lines.natives);
     const ports = transfer.filter((item) => platform.isNativePort(item));
     const number = this.#nextNumber;
-    const { peerAddress, generation } = lines;
+    const { address, generation } = lines;
     let place: number;
     this.#posting = true;
     try {
       if (platform.walksMessages)
-        place = lines.post([VALUE_UNSEEN, peerAddress, number, outOfSight(value), ports], transfer);
+        place = lines.post([VALUE_UNSEEN, address, number, outOfSight(value), ports], transfer);
       // Runtimes that share the characters of a string do so for one in a flat array, or in a flat object in an array, if
       // nothing but primitives is around it: no list where there are no ports.
-      else if (ports.length === 0) place = lines.post([VALUE, peerAddress, number, value], transfer);
-      else place = lines.post([VALUE, peerAddress, number, value, ports], transfer);
+      else if (ports.length === 0) place = lines.post([VALUE, address, number, value], transfer);
+      else place = lines.post([VALUE, address, number, value, ports], transfer);
     } catch (cause) {
       throw refusal(value, transfer, cause);
     } finally {

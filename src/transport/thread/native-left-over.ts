@@ -21,9 +21,9 @@ export class NativeLeftOver implements LeftOver {
     const transfer = frames
       .map(([, payload]) => payload.buffer)
       .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
-    const { peerAddress } = this.#lines;
+    const { address } = this.#lines;
     this.#lines.post(
-      platform.walksMessages ? [SPILL_UNSEEN, peerAddress, outOfSight(frames)] : [SPILL, peerAddress, frames],
+      platform.walksMessages ? [SPILL_UNSEEN, address, outOfSight(frames)] : [SPILL, address, frames],
       transfer,
     );
   }

@@ -22,7 +22,7 @@ export class NativeLending implements Lending {
     } catch {
       return undefined;
     }
-    this.#lines.post([MEMORY, this.#lines.peerAddress, number, slot, memory], []);
+    this.#lines.post([MEMORY, this.#lines.address, number, slot, memory], []);
     return viewsOf(memory);
   }
 

@@ -28,6 +28,8 @@ const MARKS = 2;
 
 /** The founder's address, at both ends. */
 export const FOUNDER = 0;
+/** What is for no channel: agent-links.ts. */
+export const LINK = 'link';
 
 const PLACE_MASK = 0x7fffffff;
 
@@ -45,7 +47,9 @@ export class ThreadLink implements AgentLink {
   #natives: NativePair | undefined;
   readonly #make: () => NativePair;
   readonly #members = new Map<number, Member>();
-  #nextAddress = FOUNDER + 1;
+  /** Addresses are good at both ends: one side gives those above FOUNDER, the other those below. */
+  #nextAddress = FOUNDER;
+  #addressStep: 1 | -1 = 1;
   /** Messages on the side port, this way and that. */
   #posted = 0;
   #arrived = 0;
@@ -63,6 +67,8 @@ export class ThreadLink implements AgentLink {
   endTold = false;
   /** Called when the native ports are of no use any more; it may be called again. */
   ended: () => void = () => {};
+  /** Called with what is said for no channel. */
+  told: (message: readonly unknown[]) => void = () => {};
 
   /** @param natives of this side; or what makes them when something is to be posted first */
   constructor(natives: NativePair | (() => NativePair)) {
@@ -101,9 +107,20 @@ export class ThreadLink implements AgentLink {
 
   /** Makes an end of a channel known; returns its address, which no other one will ever have. */
   enter(member: Member): number {
-    const address = this.#nextAddress++;
+    this.#nextAddress += this.#addressStep;
+    this.#members.set(this.#nextAddress, member);
+    return this.#nextAddress;
+  }
+  /** The same at an address that the other side has given; false if it cannot have. */
+  enterAs(address: unknown, member: Member): boolean {
+    if (!Number.isSafeInteger(address) || (address as number) * this.#addressStep >= 0) return false;
+    if (this.#members.has(address as number)) return false;
+    this.#members.set(address as number, member);
+    return true;
+  }
+  /** Gives the address to another one. */
+  replace(address: number, member: Member): void {
     this.#members.set(address, member);
-    return address;
   }
   found(member: Member): void {
     this.#members.set(FOUNDER, member);
@@ -168,6 +185,10 @@ export class ThreadLink implements AgentLink {
   #accept(message: unknown): Member | undefined {
     this.#arrived = (this.#arrived + 1) | 0;
     if (!Array.isArray(message)) return undefined;
+    if (message[1] === LINK) {
+      this.told(message);
+      return undefined;
+    }
     const member = this.#members.get(message[1]);
     if (member !== undefined) member.accept(message[0], message);
     else letGoOfMessage(message);
@@ -203,6 +224,7 @@ export class ThreadLink implements AgentLink {
   share(page: SharedArrayBuffer, side: 0 | 1, agent: () => void, parking: Parking): void {
     // No longer than it must be: who made it may have made it of any length.
     const words = new Int32Array(page, 0, LINK_PAGE_BYTES >> 2);
+    this.#addressStep = side === 0 ? 1 : -1;
     const doorbell = (): void => void this.#ports.tether.postMessage(MARKS);
     this.#resting = new Resting(words, side, parking, { doorbell, agent });
   }

@@ -1,0 +1,169 @@
+// What a thread that lies about whose name it bears can do to the link of two others: nothing. The liar is written against raw
+// messages, here; the two others are threads with this library.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pair, type Remote, transferOf } from '../../src/index.ts';
+import { createLifePage, tellEnded } from '../../src/memory/life-page.ts';
+import { startThread, type TestThread } from '../kit/thread.ts';
+import { turn } from '../kit/watchdog.ts';
+
+const HEAR = 1;
+const FOUNDER = 0;
+const JOIN = 19;
+const JOINED = 20;
+const LAST = 22;
+
+interface RawPort {
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
+
+/** The native ports of a handle, in the hands of somebody who says what he likes. */
+class RawLine {
+  readonly heard: (readonly unknown[])[] = [];
+  readonly #tether: RawPort;
+  readonly #side: RawPort;
+  #onHear: (() => void) | undefined;
+
+  constructor({ tether, side }: Pick<Remote, 'tether' | 'side'>) {
+    this.#tether = tether as RawPort;
+    this.#side = side as RawPort;
+    this.#side.onmessage = ({ data }) => {
+      this.heard.push(data as readonly unknown[]);
+      this.#onHear?.();
+    };
+  }
+
+  say(...message: readonly unknown[]): void {
+    this.#side.postMessage(message);
+    this.#tether.postMessage(HEAR);
+  }
+  /** The first of that kind. */
+  async next(kind: number): Promise<readonly unknown[]> {
+    for (;;) {
+      const found = this.heard.find((message) => message[0] === kind);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => {
+        this.#onHear = resolve;
+      });
+    }
+  }
+  close(): void {
+    this.#tether.close();
+    this.#side.close();
+  }
+}
+
+/** Makes two channels, and uses them when asked to. What it posts goes natively, for the sake of what moves. */
+function startMaker(): TestThread {
+  return startThread(async (stage) => {
+    const { channel } = stage.millrace;
+    const [first, second] = [channel(), channel()];
+    stage.say([first.remote, second.remote], [...first.remote.transfer, ...second.remote.transfer]);
+    for (;;) {
+      const order = await stage.hear();
+      if (order === 'post') {
+        first.port.postMessage({ for: 'the user' }, [new ArrayBuffer(8)]);
+        second.port.postMessage({ for: 'the liar' }, [new ArrayBuffer(8)]);
+        stage.say('posted');
+      } else if (order === 'receive') {
+        const got = (await first.port.receiveAsync()) as { for: string };
+        stage.say(got.for);
+      } else if (order === 'block') {
+        try {
+          stage.say(String(first.port.receive({ timeoutMs: 50 })));
+        } catch (error) {
+          stage.say(String(error));
+        }
+      } else return 'done';
+    }
+  });
+}
+/** Attaches the maker's first channel, and then the liar's. */
+function startUser(): TestThread {
+  return startThread(async (stage) => {
+    const { attach } = stage.millrace;
+    stage.say('ready');
+    const first = attach(await stage.hear());
+    await first.receiveAsync({ timeoutMs: 100 }).catch(() => {});
+    stage.say(stage.millrace.channel().remote.agent);
+    const second = attach(await stage.hear());
+    stage.say('attached');
+    for (;;) {
+      const order = await stage.hear();
+      if (order === 'post') {
+        first.postMessage({ for: 'the maker' }, [new ArrayBuffer(8)]);
+        second.postMessage({ for: 'the liar' }, [new ArrayBuffer(8)]);
+        stage.say('posted');
+      } else if (order === 'receive') {
+        const got = (await first.receiveAsync()) as { for: string };
+        stage.say(got.for);
+      } else return 'done';
+    }
+  });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await turn();
+}
+
+/** Two threads with a link, and a liar who has given the user a handle in the maker's name, and has one of the maker's. */
+async function stageLies() {
+  const [maker, user] = [startMaker(), startUser()];
+  const [first, second] = (await maker.next()) as [Remote, Remote];
+  await user.next();
+  const { agent: makerCard } = first;
+  user.tell(first, transferOf(first));
+  const userCard = await user.next();
+  const [mine, its] = pair();
+  const toUser = new RawLine(mine);
+  const toMaker = new RawLine(second);
+  user.tell({ ...its, agent: makerCard }, transferOf(its));
+  await user.next();
+  const ask = async (thread: TestThread, order: string): Promise<unknown> => {
+    thread.tell(order);
+    return await thread.next();
+  };
+  const done = async (): Promise<void> => {
+    for (const thread of [maker, user]) thread.tell('end');
+    for (const thread of [maker, user]) assert.equal(await thread.done(), 'done');
+    for (const line of [toUser, toMaker]) line.close();
+  };
+  return { maker, user, toUser, toMaker, makerCard, userCard, ask, done };
+}
+
+test('who claims the name of another thread directs nothing to its channels', async () => {
+  const { maker, user, toUser, makerCard, ask, done } = await stageLies();
+  const [, , name] = await toUser.next(JOIN);
+  toUser.say(JOINED, FOUNDER, name, FOUNDER, null, makerCard);
+  await turns(20);
+  assert.equal(await ask(user, 'post'), 'posted');
+  await turns(20);
+  assert.equal(await ask(maker, 'receive'), 'the maker');
+  await done();
+});
+
+test('what a thread said to who claims a name is no key to the one who bears it', async () => {
+  const { maker, user, toUser, toMaker, userCard, ask, done } = await stageLies();
+  const [, , name] = await toUser.next(JOIN);
+  toMaker.say(JOIN, FOUNDER, name, FOUNDER, null, userCard);
+  await turns(20);
+  toMaker.say(LAST, FOUNDER, null, userCard);
+  await turns(20);
+  assert.equal(await ask(maker, 'post'), 'posted');
+  await turns(20);
+  assert.equal(await ask(user, 'receive'), 'the user');
+  await done();
+});
+
+test('nobody speaks of the life of another thread', async () => {
+  const { maker, toUser, toMaker, userCard, ask, done } = await stageLies();
+  const [, , name] = await toUser.next(JOIN);
+  const life = createLifePage();
+  tellEnded(life, 'crash');
+  toMaker.say(JOIN, FOUNDER, name, FOUNDER, life, userCard);
+  await turns(20);
+  assert.equal(await ask(maker, 'block'), 'Symbol(millrace.EMPTY)');
+  await done();
+});
