@@ -73,6 +73,8 @@ export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 export const SELECT_SLICE_MS: number = 5;
 /** Milliseconds after which it looks at all ports, in case a peer has scribbled over the marks (G10 wants a second). */
 export const SELECT_LOOK_MS: number = 500;
+/** Times that an event loop which is rung while it goes to rest tries again at once; then other work has its turn (G10). */
+export const REST_TRIES_MAX: number = 4;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */

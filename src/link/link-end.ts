@@ -1,6 +1,8 @@
 // One agent's end of a link, as far as sleeping goes: which channels have a seat in its ready set, and how the agent
 // rests. Between the two stands REST, a word with the manners of a park word: announced before the last look at the
 // ready set (W1 of wait/signal.ts), so that one ring wakes an agent however many channels have something to say.
+import { platform } from '#platform';
+import { REST_TRIES_MAX } from '../limits.ts';
 import type { EventLoopWait } from '../wait/async.ts';
 import type { ParkPlace } from '../wait/park-place.ts';
 import { ABOVE, AWAKE, announce, DATA, withdraw } from '../wait/signal.ts';
@@ -25,6 +27,10 @@ export class LinkEnd {
   readonly #tellBlocked = (bit: number): void => this.#each(bit, true);
   /** Not in the middle of whoever goes to rest. */
   readonly #tellLater = (bit: number): void => queueMicrotask(() => this.#tell(bit));
+  readonly #takeLater = (): boolean => {
+    this.#ready.take(this.#tellLater);
+    return false;
+  };
 
   /**
    * @param ready this agent's ready set in the page of this link
@@ -70,7 +76,15 @@ export class LinkEnd {
 
   /** Rests with the event loop, if it does not yet; tells who was marked before, later. */
   restOnLoop(loop: EventLoopWait): void {
-    while (this.#announced === AWAKE && !loop.park(DATA, () => this.#ready.take(this.#tellLater)));
+    for (let tries = 0; this.#announced === AWAKE; tries++) {
+      // Marked before the announcement is told, and no reason to stay up: whoever marks from here on rings.
+      if (loop.park(DATA, this.#takeLater)) return;
+      // Rung in between. An agent that does nothing else is not to keep this thread for itself.
+      if (tries === REST_TRIES_MAX) {
+        platform.turn(() => this.restOnLoop(loop));
+        return;
+      }
+    }
   }
 
   /**

@@ -36,6 +36,8 @@ export class BlockingWait {
     const place = this.#place;
     const start = performance.now();
     if (this.#spin.worthwhile && this.#spin.until(look)) return true;
+    // Also by the clock: whoever is woken for nothing, again and again, is to ask for the peer's life all the same (G10).
+    let sliceAt = this.#sliceMs;
     for (;;) {
       const waited = performance.now() - start;
       if (waited >= timeoutMs) return false;
@@ -43,7 +45,10 @@ export class BlockingWait {
       if (!look()) {
         place.words[this.#sleeps] = (place.words[this.#sleeps] as number) + 1;
         const left = Math.min(timeoutMs - waited, this.#sliceMs, TIMEOUT_MS_MAX);
-        if (!place.sleep(state, left)) this.#slice();
+        if (!place.sleep(state, left) || waited > sliceAt) {
+          sliceAt = waited + this.#sliceMs;
+          this.#slice();
+        }
       }
       withdraw(place);
       if (look()) {

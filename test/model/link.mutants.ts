@@ -117,17 +117,17 @@ export const linkMutants: readonly Mutant[] = [
   {
     name: 'an event loop takes the marks before it announces its rest',
     file: END,
-    find: /while \(this\.#announced === AWAKE && !loop\.park[^\n]+\s+;/,
-    replace: 'this.#ready.take(this.#tellLater); if (this.#announced === AWAKE) loop.park(DATA, () => false);',
+    find: 'if (loop.park(DATA, this.#takeLater))',
+    replace: 'this.#takeLater(); if (loop.park(DATA, () => false))',
     caughtBy: 'link: an event loop',
     as: 'stuck',
   },
   {
-    name: 'an event loop that has found marks does not rest again',
+    name: 'an event loop that is rung while it goes to rest does not rest again',
     file: END,
-    find: /while (\(this\.#announced === AWAKE && !loop\.park[^\n]+)\s+;/,
-    replace: 'if $1;',
-    caughtBy: 'link: select and event loop in turn',
+    find: /if \(loop\.park\(DATA, this\.#takeLater\)\)\s+return;/,
+    replace: 'loop.park(DATA, this.#takeLater); return;',
+    caughtBy: 'link: an event loop in waitAsync',
     as: 'stuck',
   },
   {

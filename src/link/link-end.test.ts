@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EventLoopWait } from '../wait/async.ts';
+import { SharedPlace } from '../wait/park-place.ts';
+import { announce, DATA, DOORBELL, withdraw } from '../wait/signal.ts';
+import { LINK_PAGE_BYTES, READY, REST, SIDE_0 } from './layout.ts';
+import { LinkEnd } from './link-end.ts';
+import { ReadySet } from './ready-set.ts';
+
+const TOO_OFTEN = 1000;
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+
+function stage() {
+  const words = new Int32Array(new SharedArrayBuffer(LINK_PAGE_BYTES));
+  const ready = new ReadySet(words, SIDE_0 + READY);
+  const rest = new SharedPlace(words, SIDE_0 + REST);
+  const end = new LinkEnd(ready, rest);
+  let marked = 0;
+  end.add({ marked: () => void marked++ });
+  return { ready, rest, end, marked: () => marked };
+}
+
+test('an agent that marks whenever we look keeps our event loop from nothing', async () => {
+  const { ready, rest, end, marked } = stage();
+  let parks = 0;
+  const loop: EventLoopWait = {
+    park(interest, look) {
+      assert.ok(++parks < TOO_OFTEN);
+      announce(rest, DOORBELL, interest);
+      ready.mark(0);
+      if (!look()) return true;
+      withdraw(rest);
+      return false;
+    },
+    unpark: () => withdraw(rest),
+  };
+  end.restOnLoop(loop);
+  assert.equal(Atomics.load(rest.words, rest.index), DOORBELL | DATA);
+  assert.equal(marked(), 0);
+  await turn();
+  assert.equal(marked(), 1);
+});
+
+test('an agent that rings whenever we go to rest leaves our event loop its turns, and we rest when it stops', async () => {
+  const { rest, end } = stage();
+  let parks = 0;
+  let rings = true;
+  const loop: EventLoopWait = {
+    park(interest) {
+      assert.ok(++parks < TOO_OFTEN);
+      announce(rest, DOORBELL, interest);
+      if (!rings) return true;
+      withdraw(rest);
+      return false;
+    },
+    unpark: () => withdraw(rest),
+  };
+  end.restOnLoop(loop);
+  const before = parks;
+  await turn();
+  await turn();
+  assert.ok(parks > before);
+  rings = false;
+  while (Atomics.load(rest.words, rest.index) === 0) await turn();
+});
