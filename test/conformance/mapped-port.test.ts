@@ -166,6 +166,22 @@ test('mapped region: where no thread can sleep on its words, calls that block ar
   closing(a, b);
 });
 
+test('mapped region: a channel leads to its connection, and tells how the other process has ended', async () => {
+  const { agents, channel } = mappedPair();
+  const [, open] = channel();
+  let woken = 0;
+  const transport = open({ woken: () => void woken++, failed: () => {} });
+  assert.equal(transport.link, agents[1]);
+  assert.deepEqual([transport.link?.ended, transport.inspect().exit], [undefined, undefined]);
+  assert.equal(transport.inspect().way?.name, 'mapped memory');
+  agents[1].exit = { code: undefined, signal: 'SIGKILL' };
+  agents[0].kill();
+  await until('the end is heard of', () => woken > 0);
+  assert.deepEqual([transport.ended, transport.link?.ended], ['terminated', 'terminated']);
+  assert.deepEqual(transport.inspect().exit, { code: undefined, signal: 'SIGKILL' });
+  transport.close('closed');
+});
+
 test('mapped region: the socket is held for as long as somebody waits', () => {
   const { agents, ports } = mappedPair();
   const { a, b } = ports();

@@ -7,6 +7,8 @@ import { type AgentLink, OwnAgent } from '../../src/link/own-agent.ts';
 import { Resting } from '../../src/link/resting.ts';
 import type { CloseReason } from '../../src/outcome.ts';
 import { AgentSelect } from '../../src/transport/agent-select.ts';
+import type { Behind } from '../../src/transport/ring/tie.ts';
+import type { ExitStatus, Link, Way } from '../../src/transport/transport.ts';
 import { DoorbellWait } from '../../src/wait/async.ts';
 import type { ParkPlace } from '../../src/wait/park-place.ts';
 import type { Parking } from '../../src/wait/parking.ts';
@@ -154,7 +156,7 @@ export interface Member {
 }
 
 /** One agent, with its link to the other one. */
-export class MappedAgent implements AgentLink {
+export class MappedAgent implements AgentLink, Behind, Link {
   readonly select: AgentSelect;
   /** Where it sleeps for all its links. */
   readonly polls: PollPlace;
@@ -165,6 +167,11 @@ export class MappedAgent implements AgentLink {
   lent = 0;
   /** Channels that want the process to live. */
   held = 0;
+  readonly link: Link = this;
+  readonly way: Way = { name: 'mapped memory', why: 'a test asks for it' };
+  /** As whoever started the other process hears of its end. */
+  exit: ExitStatus | undefined;
+  readonly error = undefined;
   readonly #socket: SocketEnd;
   readonly #members = new Map<number, Member>();
   #gone: CloseReason | undefined;
@@ -218,6 +225,12 @@ export class MappedAgent implements AgentLink {
   }
   leave(address: number): void {
     this.#members.delete(address);
+  }
+  get ended(): CloseReason | undefined {
+    return this.#gone;
+  }
+  close(): void {
+    this.#socket.close();
   }
   /** It is gone without a word, as after SIGKILL. */
   kill(): void {

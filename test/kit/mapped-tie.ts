@@ -9,7 +9,7 @@ import { Seat } from '../../src/link/seat.ts';
 import { type SideWords, type Views, viewsOf } from '../../src/memory/region.ts';
 import type { CloseReason } from '../../src/outcome.ts';
 import { Remains } from '../../src/transport/remains.ts';
-import type { Peer, Tie, TieEvents, Together } from '../../src/transport/ring/tie.ts';
+import type { Behind, Peer, Tie, TieEvents, Together } from '../../src/transport/ring/tie.ts';
 import type { SelectPlace } from '../../src/transport/transport.ts';
 import type { Parking } from '../../src/wait/parking.ts';
 import type { MappedAgent, Member, Said } from './mapped-agents.ts';
@@ -147,6 +147,7 @@ export class MappedTie implements Tie, User, Together {
   readonly leftOver: MappedLeftOver;
   readonly peer: MappedLines;
   readonly together: Together = this;
+  readonly behind: Behind;
   readonly teller: EndTeller;
   readonly remains: Remains;
   readonly #events: TieEvents;
@@ -161,6 +162,7 @@ export class MappedTie implements Tie, User, Together {
   ) {
     this.#events = events;
     this.parking = parking;
+    this.behind = agent;
     const lines = new MappedLines(agent, address, side, this);
     this.peer = lines;
     this.lending = lends ? new MappedLending(lines) : undefined;

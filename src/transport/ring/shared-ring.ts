@@ -24,7 +24,16 @@ import { AboveWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
 import { Spin } from '../../wait/spin.ts';
-import type { Blocking, Interrupts, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
+import type {
+  Blocking,
+  Interrupts,
+  Link,
+  LoopWait,
+  Snapshot,
+  Stats,
+  Transport,
+  TransportEvents,
+} from '../transport.ts';
 import { RingBlocking } from './blocking.ts';
 import { Damage } from './damage.ts';
 import { Awaited, RingLoop } from './interests.ts';
@@ -226,6 +235,9 @@ export class SharedRingTransport implements Transport {
     this.life.begin(this);
   }
 
+  get link(): Link | undefined {
+    return this.#tie.behind?.link;
+  }
   get ended(): CloseReason | undefined {
     return this.life.ended;
   }
@@ -235,6 +247,8 @@ export class SharedRingTransport implements Transport {
       attached: this.#taken === 1,
       endedHere: this.life.endedHere,
       error: this.#errorOfPeer(),
+      exit: this.#tie.behind?.exit,
+      way: this.#tie.behind?.way,
       stats: this.#stats,
     };
   }

@@ -7,7 +7,7 @@ import type { Lending } from '../../lane/lending.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { Parking } from '../../wait/parking.ts';
-import type { SelectPlace } from '../transport.ts';
+import type { ExitStatus, Link, SelectPlace, Way } from '../transport.ts';
 
 /** The other agent: its life, and waking it. */
 export interface Peer {
@@ -38,6 +38,14 @@ export interface Together {
   later(): void;
 }
 
+/** What the two ends are channels of, where that is a connection of its own. */
+export interface Behind {
+  readonly link: Link;
+  /** How the other process ended, once that is known. */
+  readonly exit: ExitStatus | undefined;
+  readonly way: Way | undefined;
+}
+
 /** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */
 export interface EndTelling {
   /** @param spilled frames left beside the lane */
@@ -64,6 +72,8 @@ export interface Tie {
   readonly peer: Peer;
   /** None: a blocked thread waits for this end alone. */
   readonly together?: Together | undefined;
+  /** Not between threads. */
+  readonly behind?: Behind | undefined;
   readonly teller: EndTelling;
   readonly remains: Staying;
   /**
