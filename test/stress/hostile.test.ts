@@ -2,9 +2,10 @@
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, channel, EMPTY, MillraceError, type Port } from '../../src/index.ts';
+import { attach, type ChannelOptions, CLOSED, channel, EMPTY, MillraceError, type Port } from '../../src/index.ts';
 import { CLOSE_CODES } from '../../src/memory/layout.ts';
-import { openRegion } from '../../src/memory/region.ts';
+import { openMapped, openRegion, type Region } from '../../src/memory/region.ts';
+import { mappedPair } from '../kit/mapped-pair.ts';
 import { cases, eachCase, Random, seed } from '../kit/prng.ts';
 import { startThread } from '../kit/thread.ts';
 import { turn, within } from '../kit/watchdog.ts';
@@ -12,6 +13,7 @@ import { checkPrototypes, honestPayloads, hostileLane, scribble, typed } from '.
 
 const LANE_CASES = cases(98_000, 980_000);
 const PORT_CASES = cases(1_900, 38_000);
+const MAPPED_CASES = cases(300, 6_000);
 const ROUNDS = cases(100, 2_000);
 
 const payloads = honestPayloads(new Random(seed, -1), 300);
@@ -24,12 +26,28 @@ for (let from = 0; from < LANE_CASES; from += 14_000) {
   });
 }
 
-/** Random calls on both ports while the region is scribbled on. */
-async function hostilePorts(random: Random): Promise<void> {
-  const overflow = random.chance(0.5) ? 'wait' : 'latest';
-  const { port: a, remote } = channel({ capacityBytes: 1024, maxMessageBytes: 4096, outboxBytes: 8192, overflow });
+interface Ends {
+  readonly a: Port;
+  readonly b: Port;
+  readonly region: Region;
+}
+
+function sharedEnds(random: Random, options: ChannelOptions): Ends {
+  const { port: a, remote } = channel(options);
   const region = openRegion(remote.memory);
-  const b = attach(remote, { overflow: random.chance(0.5) ? 'wait' : 'latest' });
+  return { a, b: attach(remote, { overflow: random.chance(0.5) ? 'wait' : 'latest' }), region };
+}
+function mappedEnds(_: Random, options: ChannelOptions): Ends {
+  const pair = mappedPair();
+  const ports = pair.ports(options);
+  return { ...ports, region: openMapped(pair.memory) };
+}
+
+/** Random calls on both ports while the region is scribbled on. */
+async function hostilePorts(random: Random, open: typeof sharedEnds): Promise<void> {
+  const overflow = random.chance(0.5) ? 'wait' : 'latest';
+  const options = { capacityBytes: 1024, maxMessageBytes: 4096, outboxBytes: 8192, overflow } as const;
+  const { a, b, region } = open(random, options);
   const pending: Promise<unknown>[] = [a.closed, b.closed];
   const keep = (promise: Promise<unknown>): void => {
     promise.catch(() => {});
@@ -87,18 +105,23 @@ async function hostilePorts(random: Random): Promise<void> {
   }
 }
 
-for (let from = 0; from < PORT_CASES; from += 950) {
-  const to = Math.min(PORT_CASES, from + 950);
-  test(`damaged channels ${from} to ${to - 1}: only typed errors, every promise settles (SEED=${seed})`, async () => {
-    for (let index = from; index < to; index++) {
-      try {
-        await hostilePorts(new Random(seed, index));
-      } catch (cause) {
-        throw new Error(`${(cause as Error).message}\n  repeat with SEED=${seed} CASE=${index}`, { cause });
+for (const [kind, count, open] of [
+  ['channels', PORT_CASES, sharedEnds],
+  ['mapped channels', MAPPED_CASES, mappedEnds],
+] as const) {
+  for (let from = 0; from < count; from += 950) {
+    const to = Math.min(count, from + 950);
+    test(`damaged ${kind} ${from} to ${to - 1}: only typed errors, every promise settles (SEED=${seed})`, async () => {
+      for (let index = from; index < to; index++) {
+        try {
+          await hostilePorts(new Random(seed, index), open);
+        } catch (cause) {
+          throw new Error(`${(cause as Error).message}\n  repeat with SEED=${seed} CASE=${index}`, { cause });
+        }
       }
-    }
-    checkPrototypes();
-  });
+      checkPrototypes();
+    });
+  }
 }
 
 test(`a thread that scribbles while we read and write, ${ROUNDS} channels (SEED=${seed})`, async () => {
