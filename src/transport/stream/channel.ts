@@ -5,7 +5,7 @@
 // C1. Nothing follows a CLOSE. So what was sent before is there when the end is seen, and the rest of an outbox goes out before
 //     CLOSE does, as credit comes.
 // C2. A number is used again by nobody while one side may still speak of it: it is free when both have sent CLOSE, or one RESET.
-// C3. Before ACCEPT nothing is said about a channel but that it is over. So it costs its reader nothing, and may yet turn out to be
+// C3. Before the other side has said its part nothing is said about a channel but that it is over. So it costs its reader nothing, and may yet turn out to be
 //     the same as another (meeting.ts).
 import { LayoutError, RefusedError } from '../../errors.ts';
 import type { InboundNotes, OutboundNotes } from '../../lane/records.ts';

@@ -161,7 +161,9 @@ export class StreamConnection implements FrameHandler, Link {
     if (opening.over) channel.cut(this.ended ?? 'closed', this.error);
     else {
       this.#settle(opening);
-      this.#join(channel, number, opening.terms);
+      this.#channels.set(number, channel);
+      this.frames.accept(number, channel.terms);
+      channel.joined(number, opening.terms);
     }
     return channel;
   }
@@ -346,32 +348,44 @@ export class StreamConnection implements FrameHandler, Link {
     const terms = termsOf(words);
     this.#opened = number;
     const ours = this.#meeting.met(name);
-    // The initiator's number stays (M3 in meeting.ts).
-    if (ours !== undefined && this.#parity === 1) return;
-    const [code, why] = this.#objection(terms, words[4] as number, ours !== undefined);
     if (ours !== undefined) {
-      this.#channels.delete(ours.number);
-      if (ours.closeSent) this.frames.close(number, ours.ended ?? 'closed', 0);
-      else if (code !== 0) {
-        this.frames.reset(number, code, why);
-        ours.wasReset(code, why);
-      } else {
-        this.#theirs++;
-        this.#join(ours, number, terms);
-      }
-      this.#emptied();
-    } else if (code !== 0) this.frames.reset(number, code, why);
-    else {
-      const opening = new Opening(this, number, name, terms);
-      this.#openings.set(number, opening);
-      this.#meeting.waiting.add(opening);
-      this.#theirs++;
-      this.#events.opened(opening);
+      this.#meet(ours, number, terms, words[4] as number);
+      return;
     }
+    const [code, why] = this.#objection(terms, words[4] as number);
+    if (code !== 0) {
+      this.frames.reset(number, code, why);
+      return;
+    }
+    const opening = new Opening(this, number, name, terms);
+    this.#openings.set(number, opening);
+    this.#meeting.waiting.add(opening);
+    this.#theirs++;
+    this.#events.opened(opening);
+  }
+
+  /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (M3 in meeting.ts). */
+  #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
+    if (this.#parity === 1) {
+      if (!ours.closeSent) this.#joins(ours, terms, flags);
+      return;
+    }
+    this.#channels.delete(ours.number);
+    const [code, why] = this.#objection(terms, flags, true);
+    if (ours.closeSent) this.frames.close(number, ours.ended ?? 'closed', 0);
+    else if (code !== 0) {
+      this.frames.reset(number, code, why);
+      ours.wasReset(code, why);
+    } else {
+      this.#theirs++;
+      this.#channels.set(number, ours);
+      ours.joined(number, terms);
+    }
+    this.#emptied();
   }
 
   /** Why a channel is refused, as code and text; 0 if it is not. */
-  #objection(terms: ChannelTerms, flags: number, met: boolean): readonly [code: number, why: string] {
+  #objection(terms: ChannelTerms, flags: number, met = false): readonly [code: number, why: string] {
     if (this.#leaving !== undefined) return [frames.CODE_LEAVING, ''];
     if (this.#theirs >= this.#own.channelsMax)
       return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
@@ -379,13 +393,6 @@ export class StreamConnection implements FrameHandler, Link {
       return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
     const why = noAgreement(terms, flags, this.#own);
     return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
-  }
-
-  /** Takes part under a number of the peer's. */
-  #join(channel: StreamChannel, number: number, peerTerms: ChannelTerms): void {
-    this.#channels.set(number, channel);
-    this.frames.accept(number, channel.terms);
-    channel.joined(number, peerTerms);
   }
 
   #ofOpening(type: number, opening: Opening): void {
@@ -407,8 +414,10 @@ export class StreamConnection implements FrameHandler, Link {
     else if (type === frames.CLOSE) {
       this.#meeting.asked.delete(channel);
       channel.closed(closeReason(word(0)), word(1));
-    } else if (type === frames.ACCEPT && !channel.attached) this.#accepted(channel, words);
-    else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
+    } else if (type === frames.ACCEPT && !channel.attached) {
+      this.#meeting.asked.delete(channel);
+      this.#joins(channel, termsOf(words), word(4));
+    } else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
     else if (type === frames.ACK) {
       const taken = frames.positionOf(word(0), word(1));
       const limit = frames.positionOf(word(2), word(3));
@@ -419,15 +428,18 @@ export class StreamConnection implements FrameHandler, Link {
     else throw unexpected(type, channel.number);
   }
 
-  #accepted(channel: StreamChannel, words: Int32Array): void {
-    this.#meeting.asked.delete(channel);
-    const terms = termsOf(words);
-    const why = noAgreement(terms, words[4] as number, this.#own);
-    if (why === undefined) channel.joined(channel.number, terms);
-    else {
-      const fields = { refusal: frames.CODE_TERMS, text: why };
-      channel.reset(new RefusedError('ERR_REFUSED', `Cannot take part: ${why}`, fields), frames.CODE_TERMS);
+  /** The other side has said its part in a channel of ours. */
+  #joins(channel: StreamChannel, terms: ChannelTerms, flags: number): void {
+    const why = noAgreement(terms, flags, this.#own);
+    if (why === undefined) {
+      channel.joined(channel.number, terms);
+      return;
     }
+    const error = new RefusedError('ERR_REFUSED', `Cannot take part: ${why}`, {
+      refusal: frames.CODE_TERMS,
+      text: why,
+    });
+    channel.reset(error, frames.CODE_TERMS);
   }
 
   /** The channel of this number; undefined if it is over, or waits. @throws LayoutError if it never was */

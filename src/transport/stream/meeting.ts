@@ -8,7 +8,8 @@
 // M2. On both sides the first such OPEN meets the first, the second the second: each keeps its own in the order in which they were
 //     sent, and answers come behind what was sent before them. One that was given up meanwhile meets all the same, so that both
 //     sides count alike: whoever meets it learns that it was closed.
-// M3. The initiator's number stays, and nothing is ever said about the other one. Before ACCEPT a channel has carried nothing.
+// M3. The initiator's number stays, and nothing is ever said about the other one: nothing was said before, but that it is over. Each
+//     OPEN is the answer to the other, and no ACCEPT is sent.
 
 interface Named {
   readonly name: string;
