@@ -190,6 +190,11 @@ export const STREAM_NAME_BYTES_MAX: number = 256;
 export const STREAM_TEXT_BYTES_MAX: number = 256;
 /** Bytes of a greeting that this version does not know, of a frame that may be passed over: room for what comes later. */
 export const STREAM_UNKNOWN_BYTES_MAX: number = 256;
+/**
+ * Bytes of answers that a peer may have waiting, and not read, before the connection ends: who opens channels that are refused
+ * costs 300 each. Answers that replace each other do not count.
+ */
+export const STREAM_ANSWERS_MAX: number = 1024 * 1024;
 /** Bytes of the first memory for what has arrived; doubled as the credit is used. */
 export const STREAM_MEMORY_FIRST: number = 1024;
 /** Bytes of a message in parts that are had on the word of its first part; beyond, memory is had as parts really come. */

@@ -23,7 +23,7 @@ import { until, within } from '../kit/watchdog.ts';
 test('what a side says first: its greeting, whole', () => {
   const bytes: number[] = [];
   new StreamConnection(
-    { write: (chunk) => void bytes.push(...chunk), end: () => {}, hold: () => {} },
+    { write: (chunk) => bytes.push(...chunk) > 0, end: () => {}, hold: () => {} },
     { initiator: false, maxMessageBytes: 5000, channelsMax: 7, textBytesMax: 9000 },
     { opened: () => {}, ended: () => {} },
   );

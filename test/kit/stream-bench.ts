@@ -53,6 +53,8 @@ export class StreamBench {
   idle = 0;
   flushed = 0;
   held = 0;
+  /** The medium has enough. */
+  full = false;
   streamEnded = false;
   readonly #reader: FrameReader;
 
@@ -72,7 +74,10 @@ export class StreamBench {
     });
     this.connection = new StreamConnection(
       {
-        write: (bytes) => this.#reader.feed(bytes),
+        write: (bytes) => {
+          this.#reader.feed(bytes);
+          return !this.full;
+        },
         end: () => {
           this.streamEnded = true;
         },

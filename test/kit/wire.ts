@@ -8,12 +8,15 @@ import type { Random } from './prng.ts';
 export interface Receiver {
   received(bytes: Uint8Array): void;
   closed(reason: CloseReason, error?: Error): void;
+  drained(): void;
 }
 
 export interface WireScript {
   readonly random: Random;
   /** Bytes of a chunk at the most; each is cut where the generator says. */
   readonly chunkMax: number;
+  /** Bytes on their way in a direction from which on a writer is told that it is enough; none by default. */
+  readonly bufferBytes?: number;
   /** Bytes, both directions counted, after which the wire is cut; none by default. */
   readonly cutAfter?: number;
 }
@@ -32,6 +35,9 @@ export class Wire {
   readonly #receivers: [Receiver | undefined, Receiver | undefined] = [undefined, undefined];
   /** What is on its way to each side. */
   readonly #under: [Uint8Array[], Uint8Array[]] = [[], []];
+  readonly #underBytes = [0, 0];
+  /** Whether who writes to each side was told that it is enough. */
+  readonly #full = [false, false];
   /** A chunk is with its receiver: what comes meanwhile comes behind it. */
   readonly #delivering = [false, false];
   #cut = false;
@@ -72,14 +78,18 @@ export class Wire {
     const to = side === 0 ? 1 : 0;
     return {
       write: (bytes) => {
-        if (this.#cut || this.#ended[side]) return;
-        const { random, chunkMax } = this.#script;
+        if (this.#cut || this.#ended[side]) return true;
+        const { random, chunkMax, bufferBytes = Number.POSITIVE_INFINITY } = this.#script;
+        this.#underBytes[to] = (this.#underBytes[to] as number) + bytes.length;
         for (let at = 0; at < bytes.length; ) {
           const end = Math.min(bytes.length, at + random.int(1, chunkMax));
           this.#under[to].push(bytes.slice(at, end));
           at = end;
         }
+        this.#full[to] ||= (this.#underBytes[to] as number) >= bufferBytes;
+        const full = this.#full[to] === true;
         if (!this.delayed) this.#deliverAll(to);
+        return !full;
       },
       end: () => {
         this.#ended[side] = true;
@@ -109,10 +119,16 @@ export class Wire {
     const left = cutAfter - this.carried;
     this.spoil?.(chunk, to);
     this.carried += chunk.length;
+    this.#underBytes[to] = (this.#underBytes[to] as number) - chunk.length;
     this.#delivering[to] = true;
     receiver.received(left < chunk.length ? chunk.subarray(0, left) : chunk);
     this.#delivering[to] = false;
     if (left <= chunk.length) this.cut();
+    else if (this.#full[to] && (this.#underBytes[to] as number) * 2 <= (this.#script.bufferBytes as number)) {
+      this.#full[to] = false;
+      // In a turn of its own, as a socket does.
+      queueMicrotask(() => this.#receivers[to === 0 ? 1 : 0]?.drained());
+    }
     return true;
   }
 }

@@ -129,7 +129,10 @@ function read(reader: Side, writer: Side): boolean {
 const PORT_CASES = cases(60, 5000);
 test(`two ports over a wire that delivers late, ${PORT_CASES} cases (SEED=${seed})`, async () => {
   await eachCaseAsync(0, PORT_CASES, async (random) => {
-    const pair = streamPair({ capacityBytes: WINDOW }, { random, chunkMax: random.pick([1, 10, 500, 5000]) });
+    const pair = streamPair(
+      { capacityBytes: WINDOW },
+      { random, chunkMax: random.pick([1, 10, 500, 5000]), bufferBytes: random.pick([1, 300, 3000, 1e9]) },
+    );
     const ends = pair.channels();
     const { a, b } = pair.portsOf(ends);
     const [left, right] = [side(a), side(b)];

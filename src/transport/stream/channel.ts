@@ -83,7 +83,7 @@ export class StreamChannel {
     this.number = number;
     this.name = name;
     this.terms = terms;
-    this.sink = new StreamSink(terms.window, (frame) => {
+    this.sink = new StreamSink(terms.window, this, (frame) => {
       if (!this.closeSent) connection.frames.whole(frame);
     });
     this.source = new StreamSource(terms.window, () => this.#taken());
@@ -213,6 +213,20 @@ export class StreamChannel {
     this.#moved();
     return true;
   }
+  /** The medium has enough for now. */
+  get full(): boolean {
+    return this.#connection.frames.full;
+  }
+  await(): void {
+    this.#connection.pressure.await(this);
+  }
+  /** The medium takes bytes again: for what this end owes the other, and for what waits. */
+  answer(): void {
+    this.#acknowledge();
+  }
+  roomCame(): void {
+    this.#moved();
+  }
   #moved(): void {
     this.owner?.changed();
     if (this.endedHere && !this.closeSent) this.owner?.drain();
@@ -269,6 +283,10 @@ export class StreamChannel {
   }
   #acknowledge(): void {
     const { taken, capacity } = this.source;
+    if (this.full) {
+      this.#connection.pressure.owe(this);
+      return;
+    }
     this.#told = taken;
     this.#besideTold = this.#besideTaken;
     if (taken >= this.#asked) this.#asked = Number.POSITIVE_INFINITY;

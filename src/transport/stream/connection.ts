@@ -6,6 +6,7 @@ import { LayoutError, RefusedError, UnsupportedError, UsageError } from '../../e
 import {
   KNOWN_TEXT_BYTES_DEFAULT,
   MESSAGE_BYTES_DEFAULT,
+  STREAM_ANSWERS_MAX,
   STREAM_CHANNELS_MAX,
   STREAM_NAME_BYTES_MAX,
   STREAM_WAITING_MAX,
@@ -26,11 +27,15 @@ import * as frames from './frames.ts';
 import { type Greeting, greetingOf, greetingWords, noAgreement, noCommonTongue, termsOf } from './greeting.ts';
 import { Meeting } from './meeting.ts';
 import { Opening } from './opening.ts';
+import { Pressure } from './pressure.ts';
 
 /** The medium: reliable, in order, whole bytes. */
 export interface ByteStream {
-  /** Takes bytes, which are the caller's again when it returns. Never blocks. */
-  write(bytes: Uint8Array): void;
+  /**
+   * Takes bytes, which are the caller's again when it returns. Never blocks. False: it has taken them, that is enough for now, and it
+   * will call `drained`.
+   */
+  write(bytes: Uint8Array): boolean;
   /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
   end(): void;
   /** Keeps the process alive, or lets it go. At the start it lets it go. */
@@ -68,8 +73,9 @@ export interface ConnectionEvents {
 }
 
 export class StreamConnection implements FrameHandler, Link {
-  /** What channels say goes through it. */
+  /** What channels say goes through it, and what they wait for while the medium has enough. */
   readonly frames: FrameWriter;
+  readonly pressure: Pressure;
   readonly way: Way | undefined;
   ended: CloseReason | undefined;
   /** What it ended of, where that is known. */
@@ -114,6 +120,7 @@ export class StreamConnection implements FrameHandler, Link {
     this.way = options.way;
     this.#stream = stream;
     this.frames = new FrameWriter((bytes) => stream.write(bytes));
+    this.pressure = new Pressure(this.frames);
     this.#events = events;
     this.#parity = options.initiator ? 1 : 0;
     this.#nextNumber = options.initiator ? 1 : 2;
@@ -202,12 +209,21 @@ export class StreamConnection implements FrameHandler, Link {
   received(bytes: Uint8Array): void {
     if (this.ended !== undefined) return;
     this.heard++;
+    this.frames.answers = true;
     try {
       this.#reader.feed(bytes);
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
       this.#break(error, frames.CODE_DAMAGE);
+    } finally {
+      this.frames.answers = false;
     }
+  }
+
+  /** The medium takes more again, after a `write` that returned false. */
+  drained(): void {
+    if (this.ended !== undefined) return;
+    this.pressure.relieved();
   }
 
   /**
@@ -249,6 +265,7 @@ export class StreamConnection implements FrameHandler, Link {
   forget(channel: StreamChannel): void {
     const { number } = channel;
     this.#meeting.asked.delete(channel);
+    this.pressure.forget(channel);
     if (this.#channels.get(number) !== channel) return;
     this.#channels.delete(number);
     if (this.#isTheirs(number)) this.#theirs--;
@@ -258,6 +275,11 @@ export class StreamConnection implements FrameHandler, Link {
   // ---- what came: called by the reader, which passes what they throw to `received` --------------------------------
 
   control(type: number, number: number, words: Int32Array): void {
+    this.#take(type, number, words);
+    if (this.frames.owed > STREAM_ANSWERS_MAX)
+      throw new LayoutError(`The other side asks and does not read: ${this.frames.owed} bytes of answers wait`);
+  }
+  #take(type: number, number: number, words: Int32Array): void {
     if (type === frames.HELLO || this.#peer === undefined || number === 0) {
       this.#ofConnection(type, number, words);
       return;
@@ -318,7 +340,7 @@ export class StreamConnection implements FrameHandler, Link {
     if (type === frames.HELLO && number === 0 && this.#peer === undefined) this.#greeted(words);
     else if (this.#peer === undefined) throw unexpected(type, number);
     else if (type === frames.RESET) this.#resetBy(first, frames.textOf(type, words, 1, false));
-    else if (type === frames.PING) this.frames.pong(first, second);
+    else if (type === frames.PING) this.pressure.pinged(first, second);
     else if (type === frames.GOODBYE) {
       const text = frames.textOf(type, words, 1, false);
       this.#over(closeReason(first), text === '' ? undefined : new Error(text), () => this.#stream.end());
@@ -501,7 +523,10 @@ export class StreamConnection implements FrameHandler, Link {
     if (this.#stream.flush === undefined) forgetThreadEnd(this);
     if (this.#holds > 0) this.#stream.hold(false);
     for (const opening of [...this.#openings.values()]) this.#settle(opening);
-    for (const channel of [...this.#channels.values()]) channel.cut(reason, error);
+    for (const channel of [...this.#channels.values()]) {
+      this.pressure.forget(channel);
+      channel.cut(reason, error);
+    }
     this.#channels.clear();
     this.#meeting.asked.clear();
     this.#events.ended(reason, error);

@@ -1,4 +1,5 @@
-// Writes frames on a byte stream, each with one `write`. Silent once the connection is over.
+// Writes frames on a byte stream, each with one `write`. Silent once the connection is over. When the medium has enough for now,
+// whoever has records to send finds no room, and waits here; what must be said is said all the same.
 import { STREAM_TEXT_BYTES_MAX } from '../../limits.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { CloseReason } from '../../outcome.ts';
@@ -10,18 +11,24 @@ const NO_TEXT: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 export class FrameWriter {
   /** Nothing is to be said any more. */
   over = false;
-  readonly #write: (bytes: Uint8Array) => void;
+  /** The medium has enough for now. */
+  full = false;
+  /** Bytes said since then in answer to what came. */
+  owed = 0;
+  /** What is said now answers what came. */
+  answers = false;
+  readonly #write: (bytes: Uint8Array) => boolean;
   readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
   readonly #bytes = new Uint8Array(this.#words.buffer);
 
-  /** @param write takes bytes, which are ours again when it returns */
-  constructor(write: (bytes: Uint8Array) => void) {
+  /** @param write takes bytes, which are ours again when it returns; false: that is enough for now */
+  constructor(write: (bytes: Uint8Array) => boolean) {
     this.#write = write;
   }
 
   /** A whole frame that somebody else has made. */
   whole(frame: Uint8Array): void {
-    if (!this.over) this.#write(frame);
+    if (!this.over && !this.#write(frame)) this.full = true;
   }
   /** @param name its bytes */
   open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, name: Uint8Array): void {
@@ -72,6 +79,7 @@ export class FrameWriter {
     this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
     this.#bytes.set(text, at);
     this.#bytes.fill(0, at + text.length, frames.FRAME_HEADER_BYTES + length);
-    this.#write(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
+    if (this.full && this.answers) this.owed += frames.FRAME_HEADER_BYTES + length;
+    this.whole(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
   }
 }

@@ -14,6 +14,14 @@ import { FRAME_HEADER_BYTES } from './frames.ts';
 /** Bytes of payload below which a claim is not worth an attempt. */
 const LEAST = 8;
 
+/** What is to be known of the medium. */
+export interface MediumRoom {
+  /** It has enough for now. */
+  readonly full: boolean;
+  /** Wants to be told when it has not any more. */
+  await(): void;
+}
+
 export class StreamSink implements RecordSink {
   /** Bytes of records in a frame at the most: no more than the credit; 0 until that is known. */
   capacity = 0;
@@ -24,6 +32,7 @@ export class StreamSink implements RecordSink {
   /** Second header word of this channel's frames of records. */
   #tag = 0;
   readonly #frameMax: number;
+  readonly #medium: MediumRoom;
   readonly #write: (frame: Uint8Array) => void;
   /** A frame's header, and behind it the records that it will have. */
   #views: Views | undefined;
@@ -36,13 +45,16 @@ export class StreamSink implements RecordSink {
   #limit = 0;
   #limitSeen = 0;
   #taken = 0;
+  /** The last look that found too little found the medium full. */
+  #foundFull = false;
 
   /**
    * @param frameMax bytes of records in a frame at the most
    * @param write hands a frame over; it is the sink's again when it returns
    */
-  constructor(frameMax: number, write: (frame: Uint8Array) => void) {
+  constructor(frameMax: number, medium: MediumRoom, write: (frame: Uint8Array) => void) {
     this.#frameMax = frameMax;
+    this.#medium = medium;
     this.#write = write;
   }
 
@@ -124,9 +136,11 @@ export class StreamSink implements RecordSink {
   }
   lookAtHead(): void {
     this.#limitSeen = this.#limit;
+    this.#foundFull = this.#medium.full;
+    if (this.#foundFull) this.#medium.await();
   }
   get headMoved(): boolean {
-    return this.#limit > this.#limitSeen;
+    return this.#limit > this.#limitSeen || (this.#foundFull && !this.#medium.full);
   }
   get untaken(): number {
     return this.#taken + 1;
@@ -143,6 +157,7 @@ export class StreamSink implements RecordSink {
   }
 
   get #room(): number {
+    if (this.#medium.full) return 0;
     return Math.min(this.#limit - this.position, this.capacity - this.#gathered);
   }
 
@@ -150,7 +165,7 @@ export class StreamSink implements RecordSink {
   #lackOf(need: number): boolean {
     if (this.claimed < 0) this.publish();
     if (need <= this.#room) return false;
-    this.#limitSeen = this.#limit;
+    this.lookAtHead();
     return true;
   }
 }
