@@ -75,6 +75,14 @@ export const SELECT_SLICE_MS: number = 5;
 export const SELECT_LOOK_MS: number = 500;
 /** Times that an event loop which is rung while it goes to rest tries again at once; then other work has its turn (G10). */
 export const REST_TRIES_MAX: number = 4;
+/** Milliseconds until then. Not the next turn: on Deno turn after turn leaves timers none. */
+export const REST_AGAIN_MS: number = 1;
+/** Turns for which `select` looks at a port itself that it has handed out, before it asks to be told: for a few busy ones. */
+export const SELECT_WARM_TURNS: number = 4;
+/** Ports that were looked at and stand in the line of `select` still; moving what is behind them costs more than keeping so few. */
+export const LINE_THROUGH_MAX: number = 64;
+/** Ports of a list that `select` compares with those of the call before, if one of these has something: the others' turn comes. */
+export const SELECT_COMPARED_MIN: number = 64;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */

@@ -57,9 +57,11 @@ test('an agent that rings whenever we go to rest leaves our event loop its turns
   };
   end.restOnLoop(loop);
   const before = parks;
-  await turn();
-  await turn();
-  assert.ok(parks > before);
+  while (parks === before) {
+    await turn();
+    // In each turn so many are allowed.
+    assert.ok(parks - before < TOO_OFTEN);
+  }
   rings = false;
   while (Atomics.load(rest.words, rest.index) === 0) await turn();
 });

@@ -1,8 +1,7 @@
 // One agent's end of a link, as far as sleeping goes: which channels have a seat in its ready set, and how the agent
 // rests. Between the two stands REST, a word with the manners of a park word: announced before the last look at the
 // ready set (W1 of wait/signal.ts), so that one ring wakes an agent however many channels have something to say.
-import { platform } from '#platform';
-import { REST_TRIES_MAX } from '../limits.ts';
+import { REST_AGAIN_MS, REST_TRIES_MAX } from '../limits.ts';
 import type { EventLoopWait } from '../wait/async.ts';
 import type { ParkPlace } from '../wait/park-place.ts';
 import { ABOVE, AWAKE, announce, DATA, withdraw } from '../wait/signal.ts';
@@ -28,7 +27,7 @@ export class LinkEnd {
   /** Not in the middle of whoever goes to rest. */
   readonly #tellLater = (bit: number): void => queueMicrotask(() => this.#tell(bit));
   readonly #takeLater = (): boolean => {
-    this.#ready.take(this.#tellLater);
+    this.#ready.take(this.#tellLater, this.#seats.length);
     return false;
   };
 
@@ -57,11 +56,11 @@ export class LinkEnd {
 
   /** Tells every channel that has been marked; whether there was any. */
   take(): boolean {
-    return this.#ready.take(this.#tell);
+    return this.#ready.take(this.#tell, this.#seats.length);
   }
   /** The same for a thread that waits without its event loop. */
   takeBlocked(): boolean {
-    return this.#ready.take(this.#tellBlocked);
+    return this.#ready.take(this.#tellBlocked, this.#seats.length);
   }
   #each(bit: number, blocked: boolean): void {
     const { seats } = this.#ready;
@@ -81,7 +80,7 @@ export class LinkEnd {
       if (loop.park(DATA, this.#takeLater)) return;
       // Rung in between. An agent that does nothing else is not to keep this thread for itself.
       if (tries === REST_TRIES_MAX) {
-        platform.turn(() => this.restOnLoop(loop));
+        setTimeout(() => this.restOnLoop(loop), REST_AGAIN_MS);
         return;
       }
     }

@@ -46,10 +46,14 @@ export class ReadySet {
     Atomics.or(this.#words, this.#summary + (word >>> 5), 1 << (word & 31));
   }
 
-  /** Takes all marks there are; whether there were any. `look` is given the seats, in no order that means anything. */
-  take(look: (seat: number) => void): boolean {
+  /**
+   * Takes all marks there are; whether there were any. `look` is given the seats, in no order that means anything.
+   * @param taken seats from there on are nobody's, and marks of them need not be looked for
+   */
+  take(look: (seat: number) => void, taken: number = this.seats): boolean {
     let any = false;
-    for (let i = 0; i < this.#summaryWords; i++) {
+    const words = Math.min(this.#summaryWords, (taken + 1023) >>> 10);
+    for (let i = 0; i < words; i++) {
       const at = this.#summary + i;
       if (Atomics.load(this.#words, at) === 0) continue;
       // SYNC ready-summary: cleared before the bits are; pairs with ReadySet.mark (M1).

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SELECT_WARM_TURNS } from '../limits.ts';
 import { BlockingWait } from '../wait/block.ts';
 import { SharedPlace } from '../wait/park-place.ts';
 import { Spin } from '../wait/spin.ts';
@@ -38,7 +39,7 @@ class Fake implements Selectable {
   }
 }
 
-function stage(count: number) {
+function stage(count: number, slice?: (watches: readonly Watch<Fake>[]) => void) {
   const page = new Int32Array(new SharedArrayBuffer(64));
   const words = new Int32Array(new SharedArrayBuffer(LINK_PAGE_BYTES));
   const ready = new ReadySet(words, SIDE_0 + READY);
@@ -52,7 +53,15 @@ function stage(count: number) {
   );
   const selector = new Selector(
     [end],
-    (slice) => new BlockingWait(new SharedPlace(page, SLEEP), SLEEPS, new Spin(0), Number.POSITIVE_INFINITY, slice),
+    (look) =>
+      new BlockingWait(new SharedPlace(page, SLEEP), SLEEPS, new Spin(0), slice ? 1 : Number.POSITIVE_INFINITY, look),
+    {
+      overdue: false,
+      ask() {
+        slice?.(watches);
+        return false;
+      },
+    },
   );
   const watches: Watch<Fake>[] = [];
   for (let seat = 0; seat < count; seat++) {
@@ -147,4 +156,41 @@ test('whose turn it is outlasts what the line forgets', () => {
     return found;
   });
   assert.deepEqual(turns, [...watches, ...watches]);
+});
+
+test('who was handed out just now is looked at and not announced, until the selector sleeps', () => {
+  const { selector, watches } = stage(3);
+  selector.select(watches, 0);
+  const [one] = watches as [Watch<Fake>];
+  one.end.say();
+  assert.equal(selector.select(watches, 0), one);
+  one.end.messages = 0;
+  assert.equal(selector.select(watches, 0, true), undefined);
+  assert.equal(one.end.announced, false);
+  // Nobody rings, and it is found all the same, in its turn.
+  one.end.messages = 1;
+  assert.equal(selector.select(watches, 0, true), one);
+  one.end.messages = 0;
+  assert.equal(selector.select(watches, 5, true), undefined);
+  assert.equal(one.end.announced, true);
+});
+
+test('few are looked at without an announcement, however many were handed out', () => {
+  const { selector, watches } = stage(20);
+  for (const { end } of watches) end.messages = 1;
+  for (let i = 0; i < 20; i++) (selector.select(watches, 0, i > 0) as Watch<Fake>).end.messages = 0;
+  assert.equal(selector.select(watches, 0, true), undefined);
+  assert.ok(watches.filter(({ end }) => !end.announced).length <= SELECT_WARM_TURNS);
+});
+
+test('a channel that leaves its link while select blocks is looked at in slices', () => {
+  // Its other end is in a thread that does not know our link: nobody marks it.
+  const { selector, watches } = stage(3, ([one]) => {
+    one!.end.linked = false;
+    one!.end.messages = 1;
+  });
+  assert.equal(selector.select(watches, 10_000), watches[0]);
+  // And so it stays in later calls, until it has joined another one.
+  watches[0]!.end.messages = 0;
+  assert.equal(selector.select(watches, 10_000, true), watches[0]);
 });

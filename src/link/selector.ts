@@ -6,13 +6,16 @@
 // something to say.
 //
 // Invariants:
-// Q1. A channel is armed (announced, and nothing there when that was looked at again), or a candidate (to be looked at),
-//     or nobody asks for it. What is armed and marked becomes a candidate before anybody sleeps.
+// Q1. A channel is armed (announced, and nothing there when that was looked at again), or a candidate (to be looked at), or
+//     warm, or nobody asks for it. What is armed and marked becomes a candidate before anybody sleeps. Warm are the few that
+//     were handed out last and have nothing more: they are looked at in each call, so that while traffic flows neither side
+//     pays for an announcement and a mark. Before this agent sleeps they are armed, too.
 // Q2. Candidates are looked at in the order in which they became so, and the one that is handed out goes to the end: a
 //     channel that always has something to say keeps no other one waiting for more than one round.
 //     What the line does not tell, because it was forgotten meanwhile, the turns do: who had the latest comes last.
 // Q3. No channel relies on what a third agent can write. Each link has its own ready set; the one word that all share,
 //     SLEEP, can be scribbled over, and then this agent looks for itself after a slice.
+import { LINE_THROUGH_MAX, SELECT_PROBES_MAX, SELECT_WARM_TURNS } from '../limits.ts';
 import type { BlockingWait } from '../wait/block.ts';
 import { DATA } from '../wait/signal.ts';
 import type { LinkEnd, Marked } from './link-end.ts';
@@ -43,18 +46,37 @@ export interface Lookout {
 }
 
 /** The watches that are to be looked at, and whether those asked for last stand in it, or are armed. */
-interface Line {
-  readonly candidates: Watch[];
-  current: boolean;
+class Line {
+  readonly #watches: Watch[] = [];
+  /** Those before it are through. */
+  #from = 0;
+  current = false;
+
+  push(watch: Watch): void {
+    this.#watches.push(watch);
+  }
+  shift(): Watch | undefined {
+    const watch = this.#watches[this.#from];
+    if (watch === undefined) return undefined;
+    if (++this.#from === this.#watches.length) this.#watches.length = this.#from = 0;
+    // What is through is dropped by halves: a line that never ends must not grow.
+    else if (this.#from >= LINE_THROUGH_MAX && this.#from * 2 > this.#watches.length) {
+      this.#watches.splice(0, this.#from);
+      this.#from = 0;
+    }
+    return watch;
+  }
 }
 
 /** A channel under watch: its end, and what the Selector remembers of it. */
 export class Watch<T extends Selectable = Selectable> implements Marked {
   readonly end: T;
   readonly #line: Line;
-  #state: 'idle' | 'armed' | 'candidate' = 'idle';
+  #state: 'idle' | 'armed' | 'candidate' | 'warm' = 'idle';
   /** The call that asks for it. */
   call = 0;
+  /** Nobody names it: it is looked at in slices. */
+  unlinked = false;
   /** When it was handed out last, counted in turns. */
   turn = 0;
   /** For the caller: which of the members it is. */
@@ -73,18 +95,23 @@ export class Watch<T extends Selectable = Selectable> implements Marked {
   marked(): void {
     if (this.#state === 'candidate') return;
     this.#state = 'candidate';
-    this.#line.candidates.push(this);
+    this.#line.push(this);
   }
   /** The same for one that stands in no announcement and in no line. */
   ask(): void {
     if (this.#state === 'idle') this.marked();
   }
-  /** Its turn: whether there is something. If not, it is armed from here on. */
-  look(): boolean {
+  /** Its turn: whether there is something. If not, it is armed from here on, or warm. */
+  look(warm: boolean): boolean {
     this.#state = 'idle';
-    if (this.end.ready || !this.end.arm()) return true;
-    this.#state = 'armed';
+    if (this.end.ready) return true;
+    if (warm) this.#state = 'warm';
+    else if (this.end.arm()) this.#state = 'armed';
+    else return true;
     return false;
+  }
+  get warm(): boolean {
+    return this.#state === 'warm';
   }
   /** Its announcement no longer stands, or nobody asks for it. */
   forget(): void {
@@ -103,9 +130,13 @@ export class Selector {
   readonly #links: Iterable<LinkEnd>;
   readonly #sleep: BlockingWait;
   readonly #lookout: Lookout;
-  readonly #line: Line = { candidates: [], current: false };
+  readonly #line = new Line();
+  /** May hold some that are warm no more. */
+  readonly #warm: Watch[] = [];
   #call = 0;
   #turn = 0;
+  /** Where to go on asking who is linked. */
+  #asked = 0;
   /** The one that was handed out last, if nothing was forgotten since. */
   #last: Watch | undefined;
   #members: readonly Watch[] = [];
@@ -143,7 +174,7 @@ export class Selector {
     try {
       if (this.#lookout.overdue) this.#lookAtAll();
       this.#lookAtUnlinked();
-      const found = this.#next() ?? (timeoutMs > 0 ? this.#block(timeoutMs) : undefined);
+      const found = this.#next(true) ?? (timeoutMs > 0 ? this.#block(timeoutMs) : undefined);
       if (found !== undefined) found.turn = ++this.#turn;
       this.#last = found;
       return found as T | undefined;
@@ -154,7 +185,8 @@ export class Selector {
 
   /** Forgets who stands in the line: nothing here may keep a channel that nobody asks for any more. */
   forget(): void {
-    for (const watch of this.#line.candidates.splice(0)) watch.forget();
+    for (let watch = this.#line.shift(); watch !== undefined; watch = this.#line.shift()) watch.forget();
+    for (const watch of this.#warm.splice(0)) if (watch.warm) watch.forget();
     this.#line.current = false;
     this.#last = undefined;
     this.#unlinked = [];
@@ -172,7 +204,10 @@ export class Selector {
     }
     for (const member of inTurn ? members : [...members].sort((a, b) => a.turn - b.turn)) member.ask();
     this.#line.current = true;
-    this.#unlinked = members.filter(({ end }) => !end.linked);
+    this.#unlinked = members.filter((member) => {
+      member.unlinked = !member.end.linked;
+      return member.unlinked;
+    });
     this.#restless = members.filter(({ end }) => end.restless === true);
   }
 
@@ -187,15 +222,22 @@ export class Selector {
       // The sleep looks again after it has found.
       if (found !== undefined) return true;
       if (this.#lookout.overdue) this.#lookAtAll();
+      this.#takeMarks();
+      this.#lookAtUnlinked();
+      found = this.#next(true);
+      return found !== undefined;
+    };
+    const lookBeforeSleep = (): boolean => {
       // In this order: whoever marks after the announcement rings, whoever marked before it is taken.
       for (const link of this.#links) link.restAbove();
       this.#takeMarks();
       this.#lookAtUnlinked();
-      found = this.#next();
+      for (const watch of this.#warm.splice(0)) if (watch.warm) watch.marked();
+      found = this.#next(false);
       return found !== undefined;
     };
     try {
-      this.#sleep.wait(DATA, look, timeoutMs);
+      this.#sleep.wait(DATA, look, timeoutMs, lookBeforeSleep);
       return found;
     } finally {
       for (const link of this.#links) link.wake();
@@ -206,19 +248,32 @@ export class Selector {
     for (const link of this.#links) link.takeBlocked();
   }
 
-  /** The first candidate that has something. Those without are armed; those that nobody asks for leave the line. */
-  #next(): Watch | undefined {
+  /**
+   * The first candidate that has something. Those without are armed; those that nobody asks for leave the line.
+   * @param mayStayWarm who was handed out just now need not be armed
+   */
+  #next(mayStayWarm: boolean): Watch | undefined {
+    this.#promote();
     const call = this.#call;
-    const line = this.#line.candidates;
-    let at = 0;
-    let found: Watch | undefined;
-    while (at < line.length && found === undefined) {
-      const watch = line[at++] as Watch;
+    for (let watch = this.#line.shift(); watch !== undefined; watch = this.#line.shift()) {
+      const warm = mayStayWarm && watch.turn > 0 && this.#turn - watch.turn < SELECT_WARM_TURNS && watch.end.linked;
       if (watch.call !== call) watch.forget();
-      else if (watch.look()) found = watch;
+      else if (watch.look(warm)) return watch;
+      else if (warm) this.#warm.push(watch);
     }
-    line.splice(0, at);
-    return found;
+    return undefined;
+  }
+  /** Who is warm and has something again joins the line, as if it had been marked. */
+  #promote(): void {
+    const warm = this.#warm;
+    let left = 0;
+    for (const watch of warm) {
+      if (!watch.warm) continue;
+      if (watch.call !== this.#call) watch.forget();
+      else if (watch.end.ready || this.#turn - watch.turn >= SELECT_WARM_TURNS) watch.marked();
+      else warm[left++] = watch;
+    }
+    warm.length = left;
   }
 
   /** Nobody names those: their announcement may be gone, taken back for a message that was read already. */
@@ -231,7 +286,22 @@ export class Selector {
     const all = this.#lookout.ask(this.#unlinked);
     if (all) for (const member of this.#members) if (member.end.ready) member.marked();
     // Who has got a link meanwhile is named from its next announcement on.
-    for (const watch of this.#unlinked) if (watch.end.linked) watch.marked();
-    this.#unlinked = this.#unlinked.filter(({ end }) => !end.linked);
+    this.#unlinked = this.#unlinked.filter((watch) => {
+      watch.unlinked = !watch.end.linked;
+      if (!watch.unlinked) watch.marked();
+      return watch.unlinked;
+    });
+    this.#askWhoIsLinked();
+  }
+  /** A channel leaves its link when its other end moves: some are asked in each slice, all in turn. */
+  #askWhoIsLinked(): void {
+    const members = this.#members;
+    for (let i = Math.min(members.length, SELECT_PROBES_MAX); i > 0; i--) {
+      this.#asked = (this.#asked + 1) % members.length;
+      const member = members[this.#asked] as Watch;
+      if (member.unlinked || member.end.linked) continue;
+      member.unlinked = true;
+      this.#unlinked = [...this.#unlinked, member];
+    }
   }
 }

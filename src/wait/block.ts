@@ -29,8 +29,9 @@ export class BlockingWait {
    * Blocks this thread until `look` is true (returns true) or `timeoutMs` have passed (returns false).
    * @param interest what to be woken for; `look` must become true through nothing else, or through `slice`
    * @param timeoutMs 0 looks once and never sleeps; Infinity waits for ever
+   * @param lookBeforeSleep the look between announcement and sleep, where it has more to do
    */
-  wait(interest: number, look: () => boolean, timeoutMs: number): boolean {
+  wait(interest: number, look: () => boolean, timeoutMs: number, lookBeforeSleep: () => boolean = look): boolean {
     if (look()) return true;
     if (timeoutMs <= 0) return false;
     const place = this.#place;
@@ -42,7 +43,7 @@ export class BlockingWait {
       const waited = performance.now() - start;
       if (waited >= timeoutMs) return false;
       const state = announce(place, place.blocks, interest);
-      if (!look()) {
+      if (!lookBeforeSleep()) {
         place.words[this.#sleeps] = (place.words[this.#sleeps] as number) + 1;
         const left = Math.min(timeoutMs - waited, this.#sliceMs, TIMEOUT_MS_MAX);
         if (!place.sleep(state, left) || waited > sliceAt) {

@@ -85,9 +85,17 @@ export const linkMutants: readonly Mutant[] = [
   {
     name: 'a channel is armed without a second look',
     file: SELECTOR,
-    find: 'this.end.ready || !this.end.arm()',
-    replace: 'this.end.ready || (this.end.arm(), false)',
+    find: /else if \(this\.end\.arm\(\)\)\s+this\.#state = 'armed';\s+else\s+return true;/,
+    replace: "else { this.end.arm(); this.#state = 'armed'; }",
     caughtBy: 'link: select over two links',
+    as: 'stuck',
+  },
+  {
+    name: 'who was handed out just now is not armed before the sleep',
+    file: SELECTOR,
+    find: /for \(const watch of this\.#warm\.splice\(0\)\)\s+if \(watch\.warm\)\s+watch\.marked\(\);/,
+    replace: '',
+    caughtBy: 'link: select over one link',
     as: 'stuck',
   },
   {
