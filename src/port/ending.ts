@@ -3,6 +3,12 @@ import { ClosedError } from '../errors.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
 
+/** What has ended it, where it was this side and not its user by this port. */
+const HERE: Partial<Record<CloseReason, string>> = {
+  lost: 'what came is damaged',
+  closed: 'its connection was closed',
+};
+
 export class Ending {
   readonly #transport: Pick<Transport, 'ended' | 'inspect'>;
   /** `close()` was called on this end. */
@@ -29,8 +35,8 @@ export class Ending {
 
   refusal(action: string): ClosedError {
     const reason = this.reason ?? 'closed';
-    const here = reason === 'lost' ? 'the shared memory is damaged' : 'this thread is ending';
     const { error, endedHere } = this.#transport.inspect();
+    const here = HERE[reason] ?? 'this thread is ending';
     const how = error instanceof Error ? `${reason}: ${error.message}` : reason;
     const gone = endedHere ? here : `the peer is gone (${how})`;
     const who = this.shut ? 'this end was closed' : gone;

@@ -356,9 +356,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   /**
-   * What the channel ended of over there, where that is known. After the reason `crash` what the peer's thread died of: for a
-   * worker that `spawn` started, also to a thread that blocks. An Error has the name, message, stack and code of the one that
-   * was thrown.
+   * What the channel ended of, where that is known. After the reason `crash` what the peer's thread died of: for a worker that
+   * `spawn` started, also to a thread that blocks. An Error has the name, message, stack and code of the one that was thrown.
    */
   get error(): unknown {
     return this.#transport.inspect().error;

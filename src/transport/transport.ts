@@ -73,7 +73,7 @@ export interface Snapshot {
   readonly attached: boolean;
   /** Whether it was this side that ended: its user, its thread, or because it found damage. */
   readonly endedHere: boolean;
-  /** What the peer's thread died of, or what else the channel ended of over there, where that is known. */
+  /** What the peer's thread died of, or what else the channel ended of, where that is known. */
   readonly error: unknown;
   /** Not between threads. */
   readonly exit?: ExitStatus | undefined;

@@ -166,6 +166,8 @@ test('more than the credit, acknowledgements that cannot be, and what follows an
       bench.say(frames.CLOSE, 2, 1, 0);
     },
     (bench) => bench.say(...acceptFrame(2)),
+    (bench) => bench.say(frames.INTERRUPT, 2, 0, 0),
+    (bench) => bench.say(frames.INTERRUPT, 2, -1, 0),
   ];
   for (const [i, body] of cases.entries()) {
     const bench = new StreamBench();
@@ -191,6 +193,7 @@ test('what can be no frame, or comes out of turn, ends the connection, with all 
     (bench) => bench.say(frames.RESET, 2, 1, 9, 0, 0),
     (bench) => bench.say(frames.RESET, 2, 1, -1, 0, 0),
     (bench) => bench.say(frames.PING, 2, 0, 0),
+    (bench) => bench.say(frames.PONG, 1000, 0, 0),
     (bench) => bench.say(frames.DATA, 99, ...RECORD),
     (bench) => bench.say(...acceptFrame(7)),
     (bench) => bench.open(3),

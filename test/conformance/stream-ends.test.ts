@@ -190,6 +190,34 @@ test('a channel that its peer has ended is over when it is read out, though nobo
   assert.deepEqual(heard, [0, 1, 2]);
 });
 
+test('an end that is closed with something left holds the process only as long as the peer may want it', () => {
+  for (const frame of [
+    [frames.CLOSE, 1, 1, 0],
+    [frames.RESET, 1, 1, 0],
+    [frames.ACK, 1, 0, 0, 1, 0, 0, 0, 0, 0],
+  ] as const) {
+    const bench = new StreamBench();
+    const { port } = bench.port();
+    for (let i = 0; i < 100; i++) port.postMessage('x'.repeat(100));
+    port.close();
+    assert.equal(bench.held, 1);
+    bench.say(...(frame as Frame));
+    assert.deepEqual([bench.held, bench.connection.channels, bench.over], [0, 0, undefined], `type ${frame[0]}`);
+    assert.ok(port.stats().undelivered > 80);
+  }
+});
+
+test('an error says what has ended the channel here, and not that its thread does', () => {
+  const bench = new StreamBench();
+  const { port } = bench.port();
+  bench.connection.close();
+  assert.throws(() => port.send(1), { code: 'ERR_CLOSED', message: /its connection was closed/ });
+  const other = new StreamBench();
+  const hurt = other.portOver(other.taken(2));
+  other.say(frames.ACK, 2, 1, 0, 0, 0, 0, 0, 0, 0);
+  assert.throws(() => hurt.send(1), { code: 'ERR_CLOSED', reason: 'lost', message: /what came is damaged/ });
+});
+
 test('the first words and the last channel are told of', () => {
   const bench = new StreamBench(null);
   assert.equal(bench.greeted, 0);

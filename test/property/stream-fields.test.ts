@@ -151,8 +151,8 @@ test('a flood of frames that want an answer is answered one for one, and keeps n
     bench.say(frames.PING, 0, i, 0);
     bench.say(frames.ASK, 2, 0, 0);
     bench.say(...openFrame(4 + 2 * i, 'x', [0, 0, 0, 0]));
-    bench.say(frames.INTERRUPT, 2, i, 0);
+    bench.say(frames.INTERRUPT, 2, i + 1, 0);
   }
   assert.equal(bench.heard.length, 3000);
-  assert.deepEqual([bench.connection.channels, port.interrupted, port.reason], [1, 999, undefined]);
+  assert.deepEqual([bench.connection.channels, port.interrupted, port.reason], [1, 1000, undefined]);
 });

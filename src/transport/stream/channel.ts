@@ -31,7 +31,7 @@ export interface ChannelTerms {
 export interface ChannelOwner {
   /** Something came, or was acknowledged. */
   changed(): void;
-  /** Credit came, and this end is closing: what waits may go on. */
+  /** Credit came, and this end is closing: what waits may go on. Or there is nobody for it any more. */
   drain(): void;
   /** The channel has ended, or been accepted. */
   turned(): void;
@@ -295,6 +295,9 @@ export class StreamChannel {
     frames.ack(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns, this.#besideTaken);
   }
   #free(): void {
-    if (this.closeSent && this.closeCame) this.#connection.forget(this);
+    if (!this.closeSent || !this.closeCame) return;
+    this.#connection.forget(this);
+    // Whoever has waited to say the rest: nobody wants it.
+    this.owner?.drain();
   }
 }

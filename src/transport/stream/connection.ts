@@ -285,6 +285,8 @@ export class StreamConnection implements FrameHandler, Link {
       return;
     }
     if (type >= frames.OPTIONAL_TYPES) return;
+    // These are the connection's.
+    if (type >= frames.PING) throw unexpected(type, number);
     if (type === frames.OPEN) {
       this.#open(number, words);
       return;
@@ -446,8 +448,8 @@ export class StreamConnection implements FrameHandler, Link {
       if (!channel.acknowledged(taken, limit, word(4), word(5), word(6)))
         channel.reset(new LayoutError(`Cannot be: ${taken} bytes were taken, and ${limit} may come`));
     } else if (type === frames.ASK) channel.asked(frames.positionOf(word(0), word(1)));
-    else if (type === frames.INTERRUPT) channel.interrupted = word(0);
-    else throw unexpected(type, channel.number);
+    else if (word(0) > 0) channel.interrupted = word(0);
+    else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
   }
 
   /** The other side has said its part in a channel of ours. */

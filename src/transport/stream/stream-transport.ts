@@ -176,15 +176,15 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   }
   drain(): void {
     const channel = this.#channel;
-    if (this.#inDrain || channel.closeSent) return;
+    if (this.#inDrain) return;
     this.#inDrain = true;
     try {
-      if (channel.endedHere && this.#lane.backlog > 0) this.#lane.pump();
+      if (!channel.closeSent && channel.endedHere && this.#lane.backlog > 0) this.#lane.pump();
     } finally {
       this.#inDrain = false;
     }
     // Over when the peer will take no more of it, too.
-    const over = !channel.endedHere || this.#lane.backlog === 0;
+    const over = channel.closeSent || !channel.endedHere || this.#lane.backlog === 0;
     if (over) channel.finish(channel.endedHere ? (channel.ended as CloseReason) : 'closed');
     else channel.askForAll();
     if (over === this.#lingers) {
