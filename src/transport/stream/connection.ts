@@ -1,32 +1,24 @@
 // A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, hands to each
 // what came for it, and ends when either side does, when the stream does, or when what comes can be no frames.
-//
-// Longer than most files: it is the one place where every frame is told from every other, and each needs a line.
-import { LayoutError, RefusedError, UnsupportedError, UsageError } from '../../errors.ts';
+import { LayoutError } from '../../errors.ts';
 import {
   KNOWN_TEXT_BYTES_DEFAULT,
   MESSAGE_BYTES_DEFAULT,
   STREAM_ANSWERS_MAX,
   STREAM_CHANNELS_MAX,
-  STREAM_NAME_BYTES_MAX,
-  STREAM_WAITING_MAX,
-  STREAM_WINDOW_DEFAULT,
-  STREAM_WINDOW_MAX,
-  STREAM_WINDOW_MIN,
 } from '../../limits.ts';
 import { closeReason } from '../../memory/layout.ts';
-import { capacityFor } from '../../memory/region.ts';
 import type { CloseReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
 import type { ExitStatus, Link, Way } from '../transport.ts';
-import { type ChannelTerms, StreamChannel } from './channel.ts';
+import type { ChannelTerms, StreamChannel } from './channel.ts';
+import { ChannelBook } from './channel-book.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
-import { type Greeting, greetingOf, greetingWords, noAgreement, noCommonTongue, termsOf } from './greeting.ts';
-import { Meeting } from './meeting.ts';
-import { Opening } from './opening.ts';
+import { greetingOf, greetingWords, noCommonTongue } from './greeting.ts';
+import type { Opening } from './opening.ts';
 import { Pressure } from './pressure.ts';
 
 /** The medium: reliable, in order, whole bytes. */
@@ -87,44 +79,32 @@ export class StreamConnection implements FrameHandler, Link {
   readonly #stream: ByteStream;
   readonly #events: ConnectionEvents;
   readonly #reader = new FrameReader(this);
-  readonly #channels = new Map<number, StreamChannel>();
-  readonly #openings = new Map<number, Opening>();
-  readonly #meeting = new Meeting<StreamChannel, Opening>();
-  readonly #own: Greeting;
-  readonly #window: number;
-  readonly #waitingMax: number;
-  readonly #parity: 0 | 1;
-  #nextNumber: number;
-  /** The highest number that the peer has opened. */
-  #opened = 0;
-  /** Channels that the peer has opened and that are not over. */
-  #theirs = 0;
-  #peer: Greeting | undefined;
+  readonly #book: ChannelBook;
   #holds = 0;
   #pings = 0;
-  /** Opens and accepts nothing any more, and ends with its last channel. */
+  /** It ends with its last channel, for this reason. */
   #leaving: CloseReason | undefined;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
 
   /** Greets at once. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
   constructor(stream: ByteStream, options: ConnectionOptions, events: ConnectionEvents) {
-    this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
-    this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
-    this.#own = {
+    const own = {
       features: 0,
       messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
       channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
       textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
     };
+    this.#book = new ChannelBook(this, own, options, {
+      opened: (opening) => events.opened(opening),
+      emptied: () => this.#emptied(),
+    });
     this.way = options.way;
     this.#stream = stream;
     this.frames = new FrameWriter((bytes) => stream.write(bytes));
     this.pressure = new Pressure(this.frames);
     this.#events = events;
-    this.#parity = options.initiator ? 1 : 0;
-    this.#nextNumber = options.initiator ? 1 : 2;
-    this.frames.hello(greetingWords(this.#own));
+    this.frames.hello(greetingWords(own));
     endWithThread(this);
   }
 
@@ -136,61 +116,26 @@ export class StreamConnection implements FrameHandler, Link {
    * @throws UnsupportedError when the connection has ended, is leaving, or has no number left
    */
   open(name = '', terms: Partial<ChannelTerms> = {}): StreamChannel {
-    const waiting = this.#meeting.waiting.first(name);
-    if (waiting !== undefined) return this.accept(waiting, terms);
-    const bytes = frames.nameBytes(name);
-    if (bytes === undefined) {
-      throw new UsageError(
-        'ERR_OPTION',
-        `A channel cannot be named ${JSON.stringify(name)}: it takes ${STREAM_NAME_BYTES_MAX} bytes of well-formed text`,
-        { option: 'name', value: name },
-      );
-    }
-    const number = this.#nextNumber;
-    const why =
-      this.ended !== undefined ? 'has ended' : this.#leaving !== undefined ? 'is leaving' : 'has used its numbers';
-    if (this.ended !== undefined || this.#leaving !== undefined || number > frames.CHANNEL_MAX)
-      throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
-    const channel = new StreamChannel(this, number, name, this.#terms(terms));
-    this.#nextNumber += 2;
-    this.#channels.set(number, channel);
-    this.#meeting.asked.add(channel);
-    this.frames.open(number, channel.terms, bytes);
-    return channel;
+    return this.#book.open(name, terms);
   }
 
   /** Takes part in a channel that the peer has opened. One that is over meanwhile gives a channel that has ended. */
   accept(opening: Opening, terms: Partial<ChannelTerms> = {}): StreamChannel {
-    const { number, name } = opening;
-    const { texts, textBytes } = opening.terms;
-    const messageMax = Math.min(this.#own.messageMax, this.#peer?.messageMax ?? Number.POSITIVE_INFINITY);
-    const channel = new StreamChannel(this, number, name, this.#terms({ messageMax, texts, textBytes, ...terms }));
-    if (opening.over) channel.cut(this.ended ?? 'closed', this.error);
-    else {
-      this.#settle(opening);
-      this.#channels.set(number, channel);
-      this.frames.accept(number, channel.terms);
-      channel.joined(number, opening.terms);
-    }
-    return channel;
+    return this.#book.accept(opening, terms);
   }
 
   /** @see Opening.refuse */
   refuse(opening: Opening, code: number, text: string): void {
-    if (opening.over) return;
-    this.frames.reset(opening.number, code, text);
-    this.#settle(opening);
-    this.#theirs--;
-    this.#emptied();
+    this.#book.refuse(opening, code, text);
   }
 
   /** Channels that the peer has opened and nobody has accepted, in the order of their names' first. */
   get waiting(): Iterable<Opening> {
-    return this.#meeting.waiting;
+    return this.#book.waiting;
   }
   /** Channels that are not over on both sides, and those that wait. */
   get channels(): number {
-    return this.#channels.size + this.#openings.size;
+    return this.#book.count;
   }
 
   /** Keeps the process alive as long as anybody wants it. */
@@ -246,11 +191,7 @@ export class StreamConnection implements FrameHandler, Link {
     if (this.ended !== undefined || (drain && this.#leaving !== undefined)) return;
     if (drain) this.hold(true);
     this.#leaving = reason;
-    for (const opening of [...this.#openings.values()]) this.refuse(opening, frames.CODE_LEAVING, '');
-    for (const channel of [...this.#channels.values()]) {
-      if (channel.owner !== undefined) channel.owner.close(reason);
-      else channel.end(reason);
-    }
+    this.#book.end(reason);
     if (drain) this.#emptied();
     else this.#leave(reason);
   }
@@ -263,13 +204,8 @@ export class StreamConnection implements FrameHandler, Link {
 
   /** A channel is over on both sides. */
   forget(channel: StreamChannel): void {
-    const { number } = channel;
-    this.#meeting.asked.delete(channel);
     this.pressure.forget(channel);
-    if (this.#channels.get(number) !== channel) return;
-    this.#channels.delete(number);
-    if (this.#isTheirs(number)) this.#theirs--;
-    this.#emptied();
+    this.#book.forget(channel);
   }
 
   // ---- what came: called by the reader, which passes what they throw to `received` --------------------------------
@@ -280,7 +216,7 @@ export class StreamConnection implements FrameHandler, Link {
       throw new LayoutError(`The other side asks and does not read: ${this.frames.owed} bytes of answers wait`);
   }
   #take(type: number, number: number, words: Int32Array): void {
-    if (type === frames.HELLO || this.#peer === undefined || number === 0) {
+    if (type === frames.HELLO || this.#book.peer === undefined || number === 0) {
       this.#ofConnection(type, number, words);
       return;
     }
@@ -288,21 +224,21 @@ export class StreamConnection implements FrameHandler, Link {
     // These are the connection's.
     if (type >= frames.PING) throw unexpected(type, number);
     if (type === frames.OPEN) {
-      this.#open(number, words);
+      this.#book.came(number, words);
       return;
     }
-    const channel = this.#channelOf(number);
-    const opening = this.#openings.get(number);
+    const channel = this.#book.channelOf(number);
+    const opening = this.#book.openingOf(number);
     if (channel !== undefined) this.#ofChannel(type, channel, words);
-    else if (opening !== undefined) this.#ofOpening(type, opening);
+    else if (opening !== undefined) this.#book.ofOpening(type, opening);
     // What is still on its way on a channel that is over means nothing.
   }
 
   dataBegins(number: number, length: number): void {
-    if (this.#peer === undefined || number === 0) throw unexpected(frames.DATA, number);
-    const channel = this.#channelOf(number);
-    const opening = this.#openings.get(number);
-    if (opening !== undefined) this.#ofOpening(frames.DATA, opening);
+    if (this.#book.peer === undefined || number === 0) throw unexpected(frames.DATA, number);
+    const channel = this.#book.channelOf(number);
+    const opening = this.#book.openingOf(number);
+    if (opening !== undefined) this.#book.ofOpening(frames.DATA, opening);
     // A side that has ended reads no more.
     this.#into = channel?.endedHere === true ? undefined : channel;
     if (this.#into?.closeCame === true)
@@ -339,8 +275,8 @@ export class StreamConnection implements FrameHandler, Link {
 
   #ofConnection(type: number, number: number, words: Int32Array): void {
     const [first, second] = words as unknown as [number, number];
-    if (type === frames.HELLO && number === 0 && this.#peer === undefined) this.#greeted(words);
-    else if (this.#peer === undefined) throw unexpected(type, number);
+    if (type === frames.HELLO && number === 0 && this.#book.peer === undefined) this.#greeted(words);
+    else if (this.#book.peer === undefined) throw unexpected(type, number);
     else if (type === frames.RESET) this.#resetBy(first, frames.textOf(type, words, 1, false));
     else if (type === frames.PING) this.pressure.pinged(first, second);
     else if (type === frames.GOODBYE) {
@@ -362,72 +298,8 @@ export class StreamConnection implements FrameHandler, Link {
       this.#break(error, frames.CODE_VERSION);
       return;
     }
-    this.#peer = greetingOf(words);
+    this.#book.peer = greetingOf(words);
     this.#events.greeted?.();
-  }
-
-  #open(number: number, words: Int32Array): void {
-    if (!this.#isTheirs(number) || number <= this.#opened) throw unexpected(frames.OPEN, number);
-    const name = frames.textOf(frames.OPEN, words, 5, true);
-    const terms = termsOf(words);
-    this.#opened = number;
-    const ours = this.#meeting.met(name);
-    if (ours !== undefined) {
-      this.#meet(ours, number, terms, words[4] as number);
-      return;
-    }
-    const [code, why] = this.#objection(terms, words[4] as number);
-    if (code !== 0) {
-      this.frames.reset(number, code, why);
-      return;
-    }
-    const opening = new Opening(this, number, name, terms);
-    this.#openings.set(number, opening);
-    this.#meeting.waiting.add(opening);
-    this.#theirs++;
-    this.#events.opened(opening);
-  }
-
-  /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (M3 in meeting.ts). */
-  #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
-    if (this.#parity === 1) {
-      if (!ours.closeSent) this.#joins(ours, terms, flags);
-      return;
-    }
-    this.#channels.delete(ours.number);
-    const [code, why] = this.#objection(terms, flags, true);
-    if (ours.closeSent) this.frames.close(number, ours.ended ?? 'closed', 0);
-    else if (code !== 0) {
-      this.frames.reset(number, code, why);
-      ours.wasReset(code, why);
-    } else {
-      this.#theirs++;
-      this.#channels.set(number, ours);
-      ours.joined(number, terms);
-    }
-    this.#emptied();
-  }
-
-  /** Why a channel is refused, as code and text; 0 if it is not. */
-  #objection(terms: ChannelTerms, flags: number, met = false): readonly [code: number, why: string] {
-    if (this.#leaving !== undefined) return [frames.CODE_LEAVING, ''];
-    if (this.#theirs >= this.#own.channelsMax)
-      return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
-    if (!met && this.#openings.size >= this.#waitingMax)
-      return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
-    const why = noAgreement(terms, flags, this.#own);
-    return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
-  }
-
-  #ofOpening(type: number, opening: Opening): void {
-    if (type === frames.CLOSE) this.frames.close(opening.number, 'closed', 0);
-    else if (type !== frames.RESET) {
-      const { message } = unexpected(type, opening.number);
-      this.frames.reset(opening.number, frames.CODE_DAMAGE, message);
-    }
-    this.#settle(opening);
-    this.#theirs--;
-    this.#emptied();
   }
 
   #ofChannel(type: number, channel: StreamChannel, words: Int32Array): void {
@@ -436,12 +308,10 @@ export class StreamConnection implements FrameHandler, Link {
     if (type === frames.RESET) channel.wasReset(word(0), frames.textOf(type, words, 1, false));
     else if (channel.closeCame) channel.reset(new LayoutError('Cannot take a frame behind the end of its channel'));
     else if (type === frames.CLOSE) {
-      this.#meeting.asked.delete(channel);
+      this.#book.answered(channel);
       channel.closed(closeReason(word(0)), word(1));
-    } else if (type === frames.ACCEPT && !channel.attached) {
-      this.#meeting.asked.delete(channel);
-      this.#joins(channel, termsOf(words), word(4));
-    } else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
+    } else if (type === frames.ACCEPT && !channel.attached) this.#book.accepted(channel, words);
+    else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
     else if (type === frames.ACK) {
       const taken = frames.positionOf(word(0), word(1));
       const limit = frames.positionOf(word(2), word(3));
@@ -450,46 +320,6 @@ export class StreamConnection implements FrameHandler, Link {
     } else if (type === frames.ASK) channel.asked(frames.positionOf(word(0), word(1)));
     else if (word(0) > 0) channel.interrupted = word(0);
     else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
-  }
-
-  /** The other side has said its part in a channel of ours. */
-  #joins(channel: StreamChannel, terms: ChannelTerms, flags: number): void {
-    const why = noAgreement(terms, flags, this.#own);
-    if (why === undefined) {
-      channel.joined(channel.number, terms);
-      return;
-    }
-    const error = new RefusedError('ERR_REFUSED', `Cannot take part: ${why}`, {
-      refusal: frames.CODE_TERMS,
-      text: why,
-    });
-    channel.reset(error, frames.CODE_TERMS);
-  }
-
-  /** The channel of this number; undefined if it is over, or waits. @throws LayoutError if it never was */
-  #channelOf(number: number): StreamChannel | undefined {
-    const channel = this.#channels.get(number);
-    if (channel !== undefined) return channel;
-    const known = this.#isTheirs(number) ? number <= this.#opened : number < this.#nextNumber;
-    if (!known)
-      throw new LayoutError(`Cannot take a frame for channel ${number}, which nobody has opened`, { value: number });
-    return undefined;
-  }
-  #isTheirs(number: number): boolean {
-    return (number & 1) !== this.#parity;
-  }
-
-  #terms(terms: Partial<ChannelTerms>): ChannelTerms {
-    const { messageMax } = this.#own;
-    const window = terms.window === undefined ? this.#window : windowFor(terms.window);
-    return { messageMax, texts: 0, textBytes: 0, ...terms, window };
-  }
-
-  /** Nobody waits for an answer to this one any more. */
-  #settle(opening: Opening): void {
-    opening.over = true;
-    this.#openings.delete(opening.number);
-    this.#meeting.waiting.delete(opening);
   }
 
   #emptied(): void {
@@ -524,25 +354,9 @@ export class StreamConnection implements FrameHandler, Link {
     // What was said last may still be with the medium.
     if (this.#stream.flush === undefined) forgetThreadEnd(this);
     if (this.#holds > 0) this.#stream.hold(false);
-    for (const opening of [...this.#openings.values()]) this.#settle(opening);
-    for (const channel of [...this.#channels.values()]) {
-      this.pressure.forget(channel);
-      channel.cut(reason, error);
-    }
-    this.#channels.clear();
-    this.#meeting.asked.clear();
+    this.#book.cut(reason, error);
     this.#events.ended(reason, error);
   }
-}
-
-function windowFor(bytes: number): number {
-  const window = Math.max(STREAM_WINDOW_MIN, capacityFor(bytes, 'windowBytes'));
-  if (window <= STREAM_WINDOW_MAX) return window;
-  throw new UsageError(
-    'ERR_OPTION',
-    `Option windowBytes cannot be ${bytes}: it takes ${STREAM_WINDOW_MAX} at the most`,
-    { option: 'windowBytes', value: bytes },
-  );
 }
 
 function unexpected(type: number, number: number): LayoutError {

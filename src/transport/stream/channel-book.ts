@@ -1,0 +1,275 @@
+// The channels of a connection: their numbers and names, who waits, who is refused, and what both sides have agreed on. Says what is
+// to be said about a channel until both take part in it, and knows it until it is over on both sides.
+import { LayoutError, RefusedError, UnsupportedError, UsageError } from '../../errors.ts';
+import {
+  STREAM_NAME_BYTES_MAX,
+  STREAM_WAITING_MAX,
+  STREAM_WINDOW_DEFAULT,
+  STREAM_WINDOW_MAX,
+  STREAM_WINDOW_MIN,
+} from '../../limits.ts';
+import { capacityFor } from '../../memory/region.ts';
+import type { CloseReason } from '../../outcome.ts';
+import { type ChannelTerms, StreamChannel } from './channel.ts';
+import type { ConnectionOptions, StreamConnection } from './connection.ts';
+import * as frames from './frames.ts';
+import { type Greeting, noAgreement, termsOf } from './greeting.ts';
+import { Meeting } from './meeting.ts';
+import { Opening } from './opening.ts';
+
+export interface BookEvents {
+  opened(opening: Opening): void;
+  /** The last channel is over, or the last that waited. */
+  emptied(): void;
+}
+
+export class ChannelBook {
+  /** What the other side has said of itself. */
+  peer: Greeting | undefined;
+  /** Why no channel is opened or accepted any more, if so. */
+  shut: 'has ended' | 'is leaving' | undefined;
+  readonly #connection: StreamConnection;
+  readonly #own: Greeting;
+  readonly #events: BookEvents;
+  readonly #channels = new Map<number, StreamChannel>();
+  readonly #openings = new Map<number, Opening>();
+  readonly #meeting = new Meeting<StreamChannel, Opening>();
+  readonly #window: number;
+  readonly #waitingMax: number;
+  readonly #parity: 0 | 1;
+  #nextNumber: number;
+  /** The highest number that the peer has opened. */
+  #opened = 0;
+  /** Channels that the peer has opened and that are not over. */
+  #theirs = 0;
+
+  /** @throws UsageError ERR_OPTION */
+  constructor(connection: StreamConnection, own: Greeting, options: ConnectionOptions, events: BookEvents) {
+    this.#connection = connection;
+    this.#own = own;
+    this.#events = events;
+    this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
+    this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
+    this.#parity = options.initiator ? 1 : 0;
+    this.#nextNumber = options.initiator ? 1 : 2;
+  }
+
+  get count(): number {
+    return this.#channels.size + this.#openings.size;
+  }
+  get waiting(): Iterable<Opening> {
+    return this.#meeting.waiting;
+  }
+
+  /** @see StreamConnection.open */
+  open(name: string, terms: Partial<ChannelTerms>): StreamChannel {
+    const waiting = this.#meeting.waiting.first(name);
+    if (waiting !== undefined) return this.accept(waiting, terms);
+    const bytes = frames.nameBytes(name);
+    if (bytes === undefined) {
+      throw new UsageError(
+        'ERR_OPTION',
+        `A channel cannot be named ${JSON.stringify(name)}: it takes ${STREAM_NAME_BYTES_MAX} bytes of well-formed text`,
+        { option: 'name', value: name },
+      );
+    }
+    const number = this.#nextNumber;
+    const why = this.shut ?? (number > frames.CHANNEL_MAX ? 'has used its numbers' : undefined);
+    if (why !== undefined) throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
+    const channel = new StreamChannel(this.#connection, number, name, this.#terms(terms));
+    this.#nextNumber += 2;
+    this.#channels.set(number, channel);
+    this.#meeting.asked.add(channel);
+    this.#connection.frames.open(number, channel.terms, bytes);
+    return channel;
+  }
+
+  /** @see StreamConnection.accept */
+  accept(opening: Opening, terms: Partial<ChannelTerms>): StreamChannel {
+    const { number, name } = opening;
+    const { texts, textBytes } = opening.terms;
+    const messageMax = Math.min(this.#own.messageMax, this.peer?.messageMax ?? Number.POSITIVE_INFINITY);
+    const all = this.#terms({ messageMax, texts, textBytes, ...terms });
+    const channel = new StreamChannel(this.#connection, number, name, all);
+    if (opening.over) {
+      channel.cut(this.#connection.ended ?? 'closed', this.#connection.error);
+      return channel;
+    }
+    this.#settle(opening);
+    this.#channels.set(number, channel);
+    this.#connection.frames.accept(number, channel.terms);
+    channel.joined(number, opening.terms);
+    return channel;
+  }
+
+  /** @see Opening.refuse */
+  refuse(opening: Opening, code: number, text: string): void {
+    if (opening.over) return;
+    this.#connection.frames.reset(opening.number, code, text);
+    this.#drop(opening);
+  }
+
+  /** A channel is over on both sides. */
+  forget(channel: StreamChannel): void {
+    const { number } = channel;
+    this.#meeting.asked.delete(channel);
+    if (this.#channels.get(number) !== channel) return;
+    this.#channels.delete(number);
+    if (this.#isTheirs(number)) this.#theirs--;
+    this.#emptied();
+  }
+
+  /** Every channel ends, with what it has accepted as far as credit goes; none comes. */
+  end(reason: CloseReason): void {
+    this.shut = 'is leaving';
+    for (const opening of [...this.#openings.values()]) this.refuse(opening, frames.CODE_LEAVING, '');
+    for (const channel of [...this.#channels.values()]) {
+      if (channel.owner !== undefined) channel.owner.close(reason);
+      else channel.end(reason);
+    }
+  }
+  /** The connection is over. */
+  cut(reason: CloseReason, error: Error | undefined): void {
+    this.shut = 'has ended';
+    for (const opening of [...this.#openings.values()]) this.#settle(opening);
+    const channels = [...this.#channels.values()];
+    this.#channels.clear();
+    this.#meeting.asked.clear();
+    for (const channel of channels) channel.cut(reason, error);
+  }
+
+  // ---- what came ------------------------------------------------------------------------------------------------
+
+  /** The channel of this number; undefined if it is over, or waits. @throws LayoutError if it never was */
+  channelOf(number: number): StreamChannel | undefined {
+    const channel = this.#channels.get(number);
+    if (channel !== undefined) return channel;
+    const known = this.#isTheirs(number) ? number <= this.#opened : number < this.#nextNumber;
+    if (!known)
+      throw new LayoutError(`Cannot take a frame for channel ${number}, which nobody has opened`, { value: number });
+    return undefined;
+  }
+  openingOf(number: number): Opening | undefined {
+    return this.#openings.get(number);
+  }
+
+  /** An OPEN. @throws LayoutError if it can be none */
+  came(number: number, words: Int32Array): void {
+    if (!this.#isTheirs(number) || number <= this.#opened)
+      throw new LayoutError(`Cannot open channel ${number}: it is not the other side's, or was opened before`);
+    const name = frames.textOf(frames.OPEN, words, 5, true);
+    const terms = termsOf(words);
+    const flags = words[4] as number;
+    this.#opened = number;
+    const ours = this.#meeting.met(name);
+    if (ours !== undefined) {
+      this.#meet(ours, number, terms, flags);
+      return;
+    }
+    const [code, why] = this.#objection(terms, flags);
+    if (code !== 0) {
+      this.#connection.frames.reset(number, code, why);
+      return;
+    }
+    const opening = new Opening(this.#connection, number, name, terms);
+    this.#openings.set(number, opening);
+    this.#meeting.waiting.add(opening);
+    this.#theirs++;
+    this.#events.opened(opening);
+  }
+
+  /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (M3 in meeting.ts). */
+  #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
+    if (this.#parity === 1) {
+      if (!ours.closeSent) this.#joins(ours, terms, flags);
+      return;
+    }
+    this.#channels.delete(ours.number);
+    const [code, why] = this.#objection(terms, flags, true);
+    if (ours.closeSent) this.#connection.frames.close(number, ours.ended ?? 'closed', 0);
+    else if (code !== 0) {
+      this.#connection.frames.reset(number, code, why);
+      ours.wasReset(code, why);
+    } else {
+      this.#theirs++;
+      this.#channels.set(number, ours);
+      ours.joined(number, terms);
+    }
+    this.#emptied();
+  }
+
+  /** Something for a channel that nobody has accepted yet: it can only be over. */
+  ofOpening(type: number, opening: Opening): void {
+    const { number } = opening;
+    if (type === frames.CLOSE) this.#connection.frames.close(number, 'closed', 0);
+    else if (type !== frames.RESET)
+      this.#connection.frames.reset(number, frames.CODE_DAMAGE, `a frame of type ${type} came before ACCEPT`);
+    this.#drop(opening);
+  }
+
+  /** An ACCEPT, for a channel of ours that nobody had answered. */
+  accepted(channel: StreamChannel, words: Int32Array): void {
+    this.answered(channel);
+    this.#joins(channel, termsOf(words), words[4] as number);
+  }
+  /** The other side has answered a channel of ours, by whatever. */
+  answered(channel: StreamChannel): void {
+    this.#meeting.asked.delete(channel);
+  }
+
+  /** The other side has said its part in a channel of ours. */
+  #joins(channel: StreamChannel, terms: ChannelTerms, flags: number): void {
+    const text = noAgreement(terms, flags, this.#own);
+    if (text === undefined) {
+      channel.joined(channel.number, terms);
+      return;
+    }
+    const fields = { refusal: frames.CODE_TERMS, text };
+    channel.reset(new RefusedError('ERR_REFUSED', `Cannot take part: ${text}`, fields), frames.CODE_TERMS);
+  }
+
+  /** Why a channel is refused, as code and text; 0 if it is not. */
+  #objection(terms: ChannelTerms, flags: number, met = false): readonly [code: number, why: string] {
+    if (this.shut !== undefined) return [frames.CODE_LEAVING, ''];
+    if (this.#theirs >= this.#own.channelsMax)
+      return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
+    if (!met && this.#openings.size >= this.#waitingMax)
+      return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
+    const why = noAgreement(terms, flags, this.#own);
+    return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
+  }
+
+  #terms(terms: Partial<ChannelTerms>): ChannelTerms {
+    const { messageMax } = this.#own;
+    const window = terms.window === undefined ? this.#window : windowFor(terms.window);
+    return { messageMax, texts: 0, textBytes: 0, ...terms, window };
+  }
+  #isTheirs(number: number): boolean {
+    return (number & 1) !== this.#parity;
+  }
+
+  #drop(opening: Opening): void {
+    this.#settle(opening);
+    this.#theirs--;
+    this.#emptied();
+  }
+  /** Nobody waits for an answer to this one any more. */
+  #settle(opening: Opening): void {
+    opening.over = true;
+    this.#openings.delete(opening.number);
+    this.#meeting.waiting.delete(opening);
+  }
+  #emptied(): void {
+    if (this.count === 0) this.#events.emptied();
+  }
+}
+
+function windowFor(bytes: number): number {
+  const window = Math.max(STREAM_WINDOW_MIN, capacityFor(bytes, 'windowBytes'));
+  if (window <= STREAM_WINDOW_MAX) return window;
+  throw new UsageError(
+    'ERR_OPTION',
+    `Option windowBytes cannot be ${bytes}: it takes ${STREAM_WINDOW_MAX} at the most`,
+    { option: 'windowBytes', value: bytes },
+  );
+}
