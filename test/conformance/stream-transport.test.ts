@@ -1,6 +1,9 @@
-// A channel of a byte stream under the transport suite, and its records under the lane suite.
+// A channel of a byte stream under the transport suite, and its records under the lane suite; and beside them what only a medium
+// that clones could carry.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
-import { NOTHING_BESIDE } from '../../src/lane/beside.ts';
+import { type Beside, NOTHING_BESIDE } from '../../src/lane/beside.ts';
 import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox } from '../../src/lane/outbox.ts';
@@ -64,3 +67,45 @@ for (const name of ['packed', 'json']) {
     };
   });
 }
+
+/** A medium that carries values, too: as a native message port would, each under its number. */
+function besides(): readonly [Beside, Beside] {
+  const under: readonly [unknown[], unknown[]] = [[], []];
+  const side = (i: 0 | 1): Beside => ({
+    ...NOTHING_BESIDE,
+    get posted() {
+      return under[i].length;
+    },
+    post: (value) => under[i].push(value) - 1,
+    holdBack: (value) => ({ value, transfer: [] }),
+    take: (number) => ({ value: under[i === 0 ? 1 : 0][number], ports: [] }),
+    has: () => true,
+  });
+  return [side(0), side(1)];
+}
+
+test('values that a medium carries beside the records come in order with them, a bounded number at a time', () => {
+  const { connections, channels } = streamPair({ capacityBytes: 64 * 1024 });
+  const ends = channels();
+  const [near, far] = besides().map(
+    (beside, i) =>
+      new StreamTransport(
+        connections[i] as never,
+        ends[i] as never,
+        { ...endOptions({}), beside },
+        { woken() {}, failed() {} },
+      ),
+  ) as [StreamTransport, StreamTransport];
+  const value = (i: number): unknown => (i % 2 === 0 ? i : new WebAssembly.Module(MODULE));
+  let [sent, read] = [0, 0];
+  while (near.out.trySend(value(sent))) sent++;
+  assert.equal(sent, 2 * 256 + 1, 'the next would be one too many');
+  for (; read < 1000; read++) {
+    while (sent < 1000 && near.out.trySend(value(sent))) sent++;
+    const got = far.in.tryReceive();
+    if (read % 2 === 0) assert.equal(got, read);
+    else assert.ok(got instanceof WebAssembly.Module, `${read}`);
+  }
+  assert.deepEqual([sent, near.inspect().stats().undelivered], [1000, 0]);
+});
+const MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);

@@ -115,7 +115,7 @@ export class StreamChannel {
       besideTaken(number) {
         self.#besideTaken = number;
         // Their number is bounded, as bytes are: who waits for room among them waits for no bytes.
-        if ((number - self.#besideTold) * 4 >= SIDE_VALUES_MAX) self.#acknowledge();
+        if (((number - self.#besideTold) | 0) * 4 >= SIDE_VALUES_MAX) self.#acknowledge();
       },
       received() {
         this.receivedCount++;
