@@ -1,6 +1,8 @@
 // Runs models and mutants and says what came of it.
 import { type Exploration, explore } from '../kit/explore.ts';
+import { exploreTurns } from '../kit/explore-turns.ts';
 import { annexModels } from './annex.model.ts';
+import { joiningModels } from './joining.model.ts';
 import { latestModels } from './latest.model.ts';
 import { linkModels } from './link.model.ts';
 import type { Mutant } from './mutants.ts';
@@ -20,13 +22,14 @@ export const models: readonly NamedModel[] = [
   ...latestModels,
   ...signalModels,
   ...linkModels,
+  ...joiningModels,
   ...threadModels,
   ...relearnModels,
 ];
 
 /** @throws Error with the trace when the model fails, or reaches less than it should */
 export async function checkModel(model: NamedModel, shipped: Shipped): Promise<Exploration> {
-  const result = await explore(model.make(shipped));
+  const result = await explored(model, shipped);
   if (result.failure !== undefined) {
     const steps = story(result.trace);
     throw new Error(`${model.name}: ${result.failure.kind}: ${result.failure.message}\n${steps}`);
@@ -45,7 +48,7 @@ export async function checkModel(model: NamedModel, shipped: Shipped): Promise<E
 export async function checkMutant(mutant: Mutant): Promise<Exploration> {
   const model = models.find(({ name }) => name === mutant.caughtBy);
   if (model === undefined) throw new Error(`no model is called "${mutant.caughtBy}"`);
-  const result = await explore({ ...model.make(await loadShipped([mutant])), statesMax: 200_000 });
+  const result = await explored(model, await loadShipped([mutant]), 200_000);
   if (result.failure?.kind !== mutant.as) {
     const found =
       result.failure === undefined
@@ -56,6 +59,12 @@ export async function checkMutant(mutant: Mutant): Promise<Exploration> {
     );
   }
   return result;
+}
+
+async function explored(model: NamedModel, shipped: Shipped, statesMax?: number): Promise<Exploration> {
+  const made = model.make(shipped);
+  const limits = statesMax === undefined ? {} : { statesMax };
+  return 'actors' in made ? await explore({ ...made, ...limits }) : exploreTurns({ ...made, ...limits });
 }
 
 function story(trace: readonly string[]): string {

@@ -15,11 +15,17 @@ export function blocksOf(bytes: Uint8Array): BlockMemory {
   };
 }
 
+/** What a model decides, for whichever thread runs. */
+export const modelled = { canTake: true };
+
 const members: Record<string, unknown> = {
   name: 'node',
   canBlock: true,
   asyncPark: 'wait-async',
-  canTake: true,
+  get canTake() {
+    return modelled.canTake;
+  },
+  closeDropsPosted: false,
   canProbe: () => true,
   sharedMemory: (bytes: number) => new SharedArrayBuffer(bytes),
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),

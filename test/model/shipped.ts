@@ -27,6 +27,9 @@ type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
 type ThreadRing = typeof import('../../src/transport/thread/thread-ring.ts');
 type ThreadLinks = typeof import('../../src/transport/thread/thread-link.ts');
+type AgentLinks = typeof import('../../src/transport/thread/agent-links.ts');
+type OwnAgent = typeof import('../../src/link/own-agent.ts');
+type ThreadTie = typeof import('../../src/transport/thread/thread-tie.ts');
 type Port = typeof import('../../src/port/port.ts');
 
 /** What models use of the source. */
@@ -48,6 +51,9 @@ export type Shipped = Producer &
   Outcome &
   ThreadRing &
   ThreadLinks &
+  AgentLinks &
+  OwnAgent &
+  ThreadTie &
   Port;
 
 const MODULES = [
@@ -69,6 +75,9 @@ const MODULES = [
   'outcome.js',
   'transport/thread/thread-ring.js',
   'transport/thread/thread-link.js',
+  'transport/thread/agent-links.js',
+  'transport/thread/thread-tie.js',
+  'link/own-agent.js',
   'port/port.js',
 ];
 

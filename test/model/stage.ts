@@ -1,5 +1,6 @@
 // What the models share: where things stand in the block, and small actors.
 import type { Look, Model } from '../kit/explore.ts';
+import type { TurnModel } from '../kit/explore-turns.ts';
 import type { Shipped } from './shipped.ts';
 
 /** A model with a name, to be made for the shipped source or for a mutant. */
@@ -8,7 +9,7 @@ export interface NamedModel {
   readonly about: string;
   /** Parts of the outcomes that must have been reached, else the model proves less than it says. */
   readonly reaches?: readonly RegExp[];
-  make(shipped: Shipped): Model;
+  make(shipped: Shipped): Model | TurnModel;
 }
 
 // The block: two lane blocks with TAIL at 0 and HEAD at 16 as in memory/layout.ts, then words for sleeping, then data.

@@ -44,7 +44,7 @@ export interface Expecting {
   unknown(from: KnownLink): void;
 }
 
-class AgentLinks {
+export class AgentLinks {
   readonly card: AgentCard;
   readonly #agent: OwnAgent;
   readonly #byAgent = new Map<string, Set<KnownLink>>();
@@ -158,8 +158,6 @@ class AgentLinks {
     this.#keepAlive.want(this.#held > 0);
   }
 }
-
-export type { AgentLinks };
 
 /** Nobody can guess it. */
 function randomName(): string {

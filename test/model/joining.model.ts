@@ -1,0 +1,254 @@
+// Channels on their way to the link of their threads: the shipped joining over native ports whose messages come in order, line
+// by line, in whatever order of lines. Values go both ways meanwhile, ends are closed and threads die at any step, threads block,
+// and one lies.
+import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
+import { ATTACHED, SIDE_0, SIDE_1 } from '../../src/memory/layout.ts';
+import type { Channel, Natives, Thread } from './lines-stage.ts';
+import { LinesWorld } from './lines-world.ts';
+import type { Shipped } from './shipped.ts';
+import type { NamedModel } from './stage.ts';
+
+interface Two {
+  readonly world: LinesWorld;
+  readonly a: Thread;
+  readonly b: Thread;
+  readonly c0: Channel;
+  readonly c1: Channel;
+}
+
+/** Two threads: `a` has made two channels, of which `b` attaches the first one, and then the second one. */
+function two(shipped: Shipped, aTakes = true, bTakes = true): Two {
+  const world = new LinesWorld(shipped);
+  const a = world.thread('a', aTakes);
+  const b = world.thread('b', bTakes);
+  const [c0, c1] = [world.make('c0', a), world.make('c1', a)] as const;
+  world.attach(c0, b, a);
+  world.attach(c1, b, a);
+  return { world, a, b, c0, c1 };
+}
+
+/** The same with a link that both know. */
+function linked(shipped: Shipped, aTakes = true, bTakes = true): Two {
+  const made = two(shipped, aTakes, bTakes);
+  made.world.step('b attaches c0');
+  made.world.settle();
+  return made;
+}
+
+/** A model that starts there. */
+function from(
+  name: string,
+  about: string,
+  reaches: readonly RegExp[],
+  set: (shipped: Shipped) => LinesWorld,
+): NamedModel {
+  return { name: `joining: ${name}`, about, reaches, make: (shipped) => ({ make: () => set(shipped) }) };
+}
+
+const VALUE = 5;
+const FOUND = 17;
+const JOIN = 19;
+const JOINED = 20;
+const DECLINED = 21;
+const LAST = 22;
+const AGREED = 23;
+const KNOWN = 24;
+const UNKNOWN = 25;
+const LIES_MAX = 2;
+
+/**
+ * Two threads with a link, and somebody who knows both, has given `a` a handle in the name of `b` and holds one that `b` has
+ * made. Says over either whatever may do harm, in any order, with any token that it has heard.
+ */
+function lied(shipped: Shipped): LinesWorld {
+  const { world, a, b, c0 } = linked(shipped);
+  const forged = world.channel('forged');
+  const given = world.make('given', b);
+  const raw = [forged.natives[0], given.natives[1]] as const;
+  Atomics.store(forged.words, SIDE_0 + ATTACHED, 1);
+  Atomics.store(given.words, SIDE_1 + ATTACHED, 1);
+  world.attach(forged, a, b);
+  world.step('a attaches forged');
+  for (const channel of [forged, given]) world.lost.add(channel);
+  world.posts(forged, 1);
+  world.posts(given, 0);
+
+  let lies = 0;
+  const heard = (): string[] => {
+    const texts = raw.flatMap(({ side }) => side.queue.flat()).filter((each) => typeof each === 'string');
+    return [...new Set(texts)];
+  };
+  const lie = (natives: Natives, kind: number, token: number | undefined, ...rest: readonly unknown[]): void => {
+    const to = natives === raw[0] ? 'a' : 'b';
+    world.acts.push({
+      name: `lie ${kind} to ${to}${token === undefined ? '' : `, token ${token}`}`,
+      ready: () => lies < LIES_MAX && (token === undefined || heard().length > token),
+      run: () => {
+        lies++;
+        natives.side.postMessage([kind, 0, ...(token === undefined ? [] : [heard()[token]]), ...rest]);
+        natives.tether.postMessage(1);
+      },
+    });
+  };
+  const [toA, toB] = raw;
+  lie(toA, JOINED, undefined);
+  lie(toA, DECLINED, 0);
+  lie(toB, JOIN, 0, null, a.links.card);
+  for (const token of [0, 1]) lie(toB, AGREED, token);
+  lie(toB, LAST, undefined);
+  lie(toB, FOUND, undefined, new SharedArrayBuffer(LINK_PAGE_BYTES), null, a.links.card);
+
+  world.also = () => {
+    for (const end of c0.ends) {
+      if (end?.ended !== undefined) return `${end.name} was told ${end.ended}`;
+      // What its own channels do not get goes to nobody.
+      for (const message of end?.channel.natives[end.side].side.queue ?? []) {
+        const [kind, address, , content] = message as [number, number, number, Map<number, unknown[]>];
+        if (kind !== VALUE) continue;
+        const [name] = content.get(0) as [string];
+        const taker = end?.memberAt(address);
+        if ((taker === 'c0') !== (name === 'c0')) return `a value of ${name} goes to ${taker}`;
+      }
+    }
+    const joined = given.ends[0]?.joining;
+    if (joined?.link !== undefined && joined.link === c0.ends[1]?.link) {
+      if (c0.ends[0]?.memberAt(joined.address) === undefined) return 'b has joined where nobody has agreed to it';
+    }
+    return undefined;
+  };
+  return world;
+}
+
+/**
+ * Two threads, and somebody who was there first: `a` believes that the link with that one is the one with `b`. What the two do
+ * afterwards is as good as without a link.
+ */
+function preceded(shipped: Shipped, answers: boolean): LinesWorld {
+  const { world, a, b, c0, c1 } = two(shipped);
+  const given = world.make('given', a);
+  const raw = given.natives[1];
+  const say = (...message: readonly unknown[]): void => {
+    raw.side.postMessage(message);
+    raw.tether.postMessage(1);
+  };
+  Atomics.store(given.words, SIDE_1 + ATTACHED, 1);
+  say(FOUND, 0, new SharedArrayBuffer(LINK_PAGE_BYTES), null, b.links.card);
+  world.settle();
+  world.step('b attaches c0');
+  world.settle();
+  world.lost.add(given);
+  world.mayStayAlone = true;
+  world.posts(c1, 1);
+
+  const asked = (): readonly unknown[] | undefined => {
+    const found = raw.side.queue.find((message) => (message as readonly unknown[])[0] === KNOWN);
+    return found as readonly unknown[] | undefined;
+  };
+  const lie = (name: string, run: (address: unknown, sign: unknown, countersign: unknown) => void): void => {
+    world.acts.push({
+      name,
+      ready: () => asked() !== undefined,
+      run: () => {
+        const [, , sign, address, countersign] = asked() as readonly unknown[];
+        run(address, sign, countersign);
+      },
+    });
+  };
+  lie('a value for that address', (address) => say(1, address, 0, 'forged'));
+  lie('the countersign, where it came from', (address, _, countersign) => say(AGREED, address, countersign));
+  lie('the last, where it came from', (address) => say(LAST, address));
+  if (answers) lie('that nobody knows it', (_address, _sign, countersign) => say(UNKNOWN, 'link', countersign));
+  world.also = () => {
+    for (const end of [...c0.ends, ...c1.ends]) {
+      if (end?.ended !== undefined) return `${end.name} was told ${end.ended}`;
+    }
+    const stolen = raw.side.queue.find((message) => (message as readonly unknown[])[0] === VALUE);
+    return stolen === undefined ? undefined : `a value goes to the liar: ${JSON.stringify(stolen)}`;
+  };
+  return world;
+}
+
+export const joiningModels: readonly NamedModel[] = [
+  from('two channels', 'one is the link, the other joins it', [/c1: joined 1.*c1: joined 2/], (shipped) => {
+    const { world, c1 } = two(shipped);
+    world.posts(c1, 0, 2);
+    world.posts(c1, 1);
+    return world;
+  }),
+  from('event loops', 'what comes has to come by turns, for both', [/c1: joined 1.*c1: joined 1/], (shipped) => {
+    const { world, c1 } = linked(shipped, false, false);
+    world.posts(c1, 0);
+    world.posts(c1, 1);
+    return world;
+  }),
+  from('one takes', 'the other one has to wait for its event loop', [/c1: joined 1.*c1: joined 1/], (shipped) => {
+    const { world, c1 } = linked(shipped, false, true);
+    world.posts(c1, 0);
+    world.posts(c1, 1);
+    return world;
+  }),
+  from('closes', 'either end, at any step of joining', [/c1: closed 0.*c1: closed 1/], (shipped) => {
+    const { world, c1 } = linked(shipped);
+    world.posts(c1, 0);
+    world.closes(c1, 0);
+    world.closes(c1, 1);
+    return world;
+  }),
+  from('a founder that closes', 'before it was answered, or after', [/c1: founder 1/, /c1: joined 1/], (shipped) => {
+    const { world, c0, c1 } = two(shipped);
+    world.posts(c1, 0);
+    world.closes(c0, 0);
+    world.closes(c0, 1);
+    return world;
+  }),
+  from('death', 'of either thread, at any step', [/c1: terminated.*dead/, /dead.*c1: terminated/], (shipped) => {
+    const { world, a, b, c1 } = linked(shipped);
+    world.posts(c1, 0);
+    world.dies(a, b);
+    return world;
+  }),
+  from(
+    'crossing',
+    'each attaches what the other has made: two links, or one',
+    [/founder.*founder.*joined/],
+    (shipped) => {
+      const { world, a, b, c0 } = two(shipped);
+      const d0 = world.make('d0', b);
+      world.attach(d0, a, b);
+      world.posts(c0, 0);
+      return world;
+    },
+  ),
+  from('a pair', 'a channel that a third one has made for two', [/joined 1/], (shipped) => {
+    const { world, a, b } = linked(shipped);
+    const both = world.channel('both');
+    world.attach(both, a, undefined, 0);
+    world.attach(both, b, undefined, 1);
+    world.posts(both, 1);
+    return world;
+  }),
+  from('blocked', 'the event loop of one is away for some time', [/c1: joined 1.*c1: joined 1/], (shipped) => {
+    const { world, a, c1 } = linked(shipped, false, true);
+    world.blocks(a);
+    world.posts(c1, 0);
+    world.posts(c1, 1);
+    return world;
+  }),
+  from('a wrong name', 'an honest handle that says it were of another thread', [/f: founder 1/], (shipped) => {
+    const { world, a, b } = linked(shipped);
+    const x = world.thread('x');
+    for (const channel of [world.make('x0', x), world.make('f', x)])
+      world.attach(channel, a, channel.name === 'f' ? b : x);
+    world.step('a attaches x0');
+    world.settle();
+    const f = world.channels.at(-1) as Channel;
+    world.posts(f, 0);
+    world.posts(f, 1);
+    return world;
+  }),
+  from('a liar', 'in the name of one to the other, and the other way round', [/founder/], lied),
+  from('a liar who was first', 'what is asked of that one leads to nothing', [/c1: founder/], (shipped) =>
+    preceded(shipped, true),
+  ),
+  from('a silent liar who was first', 'the channel stays alone', [/c1: alone/], (shipped) => preceded(shipped, false)),
+];

@@ -1,0 +1,216 @@
+// Threads whose channels join their links: the shipped lines over native ports of the model, and of the rings no more than the
+// markers in them. A turn of an event loop takes one message from one port, as a runtime may choose.
+import * as layout from '../../src/memory/layout.ts';
+import { closeReason } from '../../src/memory/layout.ts';
+import type { TetherHandlers } from '../../src/platform/contract.ts';
+import { DoorbellWait } from '../../src/wait/async.ts';
+import { type Parking, sharedParking } from '../../src/wait/parking.ts';
+import type { ModelPort } from './platform.ts';
+import type { Shipped } from './shipped.ts';
+
+/** Sleeps are not counted, so that states do not differ by them. */
+const parking: Parking = {
+  place: sharedParking('doorbell').place,
+  onLoop: (place) => new DoorbellWait(place, place.words.length),
+};
+
+type Agents = InstanceType<Shipped['AgentLinks']>;
+type Tie = InstanceType<Shipped['ThreadTie']>;
+type Link = InstanceType<Shipped['ThreadLink']>;
+
+/** One end of a native port. What was posted is there for who takes at will, and comes by turns to who listens. */
+export class NativeEnd implements ModelPort {
+  peer!: NativeEnd;
+  readonly queue: unknown[] = [];
+  /** Who holds it; a port in a handle that nobody has attached has no owner. */
+  owner: Thread | undefined;
+  handlers: TetherHandlers | undefined;
+  closed = false;
+  closeTold = false;
+
+  postMessage(message: unknown): void {
+    if (!this.closed && !this.peer.closed) this.peer.queue.push(Array.isArray(message) ? [...message] : message);
+  }
+  close(): void {
+    this.closed = true;
+    this.queue.length = 0;
+  }
+  listen(handlers: TetherHandlers): void {
+    this.handlers = handlers;
+  }
+  take(): { readonly message: unknown } | undefined {
+    if (this.closed || this.queue.length === 0 || this.owner?.takes === false) return undefined;
+    return { message: this.queue.shift() };
+  }
+  gone(): boolean {
+    return this.peer.closed && this.queue.length === 0;
+  }
+  /** Whether a turn of its owner's event loop would find something here. */
+  get due(): boolean {
+    if (this.closed || this.handlers === undefined || !this.owner?.loops) return false;
+    return this.queue.length > 0 || (this.peer.closed && !this.closeTold);
+  }
+  turn(): void {
+    if (this.queue.length > 0) this.handlers?.message(this.queue.shift());
+    else {
+      this.closeTold = true;
+      this.handlers?.closed();
+    }
+  }
+}
+
+export interface Natives {
+  readonly tether: NativeEnd;
+  readonly side: NativeEnd;
+}
+
+function entangled(): [NativeEnd, NativeEnd] {
+  const ends: [NativeEnd, NativeEnd] = [new NativeEnd(), new NativeEnd()];
+  ends[0].peer = ends[1];
+  ends[1].peer = ends[0];
+  return ends;
+}
+
+/** One thread: its links, and whether its event loop turns. */
+export class Thread {
+  readonly name: string;
+  /** It takes from native ports at will, also while it blocks; else what comes has to come by the event loop. */
+  readonly takes: boolean;
+  readonly links: Agents;
+  readonly ends: End[] = [];
+  alive = true;
+  blocked = false;
+
+  constructor(shipped: Shipped, name: string, takes: boolean) {
+    this.name = name;
+    this.takes = takes;
+    this.links = new shipped.AgentLinks(new shipped.OwnAgent());
+  }
+  get loops(): boolean {
+    return this.alive && !this.blocked;
+  }
+}
+
+/** Of a value, beside the ring: what a marker in the ring says of it. */
+interface Marker {
+  readonly number: number;
+  readonly where: number;
+}
+
+/** A channel as far as its lines go: its words, the markers in its rings, and the natives that came with its handle. */
+export class Channel {
+  readonly name: string;
+  readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(layout.DATA * 4));
+  readonly markers: readonly [Marker[], Marker[]] = [[], []];
+  readonly natives: readonly [Natives, Natives];
+  readonly ends: (End | undefined)[] = [undefined, undefined];
+
+  constructor(name: string) {
+    this.name = name;
+    const [tether0, tether1] = entangled();
+    const [side0, side1] = entangled();
+    this.natives = [
+      { tether: tether0, side: side0 },
+      { tether: tether1, side: side1 },
+    ];
+  }
+  get all(): readonly NativeEnd[] {
+    return this.natives.flatMap(({ tether, side }) => [tether, side]);
+  }
+}
+
+/** One end of a channel that a thread has opened. */
+export class End {
+  readonly channel: Channel;
+  readonly side: 0 | 1;
+  readonly thread: Thread;
+  readonly tie: Tie;
+  posted = 0;
+  received = 0;
+  /** Something was said to have changed: it looks. */
+  told = false;
+  ended: string | undefined;
+  wrong: string | undefined;
+
+  constructor(shipped: Shipped, channel: Channel, side: 0 | 1, thread: Thread) {
+    this.channel = channel;
+    this.side = side;
+    this.thread = thread;
+    const natives = channel.natives[side];
+    natives.tether.owner = thread;
+    natives.side.owner = thread;
+    const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
+    Atomics.store(channel.words, here + layout.ATTACHED, 1);
+    const first = new shipped.ThreadLink(natives as never);
+    this.tie = new shipped.ThreadTie(
+      first,
+      thread.links,
+      { words: channel.words, here, there },
+      { parking, life: null },
+      {
+        arrived: () => {
+          this.told = true;
+        },
+        closed: (how) => this.end(this.peerSaid ?? how ?? 'terminated'),
+      },
+    );
+    channel.ends[side] = this;
+    thread.ends.push(this);
+  }
+
+  get joining(): Tie['peer']['joining'] {
+    return this.tie.peer.joining;
+  }
+  get link(): Link | undefined {
+    return this.joining.link;
+  }
+  get peerSaid(): string | undefined {
+    const there = this.side === 0 ? layout.SIDE_1 : layout.SIDE_0;
+    const code = Atomics.load(this.channel.words, there + layout.CLOSED);
+    return code === 0 ? undefined : closeReason(code);
+  }
+  /** What is marked in the ring that this end reads. */
+  get incoming(): Marker[] {
+    return this.channel.markers[this.side];
+  }
+
+  post(): void {
+    const number = this.tie.beside.post([this.channel.name, this.side, this.posted++], []);
+    this.channel.markers[this.side === 0 ? 1 : 0].push({ number, where: this.tie.beside.postedWhere });
+  }
+  /** Takes the value of the first marker, if it has come. */
+  read(): void {
+    const { number, where } = this.incoming[0] as Marker;
+    const found = this.tie.beside.take(number, where);
+    if (found === undefined) return;
+    this.incoming.shift();
+    const wanted = JSON.stringify([this.channel.name, this.side === 0 ? 1 : 0, this.received++]);
+    const got = found.unreadable === undefined ? JSON.stringify(found.value) : 'nothing: it is lost';
+    this.told = true;
+    if (got !== wanted) this.wrong = `${this.name} reads ${got} in the place of ${wanted}`;
+  }
+  /** Looks whether the other side has ended, once all is read that it had sent. */
+  look(): void {
+    this.told = false;
+    if (this.peerSaid !== undefined && this.incoming.length === 0) this.end(this.peerSaid);
+  }
+  close(): void {
+    this.tie.teller.tell('closed', 0);
+    this.end('closed');
+  }
+  end(how: string): void {
+    if (this.ended !== undefined) return;
+    this.ended = how;
+    const there = this.side === 0 ? layout.SIDE_1 : layout.SIDE_0;
+    this.tie.close(Atomics.load(this.channel.words, there + layout.ATTACHED) !== 0);
+  }
+  /** Whose channel the values go to that come to an address on this end's line. */
+  memberAt(address: number): string | undefined {
+    const members = Reflect.get(this.link ?? this.joining.first, '$members') as Map<number, unknown>;
+    const member = members.get(address);
+    return this.thread.ends.find(({ tie }) => tie.peer === member)?.channel.name;
+  }
+  get name(): string {
+    return `${this.thread.name} of ${this.channel.name}`;
+  }
+}

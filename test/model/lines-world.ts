@@ -1,0 +1,263 @@
+// What may happen to threads whose channels join their links, and what must come of it: lines-stage.ts in every order of turns.
+import { dump } from '../kit/explore-actor.ts';
+import type { World } from '../kit/explore-turns.ts';
+import { Channel, End, type NativeEnd, type Natives, Thread } from './lines-stage.ts';
+import { modelled } from './platform.ts';
+import type { Shipped } from './shipped.ts';
+
+type Link = InstanceType<Shipped['ThreadLink']>;
+
+/** Something that may happen once, when `ready`: what is of one `line` in the order in which it was written down. */
+export interface Act {
+  readonly name: string;
+  readonly line?: Thread | undefined;
+  ready(): boolean;
+  run(): void;
+}
+
+/** Nothing depends on them here, or they never change. */
+const LEFT_OUT = [
+  'card',
+  'parking',
+  'lending',
+  'leftOver',
+  'together',
+  'teller',
+  'remains',
+  '$events',
+  '$options',
+  'handlers',
+];
+const TOKEN = /\b(\d+)-4711-4711-4711\b/g;
+
+/** Threads, channels between them, and what may happen. */
+export class LinesWorld implements World {
+  readonly shipped: Shipped;
+  readonly threads: Thread[] = [];
+  readonly channels: Channel[] = [];
+  readonly acts: Act[] = [];
+  /** More that must be right at each moment, and in the end. */
+  also: () => string | undefined = () => undefined;
+  /** Whose other end is in the hands of a liar: that one may do with them what it likes. */
+  readonly lost: Set<Channel> = new Set();
+  /** A liar may keep the others from having a link. */
+  mayStayAlone = false;
+  readonly #done: Set<string> = new Set();
+  #tokens = 0;
+  readonly #microtasks: (() => void)[] = [];
+
+  constructor(shipped: Shipped) {
+    this.shipped = shipped;
+  }
+
+  // ---- how it is set up ---------------------------------------------------------------------------------------
+
+  thread(name: string, takes = true): Thread {
+    const thread = this.within(undefined, () => new Thread(this.shipped, name, takes));
+    this.threads.push(thread);
+    return thread;
+  }
+  channel(name: string): Channel {
+    const channel = new Channel(name);
+    this.channels.push(channel);
+    return channel;
+  }
+  /** Its maker's end is open. */
+  make(name: string, maker: Thread): Channel {
+    const channel = this.channel(name);
+    this.within(maker, () => new End(this.shipped, channel, 0, maker));
+    return channel;
+  }
+  /** Attaches an end, at some time. @param claimed who has made the channel, as its handle says */
+  attach(channel: Channel, thread: Thread, claimed: Thread | undefined, side: 0 | 1 = 1): void {
+    this.act(`${thread.name} attaches ${channel.name}`, thread, () => {
+      const end = new End(this.shipped, channel, side, thread);
+      end.joining.introduce(claimed?.links.card, side === 1);
+    });
+  }
+  /** Posts so many values over an end, one at a time. */
+  posts(channel: Channel, side: 0 | 1, count = 1): void {
+    for (let i = 0; i < count; i++) {
+      this.acts.push({
+        name: `${channel.name}: side ${side} posts ${i}`,
+        ready: () => {
+          const end = channel.ends[side];
+          return end?.posted === i && end.ended === undefined && end.thread.alive;
+        },
+        run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.post()),
+      });
+    }
+  }
+  /** All that is under way arrives, in some order: nothing of it is what the model is about. */
+  settle(): void {
+    for (;;) {
+      const move = this.moves().find((each) => each.startsWith('port'));
+      if (move === undefined) return;
+      this.step(move);
+    }
+  }
+  closes(channel: Channel, side: 0 | 1): void {
+    const name = `${channel.name}: side ${side} closes`;
+    this.acts.push({
+      name,
+      ready: () => {
+        const end = channel.ends[side];
+        return end !== undefined && end.ended === undefined && end.thread.loops;
+      },
+      run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.close()),
+    });
+  }
+  /** One of them is killed at some moment, or none. */
+  dies(...threads: readonly Thread[]): void {
+    for (const thread of threads) {
+      this.acts.push({
+        name: `${thread.name} is killed`,
+        ready: () => this.threads.every(({ alive }) => alive),
+        run: () => {
+          thread.alive = false;
+          for (const port of this.#ports) if (port.owner === thread) port.closed = true;
+        },
+      });
+    }
+  }
+  /** Its thread blocks for some time: only what it takes itself comes to it. */
+  blocks(thread: Thread): void {
+    this.acts.push({
+      name: `${thread.name} blocks`,
+      ready: () => thread.alive,
+      run: () => {
+        thread.blocked = true;
+      },
+    });
+    this.acts.push({
+      name: `${thread.name} goes on`,
+      ready: () => thread.blocked,
+      run: () => {
+        thread.blocked = false;
+        this.within(thread, () => {});
+      },
+    });
+  }
+  act(name: string, thread: Thread, run: () => void, ready: () => boolean = () => thread.loops): void {
+    this.acts.push({ name, line: thread, ready, run: () => this.within(thread, run) });
+  }
+
+  // ---- what happens -------------------------------------------------------------------------------------------
+
+  get #ports(): readonly NativeEnd[] {
+    return this.channels.flatMap(({ all }) => all);
+  }
+  get ends(): readonly End[] {
+    return this.channels.flatMap(({ ends }) => ends.filter((end) => end !== undefined));
+  }
+
+  /** Runs code of a thread, and what it has put off to the end of the turn. */
+  within<T>(thread: Thread | undefined, run: () => T): T {
+    const microtask = globalThis.queueMicrotask;
+    const { crypto } = globalThis;
+    globalThis.queueMicrotask = (task) => void this.#microtasks.push(task);
+    Object.defineProperty(crypto, 'getRandomValues', {
+      configurable: true,
+      value: (array: Uint32Array) => array.fill(4711).fill(++this.#tokens, 0, 1),
+    });
+    modelled.canTake = thread?.takes ?? true;
+    try {
+      const result = run();
+      for (let task = this.#microtasks.shift(); task !== undefined; task = this.#microtasks.shift()) task();
+      // Whoever was told looks before the turn is over, unless it blocks.
+      for (const end of this.ends) if (end.told && end.thread === thread && thread.loops) end.look();
+      return result;
+    } finally {
+      modelled.canTake = true;
+      globalThis.queueMicrotask = microtask;
+      Reflect.deleteProperty(crypto, 'getRandomValues');
+    }
+  }
+
+  moves(): string[] {
+    const first = new Set<Thread>();
+    const moves: string[] = [];
+    for (const { name, line, ready } of this.acts) {
+      if (this.#done.has(name) || (line !== undefined && first.has(line))) continue;
+      if (line !== undefined) first.add(line);
+      if (ready()) moves.push(name);
+    }
+    this.#ports.forEach((port, i) => {
+      if (port.due) moves.push(`port ${i}`);
+    });
+    this.ends.forEach((end, i) => {
+      if (end.thread.alive && end.ended === undefined && end.incoming.length > 0) moves.push(`read ${i}`);
+    });
+    return moves;
+  }
+
+  step(move: string): void {
+    const [what, which] = move.split(' ') as [string, string];
+    const act = this.acts.find(({ name }) => name === move);
+    if (act !== undefined) {
+      this.#done.add(move);
+      act.run();
+    } else if (what === 'port') {
+      const port = this.#ports[Number(which)] as NativeEnd;
+      this.within(port.owner, () => port.turn());
+    } else {
+      const end = this.ends[Number(which)] as End;
+      this.within(end.thread, () => end.read());
+    }
+  }
+
+  key(): string {
+    const numbers = new Map<string, string>();
+    return dump([this.threads, this.channels, [...this.#done].sort()], LEFT_OUT).replace(TOKEN, (token) => {
+      const known = numbers.get(token) ?? `token ${numbers.size}`;
+      numbers.set(token, known);
+      return known;
+    });
+  }
+
+  // ---- what must be right -------------------------------------------------------------------------------------
+
+  wrong(): string | undefined {
+    return this.ends.find(({ wrong }) => wrong !== undefined)?.wrong ?? this.also();
+  }
+
+  unfinished(): string | undefined {
+    for (const end of this.ends) {
+      const held = end.thread.alive && !this.lost.has(end.channel);
+      const why = held ? this.#unfinished(end) : undefined;
+      if (why !== undefined) return `${end.name} ${why}`;
+    }
+    for (const { name, alive, links } of this.threads) {
+      const left = Reflect.get(links, '$expected') as Map<string, unknown>;
+      if (alive && this.lost.size === 0 && left.size > 0) return `${name} still waits for ${left.size} tokens`;
+    }
+    return undefined;
+  }
+  #unfinished(end: End): string | undefined {
+    const other = end.channel.ends[end.side === 0 ? 1 : 0];
+    if (end.ended !== undefined) {
+      const lived = other === undefined || other.thread.alive || other.ended !== undefined;
+      return lived && end.ended !== 'closed' ? `was told ${end.ended}` : undefined;
+    }
+    if (other === undefined) return undefined;
+    if (!other.thread.alive) return 'never hears that the other thread has died';
+    if (other.ended !== undefined) return 'never hears that the other one has ended';
+    if (end.received !== other.posted) return `has ${end.received} of ${other.posted} values`;
+    if (end.link === undefined) return this.mayStayAlone ? undefined : 'has no link';
+    const there = (link: Link): unknown => (Reflect.get(link, '$natives') as Natives).tether.peer;
+    const natives = Reflect.get(other.link ?? {}, '$natives') as Natives | undefined;
+    if (there(end.link) !== natives?.tether) return 'posts over another line than the other one';
+    const { first } = end.joining;
+    const { tether, side } = end.channel.natives[end.side];
+    if (end.link !== first && !(tether.closed && side.closed)) return 'keeps the ports that came with the handle open';
+    return undefined;
+  }
+
+  outcome(): string {
+    const words = this.ends.map((end) => {
+      const line = end.link === undefined ? 'alone' : end.link === end.joining.first ? 'founder' : 'joined';
+      return `${end.name}: ${end.thread.alive ? (end.ended ?? line) : 'dead'} ${end.received}`;
+    });
+    return words.join(', ');
+  }
+}
