@@ -62,6 +62,12 @@ export const SIDE_VALUE_BYTES: number = 4096;
 export const SPIN_US_DEFAULT: number = 50;
 /** Microseconds of looking again at the most, by option. */
 export const SPIN_US_MAX: number = 10_000;
+/**
+ * Once the native port of a thread has broken that somebody watches, how long the one who watches it has to write down how it has
+ * ended: that one's event loop is told at about the same time. After it, it counts as terminated.
+ */
+export const END_NEWS_MS: number = 50;
+
 /** Milliseconds a blocked thread sleeps before it asks whether its peer's thread still lives (G4 wants 10). */
 export const LIVENESS_SLICE_MS: number = 5;
 /** The same for a thread that we spawned: only its terminate() and running out of memory end it unheard: looking rarely will do. */

@@ -2,15 +2,20 @@
 // messages, here; the two others are threads with this library.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pair, type Remote, transferOf } from '../../src/index.ts';
+import { attach, channel, pair, type Remote, transferOf } from '../../src/index.ts';
+import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../src/link/layout.ts';
+import { ownAgent } from '../../src/link/own-agent.ts';
 import { createLifePage, tellEnded } from '../../src/memory/life-page.ts';
 import { startThread, type TestThread } from '../kit/thread.ts';
-import { turn } from '../kit/watchdog.ts';
+import { turn, until } from '../kit/watchdog.ts';
 
 const HEAR = 1;
 const FOUNDER = 0;
+const FOUND = 17;
+const FOUNDED = 18;
 const JOIN = 19;
 const JOINED = 20;
+const DECLINED = 21;
 const LAST = 22;
 
 interface RawPort {
@@ -166,4 +171,59 @@ test('nobody speaks of the life of another thread', async () => {
   await turns(20);
   assert.equal(await ask(maker, 'block'), 'Symbol(millrace.EMPTY)');
   await done();
+});
+
+test('who asks for a link again and again is answered once', async () => {
+  const { port, remote } = channel();
+  const line = new RawLine(remote);
+  const card = { id: 'somebody', page: new SharedArrayBuffer(AGENT_PAGE_BYTES) };
+  for (let i = 0; i < 1000; i++) line.say(JOIN, FOUNDER, `sign ${i}`, null, card);
+  await line.next(DECLINED);
+  await turns(20);
+  assert.equal(line.heard.length, 1);
+  line.say(FOUND, FOUNDER, new SharedArrayBuffer(LINK_PAGE_BYTES), null, card);
+  await line.next(FOUNDED);
+  line.say(FOUND, FOUNDER, new SharedArrayBuffer(LINK_PAGE_BYTES), null, card);
+  await turns(20);
+  assert.equal(line.heard.length, 2);
+  port.close();
+  line.close();
+});
+
+test('a hundred handles in a wrong name become a hundred links, and none of them stays', async () => {
+  const COUNT = 100;
+  const bearer = startMaker();
+  const [first, second] = (await bearer.next()) as [Remote, Remote];
+  const ports = [attach(first), attach(second)];
+  const before = ownAgent().links.length;
+  const liar = startThread(
+    async (stage) => {
+      const own = Array.from({ length: stage.data as number }, () => stage.millrace.channel({ capacityBytes: 1024 }));
+      const honest = stage.millrace.channel();
+      const all = [honest, ...own].map(({ remote }) => remote);
+      stage.say(
+        all,
+        all.flatMap(({ transfer }) => transfer),
+      );
+      for (const { port } of own) port.postMessage(await port.receiveAsync());
+      await honest.port.receiveAsync();
+      return 'done';
+    },
+    { data: COUNT },
+  );
+  const [honest, ...forged] = (await liar.next()) as [Remote, ...Remote[]];
+  const one = attach(honest);
+  await until('there is a link with the liar', () => ownAgent().links.length > before);
+  const many = forged.map((remote) => attach({ ...remote, agent: first.agent }));
+  for (const port of many) port.postMessage({ moved: true }, [new ArrayBuffer(8)]);
+  for (const port of many) assert.deepEqual(await port.receiveAsync(), { moved: true });
+  await until('each has a link of its own', () => ownAgent().links.length >= before + 1 + COUNT);
+  for (const port of many) port.close();
+  one.postMessage('enough');
+  assert.equal(await liar.done(), 'done');
+  one.close();
+  await until('the links are gone', () => ownAgent().links.length <= before);
+  bearer.tell('end');
+  assert.equal(await bearer.done(), 'done');
+  for (const port of ports) port.close();
 });

@@ -8,7 +8,7 @@
 // it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
 // of one: see transport/remains.ts.
 import { platform } from '#platform';
-import { SIDE_VALUES_MAX } from '../../limits.ts';
+import { END_NEWS_MS, SIDE_VALUES_MAX } from '../../limits.ts';
 import { LINK_PAGE_BYTES } from '../../link/layout.ts';
 import type { LinkEnd } from '../../link/link-end.ts';
 import type { AgentLink } from '../../link/own-agent.ts';
@@ -288,10 +288,18 @@ export class ThreadLink implements AgentLink {
     if (this.#closed) return;
     this.#gone = true;
     this.ended();
-    // Who is told of the end of that thread knows how: what it said before can be read.
-    if (this.endTold) for (const member of [...this.#members.values()]) member.arrived();
-    else this.tellGone(undefined, undefined);
+    // Who is told of the end of that thread knows how, and writes it down for others: what it said before can be read.
+    const watched = this.#peerLife !== undefined && endedOn(this.#peerLife) === undefined;
+    if (this.endTold || watched) for (const member of [...this.#members.values()]) member.arrived();
+    if (watched && !this.endTold) {
+      // Whoever waits keeps the process alive itself.
+      const timer: { unref?(): void } | number = setTimeout(() => this.#tellHow(), END_NEWS_MS);
+      if (typeof timer === 'object') timer.unref?.();
+    } else if (!this.endTold) this.#tellHow();
     this.#shutUnused();
+  }
+  #tellHow(): void {
+    this.tellGone(this.#peerLife && endedOn(this.#peerLife), undefined);
   }
   /** What was left open for the sake of the other ends, or for what they had posted, is of no use any more. */
   #shutUnused(): void {
