@@ -4,6 +4,7 @@ import { manyPortsScenario, open } from './channels.ts';
 import { afterRest, firstThousand } from './cold.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
+import { selectScenario } from './select.ts';
 import { sharedIpc } from './shared-ipc.ts';
 import { sharedRate, sharedThroughput } from './shared-tables.ts';
 import { startup, workers50 } from './startup.ts';
@@ -29,6 +30,7 @@ export const scenarios: readonly Scenario[] = [
   workers50,
   open,
   manyPortsScenario,
+  selectScenario,
   afterRest,
   firstThousand,
   latencyHistogram,
