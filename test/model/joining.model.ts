@@ -234,6 +234,17 @@ export const joiningModels: readonly NamedModel[] = [
     world.posts(c1, 1);
     return world;
   }),
+  from(
+    'a getter',
+    'that takes in what has come while its value is posted',
+    [/c1: joined 2.*c1: joined 1/],
+    (shipped) => {
+      const { world, c1 } = linked(shipped);
+      world.posts(c1, 0, 1, true);
+      world.posts(c1, 1, 2, true);
+      return world;
+    },
+  ),
   from('a wrong name', 'an honest handle that says it were of another thread', [/f: founder 1/], (shipped) => {
     const { world, a, b } = linked(shipped);
     const x = world.thread('x');

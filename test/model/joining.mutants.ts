@@ -39,6 +39,14 @@ export const joiningMutants: readonly Mutant[] = [
     as: 'stuck',
   },
   {
+    name: 'a channel changes its line in the middle of a post',
+    file: LINES,
+    find: /if \(this\.#posting > 0\)\s+this\.#afterPosts\.push\(then\);\s+else/,
+    replace: '',
+    caughtBy: 'joining: a getter',
+    as: 'invariant',
+  },
+  {
     name: 'markers do not say that a value went over the link',
     file: LINES,
     find: 'this.joining.line === this.#first ? 0 : 1',

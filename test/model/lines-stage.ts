@@ -29,6 +29,7 @@ export class NativeEnd implements ModelPort {
   closeTold = false;
 
   postMessage(message: unknown): void {
+    this.owner?.looks();
     if (!this.closed && !this.peer.closed) this.peer.queue.push(Array.isArray(message) ? [...message] : message);
   }
   close(): void {
@@ -80,6 +81,8 @@ export class Thread {
   readonly ends: End[] = [];
   alive = true;
   blocked = false;
+  /** What a getter of the value that is being cloned does, once. */
+  getter: (() => void) | undefined;
 
   constructor(shipped: Shipped, name: string, takes: boolean) {
     this.name = name;
@@ -88,6 +91,11 @@ export class Thread {
   }
   get loops(): boolean {
     return this.alive && !this.blocked;
+  }
+  looks(): void {
+    const { getter } = this;
+    this.getter = undefined;
+    getter?.();
   }
 }
 
@@ -174,7 +182,9 @@ export class End {
     return this.channel.markers[this.side];
   }
 
-  post(): void {
+  /** @param looks whether a getter of the value takes in whatever has come */
+  post(looks = false): void {
+    if (looks) this.thread.getter = () => this.tie.peer.pull();
     const number = this.tie.beside.post([this.channel.name, this.side, this.posted++], []);
     this.channel.markers[this.side === 0 ? 1 : 0].push({ number, where: this.tie.beside.postedWhere });
   }

@@ -75,8 +75,8 @@ export class LinesWorld implements World {
       end.joining.introduce(claimed?.links.card, side === 1);
     });
   }
-  /** Posts so many values over an end, one at a time. */
-  posts(channel: Channel, side: 0 | 1, count = 1): void {
+  /** Posts so many values over an end, one at a time. @param looks as `End.post` */
+  posts(channel: Channel, side: 0 | 1, count = 1, looks = false): void {
     for (let i = 0; i < count; i++) {
       this.acts.push({
         name: `${channel.name}: side ${side} posts ${i}`,
@@ -84,7 +84,7 @@ export class LinesWorld implements World {
           const end = channel.ends[side];
           return end?.posted === i && end.ended === undefined && end.thread.alive;
         },
-        run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.post()),
+        run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.post(looks)),
       });
     }
   }
@@ -235,9 +235,12 @@ export class LinesWorld implements World {
   }
   #unfinished(end: End): string | undefined {
     const other = end.channel.ends[end.side === 0 ? 1 : 0];
+    const { first } = end.joining;
+    const { tether, side } = end.channel.natives[end.side];
     if (end.ended !== undefined) {
       const lived = other === undefined || other.thread.alive || other.ended !== undefined;
-      return lived && end.ended !== 'closed' ? `was told ${end.ended}` : undefined;
+      if (lived && end.ended !== 'closed') return `was told ${end.ended}`;
+      return tether.closed || end.link === first ? undefined : 'still listens, though it has ended';
     }
     if (other === undefined) return undefined;
     if (!other.thread.alive) return 'never hears that the other thread has died';
@@ -247,8 +250,6 @@ export class LinesWorld implements World {
     const there = (link: Link): unknown => (Reflect.get(link, '$natives') as Natives).tether.peer;
     const natives = Reflect.get(other.link ?? {}, '$natives') as Natives | undefined;
     if (there(end.link) !== natives?.tether) return 'posts over another line than the other one';
-    const { first } = end.joining;
-    const { tether, side } = end.channel.natives[end.side];
     if (end.link !== first && !(tether.closed && side.closed)) return 'keeps the ports that came with the handle open';
     return undefined;
   }
