@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { SEAT, SIDE_0, SIDE_1 } from '../src/memory/layout.ts';
 import { type Copies, makeCopies } from './copies/make.ts';
-import { STEP_MS, within } from './kit/watchdog.ts';
+import { STEP_MS, until, within } from './kit/watchdog.ts';
 
 const { first, second, other, urls, sabUrls, remove } = await makeCopies();
 after(remove);
@@ -160,6 +161,46 @@ test('a thread that blocks in one copy rings the bells that it put off in anothe
   asked.close();
   answered.close();
   await worker.terminate();
+});
+
+test('channels of two copies share one link: what blocks in one hears, and what listens in the other one does after it', async () => {
+  const made = [first, second, first, second].map(({ door }) => door.channel());
+  const remotes = made.map((it) => it.remote);
+  const worker = thread(
+    `const ports = workerData.map((remote, i) => [second, first, first, second][i].attach(remote));
+     ports.forEach((port, i) => port.on('message', (value) => ports[(i + 1) % 4].postMessage(new Map([[i, value]]))));
+     native.postMessage('attached');`,
+    remotes,
+    remotes.flatMap((it) => it.transfer as readonly unknown[]),
+  );
+  await within('the worker', new Promise((resolve) => worker.once('message', resolve)));
+  const seats = (memory: SharedArrayBuffer): readonly (number | undefined)[] => {
+    const words = new Int32Array(memory);
+    return [SIDE_0, SIDE_1].map((side) => words[side + SEAT]);
+  };
+  await until('all are linked', () => remotes.every(({ memory }) => seats(memory).every((seat) => seat !== 0)));
+  // Seats of one set: none is given twice.
+  for (const side of [0, 1]) assert.equal(new Set(remotes.map(({ memory }) => seats(memory)[side])).size, 4);
+  const ports = made.map(({ port }) => port);
+  const heard: unknown[] = [];
+  ports[1]!.on('message', (value) => heard.push(value));
+  for (let i = 0; i < 20; i++) {
+    ports[0]!.postMessage(i);
+    ports[3]!.postMessage(i);
+    assert.equal(first.door.select([ports[0]!, ports[2]!], { timeoutMs: STEP_MS }), ports[0]);
+    assert.deepEqual(ports[0]!.receive(), new Map([[3, i]]));
+    await until('the listener hears', () => heard.length === i + 1);
+    assert.deepEqual(heard[i], new Map([[0, i]]));
+    // A port of another copy is none for this one, and says so.
+    assert.throws(() => first.door.select([ports[0]!, ports[1]!]), is(second.door.UsageError));
+  }
+  await worker.terminate();
+  await until('the end is told', () => ports[0]!.reason !== undefined);
+  assert.deepEqual(
+    ports.map(({ reason }) => reason),
+    Array(4).fill('terminated'),
+  );
+  for (const port of ports) port.close();
 });
 
 test('a spawned thread has one parent port, whichever copy it asks; another layout says so', async () => {

@@ -29,6 +29,10 @@ class ThreadTogether implements Together {
   get place(): SelectPlace {
     return agentSelect();
   }
+  /** Its end was told, of which no mark tells whoever selects. */
+  ended(): void {
+    this.#tell?.(false);
+  }
   selected(tell: (blocked: boolean) => boolean): void {
     this.#tell = tell;
   }
@@ -87,6 +91,7 @@ export class ThreadTie implements Tie, LinesUser {
   }
   gone(how: CloseReason | undefined, error: unknown): void {
     this.#events.closed(how, error);
+    this.together.ended();
   }
   accept(kind: unknown, message: readonly unknown[]): void {
     const [, , second, third, fourth] = message;
