@@ -7,5 +7,8 @@ export const EMPTY: unique symbol = Symbol.for('millrace.EMPTY');
 /** Closed by the peer, and everything it had sent has been read. No value that arrives is ever equal to it. */
 export const CLOSED: unique symbol = Symbol.for('millrace.CLOSED');
 
-/** How an end of a channel came to an end; docs/guarantees.md says when it is which. */
-export type CloseReason = 'closed' | 'exit' | 'crash' | 'terminated' | 'lost' | 'dropped';
+/** How an end of a channel came to an end, as the other end is told; docs/guarantees.md says when it is which. */
+export type EndReason = 'closed' | 'exit' | 'crash' | 'terminated' | 'lost' | 'dropped';
+
+/** Why a port is over: its channel has ended, or goes on in another thread, to which this end was transferred (`detached`). */
+export type CloseReason = EndReason | 'detached';

@@ -3,7 +3,7 @@ import type { NativePair } from '../memory/handshake.ts';
 import * as layout from '../memory/layout.ts';
 import { CLOSE_CODES } from '../memory/layout.ts';
 import type { SideWords } from '../memory/region.ts';
-import type { CloseReason } from '../outcome.ts';
+import type { EndReason } from '../outcome.ts';
 import type { Parking } from '../wait/parking.ts';
 import { ANYTHING, PASSED, Waker } from '../wait/signal.ts';
 
@@ -59,7 +59,7 @@ export class EndTeller {
    * What was sent must be published by then.
    * @param spilled frames left in the side channel
    */
-  tell(reason: CloseReason, spilled: number): void {
+  tell(reason: EndReason, spilled: number): void {
     const { words, here, there } = this.#side;
     Atomics.store(words, here + layout.SPILLED, spilled);
     // SYNC closed: everything sent before is published, and the left-over posted (T2); pairs with Life.over.

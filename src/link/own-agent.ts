@@ -1,6 +1,6 @@
 // This thread as an agent among others: its links, whatever leads to the other ends, and where it sleeps for all of them.
 import { ofAgent } from '../agent.ts';
-import type { CloseReason } from '../outcome.ts';
+import type { EndReason } from '../outcome.ts';
 import { type ParkPlace, SharedPlace } from '../wait/park-place.ts';
 import type { Parking } from '../wait/parking.ts';
 import { DATA, Waker } from '../wait/signal.ts';
@@ -14,7 +14,7 @@ export interface AgentLink {
   /** Rests on the event loop, for all its channels together. */
   rest(): void;
   /** Asks whether, and how, the other agent is gone, without the event loop; `undefined` when that cannot be known here. */
-  peerGone(): CloseReason | undefined;
+  peerGone(): EndReason | undefined;
 }
 
 /**

@@ -31,6 +31,7 @@
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
 //   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
 //   19    76     RELEARN         this side   1     messages this side could not decode: the other one teaches anew
+//   20    80     MOVES           this side   1     times this side has gone over to another thread
 //   32    128    PARKS           this side   2     times this side went to sleep
 //   33    132    WAKES           this side   2     times this side woke the other one
 //
@@ -49,7 +50,7 @@
 //   32    128    LATEST          both        2     bits 0-1 the middle slot, bit 2 set while it holds a message not taken
 //   33    132    TAKEN           consumer    2     position: bytes whose values are out, if it is later than HEAD
 
-import type { CloseReason } from '../outcome.ts';
+import type { EndReason } from '../outcome.ts';
 
 export const LAYOUT_MAGIC = 0x4543524d;
 export const LAYOUT_VERSION = 1;
@@ -74,6 +75,7 @@ export const CLOSED = 16;
 export const SPILLED = 17;
 export const ATTACHED = 18;
 export const RELEARN = 19;
+export const MOVES = 20;
 export const PARKS = 32;
 export const WAKES = 33;
 
@@ -90,7 +92,7 @@ export const LATEST = 32;
 export const TAKEN = 33;
 
 /** Why a side ended, as it stands in CLOSED. 0 is open. */
-export const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
+export const CLOSE_CODES: Readonly<Record<EndReason, number>> = {
   closed: 1,
   exit: 2,
   crash: 3,
@@ -98,7 +100,7 @@ export const CLOSE_CODES: Readonly<Record<CloseReason, number>> = {
   lost: 5,
   dropped: 6,
 };
-const CLOSE_REASONS: readonly (CloseReason | undefined)[] = [
+const CLOSE_REASONS: readonly (EndReason | undefined)[] = [
   undefined,
   'closed',
   'exit',
@@ -109,6 +111,6 @@ const CLOSE_REASONS: readonly (CloseReason | undefined)[] = [
 ];
 
 /** The reason behind a CLOSED word; a code that nobody defined is damage. */
-export function closeReason(code: number): CloseReason {
+export function closeReason(code: number): EndReason {
   return CLOSE_REASONS[code] ?? 'lost';
 }

@@ -9,7 +9,7 @@
 //
 // The bootstrap of src/platform/bootstrap.ts writes the error too, in the same way.
 import { DEATH_TEXT_MAX } from '../limits.ts';
-import type { CloseReason } from '../outcome.ts';
+import type { EndReason } from '../outcome.ts';
 import { CLOSE_CODES, closeReason } from './layout.ts';
 import { checkSharedMemory, isSharedMemory } from './region.ts';
 
@@ -29,13 +29,13 @@ export function isLifePage(value: unknown): value is SharedArrayBuffer {
 }
 
 /** Says how the thread has ended; whoever says it first is believed. */
-export function tellEnded(page: SharedArrayBuffer, how: CloseReason): void {
+export function tellEnded(page: SharedArrayBuffer, how: EndReason): void {
   // SYNC life: whoever is blocked on the ended thread finds this in its next slice; pairs with endedOn.
   Atomics.compareExchange(new Int32Array(page), ENDED, 0, CLOSE_CODES[how]);
 }
 
 /** How the thread has ended, if somebody said so. */
-export function endedOn(page: SharedArrayBuffer): CloseReason | undefined {
+export function endedOn(page: SharedArrayBuffer): EndReason | undefined {
   // SYNC life: what the ended thread wrote is visible after this load; pairs with tellEnded.
   const code = Atomics.load(new Int32Array(page, 0, 1), ENDED);
   return code === 0 ? undefined : closeReason(code);

@@ -5,7 +5,7 @@
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
 import type { EndTeller } from '../lane/end-teller.ts';
-import type { CloseReason } from '../outcome.ts';
+import type { EndReason } from '../outcome.ts';
 import type { ThreadEnd } from '../platform/contract.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
@@ -47,7 +47,7 @@ export class Remains {
   }
 
   /** Ends this side in the stead of a port that is gone. What it had sent is published, and nothing waited. */
-  end(reason: CloseReason): void {
+  end(reason: EndReason): void {
     if (!this.#over) this.#teller.tell(reason, 0);
     this.over();
     this.#teller.closeLines();

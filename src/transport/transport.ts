@@ -2,7 +2,7 @@
 
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { Selectable, Watch } from '../link/selector.ts';
-import type { CloseReason } from '../outcome.ts';
+import type { CloseReason, EndReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
 
 /** Counters of one end. Those of the peer's half are read from shared memory and may be a little late. */
@@ -162,5 +162,5 @@ export interface Transport {
   keep(port: object | undefined): void;
   inspect(): Snapshot;
   /** Ends this side. Everything accepted so far still reaches the peer. */
-  close(reason: CloseReason): void;
+  close(reason: EndReason): void;
 }

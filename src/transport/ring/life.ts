@@ -2,13 +2,13 @@
 // or, if it was killed before it could write that, from whoever saw its thread end. See T1-T3 in shared-ring.ts.
 import * as layout from '../../memory/layout.ts';
 import { closeReason } from '../../memory/layout.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { CloseReason, EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { EndTelling, Staying } from './tie.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */
-  lastWords(reason: CloseReason): number;
+  lastWords(reason: EndReason): number;
   /** The end is news for whoever waits. Called from the event loop. */
   woken(): void;
 }
@@ -75,7 +75,7 @@ export class Life {
   }
 
   /** Ends this side and tells the other; nothing if either has ended. */
-  end(reason: CloseReason): void {
+  end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
     this.#endedHere = true;
@@ -89,18 +89,25 @@ export class Life {
     }
   }
 
+  /** This side goes on in another thread: here it is over, and nobody is told. */
+  leave(): void {
+    this.#ended = 'detached';
+    this.#endedHere = true;
+    this.#remains.over();
+  }
+
   /** This thread ends by itself: says so, and leaves what has not gone out yet. */
   endThread(how: ThreadEnd): void {
     this.end(how);
   }
 
   /** Found out in the middle of some call that the peer's thread is gone: if it said nothing, it was killed. */
-  peerVanished(how: CloseReason = 'terminated'): void {
+  peerVanished(how: EndReason = 'terminated'): void {
     if (!this.over) this.#peerGone(how);
   }
 
   /** The peer's thread is gone: the tether says so, or a watcher, who knows how. */
-  peerThreadEnded(how?: CloseReason, error?: unknown): void {
+  peerThreadEnded(how?: EndReason, error?: unknown): void {
     this.#error ??= error;
     this.peerVanished(how);
     this.tellLater();
@@ -111,7 +118,7 @@ export class Life {
     queueMicrotask(() => this.#events.woken());
   }
 
-  #peerGone(reason: CloseReason): void {
+  #peerGone(reason: EndReason): void {
     this.#ended = reason;
     this.#spilled = Atomics.load(this.#words, this.#there + layout.SPILLED);
     this.#remains.over();

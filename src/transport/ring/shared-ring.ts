@@ -19,7 +19,7 @@ import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource
 import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { CloseReason, EndReason } from '../../outcome.ts';
 import { AboveWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
 import { DATA, SPACE, Waker } from '../../wait/signal.ts';
@@ -271,7 +271,7 @@ export class SharedRingTransport implements Transport {
     this.life.keep(port);
   }
 
-  close(reason: CloseReason): void {
+  close(reason: EndReason): void {
     try {
       this.life.end(reason);
     } finally {

@@ -4,7 +4,7 @@
 import type { Beside } from '../../lane/beside.ts';
 import type { LeftOver } from '../../lane/left-over.ts';
 import type { Lending } from '../../lane/lending.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { Parking } from '../../wait/parking.ts';
 import type { ExitStatus, Link, SelectPlace, Way } from '../transport.ts';
@@ -22,7 +22,7 @@ export interface Peer {
   /** It has ended this channel, as far as we know now. */
   peerOver(): void;
   /** Whether, and how, it is gone, without our event loop; `undefined` when that cannot be known here. */
-  peerGone(): CloseReason | undefined;
+  peerGone(): EndReason | undefined;
   /** What it died of, as far as it could say so. */
   readonly peerError: unknown;
   /** Keeps the process alive for what it may send, or lets it go. */
@@ -49,7 +49,7 @@ export interface Behind {
 /** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */
 export interface EndTelling {
   /** @param spilled frames left beside the lane */
-  tell(reason: CloseReason, spilled: number): void;
+  tell(reason: EndReason, spilled: number): void;
 }
 
 /** What stays when nobody holds the port any more, and holds it while it has something to do. */
@@ -87,5 +87,5 @@ export interface TieEvents {
   /** Something arrived; look. */
   arrived(): void;
   /** The other agent, or its end of the tie, is gone; `how` is undefined if only that is known. */
-  closed(how: CloseReason | undefined, error: unknown): void;
+  closed(how: EndReason | undefined, error: unknown): void;
 }

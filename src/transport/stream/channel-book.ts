@@ -9,7 +9,7 @@ import {
   STREAM_WINDOW_MIN,
 } from '../../limits.ts';
 import { capacityFor } from '../../memory/region.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import { type ChannelTerms, StreamChannel } from './channel.ts';
 import type { ConnectionOptions, StreamConnection } from './connection.ts';
 import * as frames from './frames.ts';
@@ -120,7 +120,7 @@ export class ChannelBook {
   }
 
   /** Every channel ends, with what it has accepted as far as credit goes; none comes. */
-  end(reason: CloseReason): void {
+  end(reason: EndReason): void {
     this.shut = 'is leaving';
     for (const opening of [...this.#openings.values()]) this.refuse(opening, frames.CODE_LEAVING, '');
     for (const channel of [...this.#channels.values()]) {
@@ -129,7 +129,7 @@ export class ChannelBook {
     }
   }
   /** The connection is over. */
-  cut(reason: CloseReason, error: Error | undefined): void {
+  cut(reason: EndReason, error: Error | undefined): void {
     this.shut = 'has ended';
     for (const opening of [...this.#openings.values()]) this.#settle(opening);
     const channels = [...this.#channels.values()];

@@ -10,7 +10,7 @@
 import { LayoutError, RefusedError } from '../../errors.ts';
 import type { InboundNotes, OutboundNotes } from '../../lane/records.ts';
 import { SIDE_VALUES_MAX } from '../../limits.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { StreamConnection } from './connection.ts';
 import { ASK_ALL, CODE_DAMAGE, DATA } from './frames.ts';
 import { StreamSink } from './sink.ts';
@@ -36,7 +36,7 @@ export interface ChannelOwner {
   /** The channel has ended, or been accepted. */
   turned(): void;
   /** The connection ends: this end is to, too, with what it has accepted as far as credit goes. */
-  close(reason: CloseReason): void;
+  close(reason: EndReason): void;
 }
 
 export class StreamChannel {
@@ -50,7 +50,7 @@ export class StreamChannel {
   readonly outNotes: OutboundNotes & { sentCount: number; stalls: number };
   readonly inNotes: InboundNotes & { receivedCount: number; bad: number };
   owner: ChannelOwner | undefined;
-  ended: CloseReason | undefined;
+  ended: EndReason | undefined;
   endedHere = false;
   /** What it ended of, where that is known. */
   error: unknown;
@@ -156,7 +156,7 @@ export class StreamChannel {
   }
 
   /** Sends what ends this side; nothing more of it will follow. */
-  finish(reason: CloseReason): void {
+  finish(reason: EndReason): void {
     if (this.closeSent) return;
     this.sink.publish();
     this.closeSent = true;
@@ -165,7 +165,7 @@ export class StreamChannel {
   }
 
   /** Ends this side, where nobody uses it yet. */
-  end(reason: CloseReason): void {
+  end(reason: EndReason): void {
     if (this.ended === undefined) {
       this.ended = reason;
       this.endedHere = true;
@@ -239,12 +239,12 @@ export class StreamChannel {
     this.#asked = position;
     if (this.source.taken >= position) this.#acknowledge();
   }
-  closed(reason: CloseReason, received: number): void {
+  closed(reason: EndReason, received: number): void {
     this.closeCame = true;
     this.#receivedThere(received);
     this.#over(reason, undefined);
     // Whoever has ended reads no more: what still waits here has nowhere to go.
-    if (this.endedHere) this.finish(this.ended as CloseReason);
+    if (this.endedHere) this.finish(this.ended as EndReason);
     this.#free();
   }
   /** The peer has found damage, or does not want the channel. */
@@ -261,13 +261,13 @@ export class StreamChannel {
     this.#free();
   }
   /** The connection is gone, with everything that was under way. */
-  cut(reason: CloseReason, error: unknown): void {
+  cut(reason: EndReason, error: unknown): void {
     this.closeCame = true;
     this.closeSent = true;
     this.#over(reason, error);
   }
 
-  #over(reason: CloseReason, error: unknown): void {
+  #over(reason: EndReason, error: unknown): void {
     if (this.ended === undefined) {
       this.ended = reason;
       this.error = error;

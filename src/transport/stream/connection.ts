@@ -8,7 +8,7 @@ import {
   STREAM_CHANNELS_MAX,
 } from '../../limits.ts';
 import { closeReason } from '../../memory/layout.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
 import type { ExitStatus, Link, Way } from '../transport.ts';
@@ -61,7 +61,7 @@ export interface ConnectionEvents {
   /** There is no channel any more, also none that waits. */
   idle?(): void;
   /** It is over; all its channels are. `error` says what was wrong if something was. */
-  ended(reason: CloseReason, error: Error | undefined): void;
+  ended(reason: EndReason, error: Error | undefined): void;
 }
 
 export class StreamConnection implements FrameHandler, Link {
@@ -69,7 +69,7 @@ export class StreamConnection implements FrameHandler, Link {
   readonly frames: FrameWriter;
   readonly pressure: Pressure;
   readonly way: Way | undefined;
-  ended: CloseReason | undefined;
+  ended: EndReason | undefined;
   /** What it ended of, where that is known. */
   error: Error | undefined;
   /** How the peer's process ended, once the medium has learned it. */
@@ -83,7 +83,7 @@ export class StreamConnection implements FrameHandler, Link {
   #holds = 0;
   #pings = 0;
   /** It ends with its last channel, for this reason. */
-  #leaving: CloseReason | undefined;
+  #leaving: EndReason | undefined;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
 
@@ -175,7 +175,7 @@ export class StreamConnection implements FrameHandler, Link {
    * The medium has ended, and the peer has not said goodbye: nothing more will come, nor go out.
    * @param reason what the medium makes of that: `lost`, or `terminated` where it knows that the peer's thread or process is gone
    */
-  closed(reason: CloseReason, error?: Error): void {
+  closed(reason: EndReason, error?: Error): void {
     forgetThreadEnd(this);
     this.#over(
       reason,
@@ -187,7 +187,7 @@ export class StreamConnection implements FrameHandler, Link {
    * Ends the connection. What its channels have accepted goes out as far as the peer has given credit; with `drain` all of it, and
    * the connection ends when the peer has taken it, or at the next call without. Meanwhile no channel is opened or accepted.
    */
-  close({ drain = false, reason = 'closed' }: { drain?: boolean; reason?: CloseReason } = {}): void {
+  close({ drain = false, reason = 'closed' }: { drain?: boolean; reason?: EndReason } = {}): void {
     if (this.ended !== undefined || (drain && this.#leaving !== undefined)) return;
     if (drain) this.hold(true);
     this.#leaving = reason;
@@ -327,7 +327,7 @@ export class StreamConnection implements FrameHandler, Link {
     this.#events.idle?.();
     if (this.#leaving !== undefined) this.#leave(this.#leaving);
   }
-  #leave(reason: CloseReason): void {
+  #leave(reason: EndReason): void {
     this.#over(reason, undefined, () => {
       this.frames.goodbye(reason, '');
       this.#stream.end();
@@ -341,7 +341,7 @@ export class StreamConnection implements FrameHandler, Link {
   }
 
   /** @param say tells the other side, and ends the stream, where that is to be done */
-  #over(reason: CloseReason, error: Error | undefined, say?: () => void): void {
+  #over(reason: EndReason, error: Error | undefined, say?: () => void): void {
     if (this.ended !== undefined) return;
     this.ended = reason;
     this.error = error;

@@ -2,7 +2,7 @@
 // whoever has records to send finds no room, and waits here; what must be said is said all the same.
 import { STREAM_TEXT_BYTES_MAX } from '../../limits.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { ChannelTerms } from './channel.ts';
 import * as frames from './frames.ts';
 
@@ -48,7 +48,7 @@ export class FrameWriter {
   interrupt(channel: number, word: number): void {
     this.#frame(frames.INTERRUPT, channel, [word, 0]);
   }
-  close(channel: number, reason: CloseReason, received: number): void {
+  close(channel: number, reason: EndReason, received: number): void {
     this.#frame(frames.CLOSE, channel, [CLOSE_CODES[reason], received]);
   }
   /** @param channel 0: the connection */
@@ -56,7 +56,7 @@ export class FrameWriter {
     const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
     this.#frame(frames.RESET, channel, [code, bytes.length], bytes);
   }
-  goodbye(reason: CloseReason, text: string): void {
+  goodbye(reason: EndReason, text: string): void {
     const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
     this.#frame(frames.GOODBYE, 0, [CLOSE_CODES[reason], bytes.length], bytes);
   }

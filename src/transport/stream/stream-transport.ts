@@ -9,7 +9,7 @@ import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { STREAM_JOIN_FIRST } from '../../limits.ts';
-import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
+import { CLOSED, type EndReason, EMPTY } from '../../outcome.ts';
 import { Spin } from '../../wait/spin.ts';
 import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
@@ -92,7 +92,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     channel.owner = this;
   }
 
-  get ended(): CloseReason | undefined {
+  get ended(): EndReason | undefined {
     return this.#channel.ended;
   }
 
@@ -165,7 +165,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   }
 
   /** What waits in the outbox goes out as credit comes, and then CLOSE (C1 in channel.ts). */
-  close(reason: CloseReason): void {
+  close(reason: EndReason): void {
     const channel = this.#channel;
     if (channel.ended === undefined) {
       channel.ended = reason;
@@ -185,7 +185,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     }
     // Over when the peer will take no more of it, too.
     const over = channel.closeSent || !channel.endedHere || this.#lane.backlog === 0;
-    if (over) channel.finish(channel.endedHere ? (channel.ended as CloseReason) : 'closed');
+    if (over) channel.finish(channel.endedHere ? (channel.ended as EndReason) : 'closed');
     else channel.askForAll();
     if (over === this.#lingers) {
       this.#lingers = !over;

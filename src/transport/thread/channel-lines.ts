@@ -6,7 +6,7 @@
 // that it has a link, and over the link from then on.
 import type { EndLines } from '../../lane/end-teller.ts';
 import type { SideWords } from '../../memory/region.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
 import { letGoOfMessage } from './native-values.ts';
@@ -21,7 +21,7 @@ export interface LinesUser {
   /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
   marked(blocked: boolean): void;
   /** Nobody uses the lines any more, and something came for whoever did. */
-  gone(how: CloseReason | undefined, error: unknown): void;
+  gone(how: EndReason | undefined, error: unknown): void;
 }
 
 export class ChannelLines implements Joiner, EndLines {
@@ -108,7 +108,7 @@ export class ChannelLines implements Joiner, EndLines {
   marked(blocked: boolean): void {
     this.#user.deref()?.marked(blocked);
   }
-  gone(how: CloseReason | undefined, error: unknown, link: ThreadLink): void {
+  gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
     if (how === undefined && this.joining.lost(link)) return;
     this.#user.deref()?.gone(how, error);
   }
@@ -151,7 +151,7 @@ export class ChannelLines implements Joiner, EndLines {
 
   // ---- life ---------------------------------------------------------------------------------------------------
 
-  peerGone(): CloseReason | undefined {
+  peerGone(): EndReason | undefined {
     const { first, line } = this.joining;
     if (line !== first) first.pull();
     return line.peerGone();
@@ -160,7 +160,7 @@ export class ChannelLines implements Joiner, EndLines {
     return this.#first.peerError ?? this.joining.link?.peerError;
   }
   /** Whoever saw the other thread end says how. */
-  tellGone(how: CloseReason | undefined, error: unknown): void {
+  tellGone(how: EndReason | undefined, error: unknown): void {
     const { first, line } = this.joining;
     if (first.members > 0) first.tellGone(how, error);
     if (line !== first) line.tellGone(how, error);

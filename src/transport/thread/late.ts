@@ -8,7 +8,7 @@ import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
 import { letGoOf } from '../../lane/lost-values.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../../limits.ts';
-import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
+import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../../outcome.ts';
 import type { StartInbox } from '../../platform/start-inbox.ts';
 import { Spin } from '../../wait/spin.ts';
 import type {
@@ -57,7 +57,7 @@ export class LateTransport implements Transport {
   #early: HeldValue[] = [];
   /** Marks that were set before, and what they are in the stream of the real transport. */
   readonly #marks = new Map<Mark, Mark | undefined>();
-  #closedAs: CloseReason | undefined;
+  #closedAs: EndReason | undefined;
   #failure: Error | undefined;
   #failureTold = false;
   #held = false;
@@ -242,7 +242,7 @@ export class LateTransport implements Transport {
   }
 
   /** Before the data has come: what was posted goes out when it does, and the parent learns of the end then. */
-  close(reason: CloseReason): void {
+  close(reason: EndReason): void {
     const real = this.#real;
     if (real === undefined) this.#closedAs ??= reason;
     else real.close(reason);

@@ -15,7 +15,7 @@ import type { AgentLink } from '../../link/own-agent.ts';
 import { Resting } from '../../link/resting.ts';
 import type { NativePair } from '../../memory/handshake.ts';
 import { endedOn, readError } from '../../memory/life-page.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { letGoOfMessage } from './native-values.ts';
 
@@ -31,7 +31,11 @@ export const FOUNDER = 0;
 /** What is for no channel: agent-links.ts. */
 export const LINK = 'link';
 
-const PLACE_MASK = 0x7fffffff;
+/** A place on a side port, as it is told: so many bits of it. The others say which line it is of. */
+const PLACE_BITS = 28;
+const PLACE_MASK: number = 2 ** PLACE_BITS - 1;
+
+const always = (): boolean => true;
 
 /** One end of a channel, as its link knows it. */
 export interface Member {
@@ -40,7 +44,7 @@ export interface Member {
   /** Something changed: look. Called from the event loop. */
   arrived(): void;
   /** The other thread is gone; `how` is undefined if only that is known. */
-  gone(how: CloseReason | undefined, error: unknown, link: ThreadLink): void;
+  gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void;
 }
 
 export class ThreadLink implements AgentLink {
@@ -56,6 +60,7 @@ export class ThreadLink implements AgentLink {
   /** Why messages could not be made here, by their place among those that arrived. */
   readonly #unreadable = new Map<number, unknown>();
   #peerLife: SharedArrayBuffer | undefined;
+  #lifeHolds = always;
   #resting: Resting | undefined;
   /** Something for the other side to take was posted on the side port. */
   #left = false;
@@ -144,21 +149,22 @@ export class ThreadLink implements AgentLink {
     this.#left = true;
     return this.#posted++;
   }
-  /** Says something that the other thread's event loop is to hear. */
-  say(message: readonly unknown[]): void {
-    if (this.#over || this.#gone) return;
+  /** Says something that the other thread's event loop is to hear; false: nobody is there to hear it. */
+  say(message: readonly unknown[], transfer?: readonly unknown[]): boolean {
+    if (this.#over || this.#gone) return false;
     const left = this.#left;
-    this.post(message);
+    this.post(message, transfer);
     this.#left = left;
     this.hearMe();
+    return true;
   }
   /** The other thread's event loop is to take in what was posted. */
   hearMe(): void {
     if (!this.#over && !this.#gone) this.#natives?.tether.postMessage(HEAR);
   }
-  /** Whether everything up to that place has arrived. A place has 31 bits: one says which line it is of. */
+  /** Whether everything up to that place has arrived. */
   hasArrived(place: number): boolean {
-    return (place - this.#arrived) << 1 < 0;
+    return (place - this.#arrived) << (32 - PLACE_BITS) < 0;
   }
   /** Why the message at that place could not be made. */
   causeOf(place: number): unknown {
@@ -251,12 +257,20 @@ export class ThreadLink implements AgentLink {
 
   // ---- life ---------------------------------------------------------------------------------------------------
 
-  /** The first page that is told of is believed: whoever comes later could be speaking of somebody else. */
-  watchLife(life: SharedArrayBuffer): void {
-    this.#peerLife ??= life;
+  /**
+   * The first page that is told of is believed: whoever comes later could be speaking of somebody else.
+   * @param holds whether it is still the page of who is at the other end
+   */
+  watchLife(life: SharedArrayBuffer, holds: () => boolean = always): void {
+    if (this.#life !== undefined) return;
+    this.#peerLife = life;
+    this.#lifeHolds = holds;
+  }
+  get #life(): SharedArrayBuffer | undefined {
+    return this.#lifeHolds() ? this.#peerLife : undefined;
   }
   /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
-  peerGone(): CloseReason | undefined {
+  peerGone(): EndReason | undefined {
     if (this.#natives === undefined) return undefined;
     const { tether } = this.#natives;
     // Taking is what makes Node notice the end. What rang for the event loop must not be lost for it.
@@ -264,7 +278,8 @@ export class ThreadLink implements AgentLink {
     while (platform.takeMessage(tether) !== undefined) rung = true;
     this.pull();
     if (rung) queueMicrotask(() => this.#rungMeanwhile());
-    const told = this.#peerLife && endedOn(this.#peerLife);
+    const life = this.#life;
+    const told = life && endedOn(life);
     const how = told ?? (platform.probeGone(tether) ? 'terminated' : undefined);
     if (how !== undefined) this.tellGone(how, undefined);
     return how;
@@ -276,10 +291,11 @@ export class ThreadLink implements AgentLink {
   /** What the other thread died of, as far as it could say so. */
   get peerError(): unknown {
     this.pull();
-    return this.#peerLife && readError(this.#peerLife);
+    const life = this.#life;
+    return life && readError(life);
   }
   /** The other thread is gone, and all channels with it. */
-  tellGone(how: CloseReason | undefined, error: unknown): void {
+  tellGone(how: EndReason | undefined, error: unknown): void {
     this.#gone = true;
     this.ended();
     for (const member of [...this.#members.values()]) member.gone(how, error, this);

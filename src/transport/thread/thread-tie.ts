@@ -1,7 +1,7 @@
 // What ties one end of a region to the other thread: the lines of its channel (channel-lines.ts), and what goes over them.
 import { EndTeller } from '../../lane/end-teller.ts';
 import type { SideWords } from '../../memory/region.ts';
-import type { CloseReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { agentSelect } from '../agent-select.ts';
 import { Remains } from '../remains.ts';
@@ -89,7 +89,7 @@ export class ThreadTie implements Tie, LinesUser {
   marked(blocked: boolean): void {
     this.together.marked(blocked);
   }
-  gone(how: CloseReason | undefined, error: unknown): void {
+  gone(how: EndReason | undefined, error: unknown): void {
     this.#events.closed(how, error);
     this.together.ended();
   }
