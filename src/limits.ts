@@ -91,6 +91,12 @@ export const LINE_THROUGH_MAX: number = 64;
 export const SELECT_COMPARED_MIN: number = 64;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
+/**
+ * Milliseconds from hearing that a thread is gone whose end of a channel has moved on, to no longer expecting to hear where to: what it
+ * said last may come after the news of its end, within a turn of the event loop.
+ */
+export const MOVE_PATIENCE_MS = 1000;
+
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 

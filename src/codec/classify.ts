@@ -85,9 +85,23 @@ const KINDS: Map<object, Kind> = new Map<object, Kind>([
   [Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf((async function* () {})()))), UNCLONEABLE],
 ]);
 
-/** From now on objects that inherit from `prototype` can't be cloned. For classes whose fields would be lost on the way. */
-export function refuseToClone(prototype: object): void {
+const REMEDIES: Map<object, string> = new Map();
+
+/**
+ * From now on objects that inherit from `prototype` can't be cloned. For classes whose fields would be lost on the way.
+ * @param remedy what to do with them instead
+ */
+export function refuseToClone(prototype: object, remedy: string): void {
   KINDS.set(prototype, UNCLONEABLE);
+  REMEDIES.set(prototype, remedy);
+}
+
+/** What it is that cannot be cloned, and what to do about it. */
+export function whatIs(object: object): string {
+  const what = `a ${tagOf.call(object).slice(8, -1)}`;
+  for (const [prototype, remedy] of REMEDIES)
+    if (Object.prototype.isPrototypeOf.call(prototype, object)) return `${what}: ${remedy}`;
+  return what;
 }
 
 /** Genuine objects of another realm (a vm context, a frame) share no prototype with ours; their tag is the hint. */

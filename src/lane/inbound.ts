@@ -4,22 +4,26 @@ import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { Join, type PartJoin } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
+import type { MovingHandle } from '../memory/handshake.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
 import type { Newest } from '../ring/latest-consumer.ts';
 import type { Beside, BesideValue } from './beside.ts';
 import { Elsewhere } from './elsewhere.ts';
+import { exchanged } from './exchange.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
 import type { SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
 import { watchUnread } from './lost-values.ts';
 import type { InboundLuggage } from './luggage.ts';
+import { isMovingHandle } from './moving-end.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
 import { packUp, unpack } from './set-aside.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
+const PORT_UNREADABLE = 'Cannot decode: a Port that came with the value cannot be opened';
 const NO_PORTS: readonly unknown[] = [];
 
 /** @param luggage of the reader in whose place this one goes on */
@@ -40,7 +44,12 @@ export interface InboundParts {
   readonly join?: PartJoin;
   /** What the end has taken along that this lane goes on for. */
   readonly luggage?: InboundLuggage | undefined;
+  /** Makes a Port of an end of another channel that came in a message. */
+  readonly openEnd?: OpenEnd | undefined;
 }
+
+/** @throws what is wrong with it: it is told to nobody else then that the end is lost */
+export type OpenEnd = (handle: MovingHandle) => object;
 
 export class LaneInbound {
   #source: RecordSource;
@@ -51,6 +60,7 @@ export class LaneInbound {
   /** Something has waited in the inbox that has another end. */
   #watched = false;
   readonly #join: PartJoin;
+  readonly #openEnd: OpenEnd | undefined;
   readonly #messageMax: number = 0;
   readonly #lending: Pick<Lending, 'late' | 'borrowed'> | undefined;
   readonly #latest: NewestFrom | undefined;
@@ -66,7 +76,8 @@ export class LaneInbound {
   ports: readonly unknown[] = NO_PORTS;
 
   /** @throws LayoutError for luggage that makes no sense */
-  constructor({ source, notes, beside, decoders, messageMax, lending, latest, join, luggage }: InboundParts) {
+  constructor(parts: InboundParts) {
+    const { source, notes, beside, decoders, messageMax, lending, latest, join, luggage } = parts;
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
@@ -76,6 +87,7 @@ export class LaneInbound {
     this.#lending = lending;
     this.#latest = latest;
     this.#join = join ?? new Join(messageMax);
+    this.#openEnd = parts.openEnd;
     if (luggage !== undefined) this.#unpack(luggage);
   }
 
@@ -126,8 +138,25 @@ export class LaneInbound {
    * @throws LayoutError if the ring is damaged; it cannot go on
    */
   tryReceive(): unknown {
-    if (this.#inbox.length > 0) return this.#unstash(this.#inbox.shift() as Delivery | Failure);
-    return this.#fromLane();
+    const value = this.#inbox.length > 0 ? this.#unstash(this.#inbox.shift() as Delivery | Failure) : this.#fromLane();
+    return this.ports === NO_PORTS || value === EMPTY ? value : this.#withPorts(value);
+  }
+
+  /** The value with Ports in the places of ends that came in it. They are opened for who asks for the message. */
+  #withPorts(value: unknown): unknown {
+    if (!this.ports.some(isMovingHandle)) return value;
+    const opened = new Map<unknown, unknown>();
+    try {
+      for (const item of this.ports) if (isMovingHandle(item)) opened.set(item, this.#openEnd?.(item));
+    } catch (cause) {
+      this.#beside.discard(
+        value,
+        this.ports.filter((item) => !opened.has(item)),
+      );
+      throw this.#failure(new CodecError('ERR_DECODE', PORT_UNREADABLE, { cause }));
+    }
+    this.ports = this.ports.map((item) => opened.get(item) ?? item);
+    return exchanged(value, opened);
   }
 
   /**

@@ -4,16 +4,17 @@ import { openHandle } from '../memory/handshake.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { sharedParking } from '../wait/parking.ts';
 import { EndTeller } from './end-teller.ts';
+import { nativesIn } from './moving-end.ts';
 
 /**
  * Ends what has moved here with a value that is lost: the channels of handles as `dropped`, native ports as such.
  * @param value made by structured clone: to look at it runs nobody's code
- * @param moved the native ports in it, among other things
+ * @param moved native ports and the handles of ends that were to move, among other things
  */
 export function letGoOf(value: unknown, moved: readonly unknown[]): void {
-  const ports = moved.filter((item) => platform.isNativePort(item));
+  const ports = nativesIn(moved);
   // A handle has two.
-  if (ports.length >= 2) visit(value, endHandle);
+  if (ports.length >= 2) visit([value, moved], endHandle);
   for (const port of ports) (port as NativePort).close();
 }
 

@@ -19,7 +19,12 @@ export function packUp(items: readonly Item[], encoder: Encoder, kind: number, m
     if ('error' in content) return { error: String((content.error as Error)?.message), weight };
     if (content.ports.length > 0) return { native: content, weight };
     const written = aside.encode(content.value, false);
-    return written === undefined ? { native: content, weight } : { kind, bytes: written.bytes.slice(), weight };
+    if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
+    try {
+      return { native: { value: structuredClone(content.value), ports: NO_PORTS }, weight };
+    } catch (cause) {
+      return { error: `Cannot move the message on to another thread: ${String((cause as Error)?.message)}`, weight };
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 import { platform } from '#platform';
 import { BUFFER, Classifier, HOST } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
+import { isMovingEnd, isMovingHandle } from './moving-end.ts';
 
 const classifier = new Classifier();
 
@@ -17,7 +18,9 @@ export function checkTransfer(transfer: readonly unknown[], own: readonly unknow
     if (!mayMove(item)) throw refused(`what stands in the list: ${nameOf(item)} does not move`);
     if (isDetached(item)) throw refused('what stands in the list: an ArrayBuffer in it has moved already');
   }
-  if (transfer.length > 1 && new Set(transfer).size < transfer.length) throw refused('the same object twice');
+  const moving =
+    transfer.length > 1 ? new Set(transfer.map((item) => (isMovingEnd(item) ? item.port : item))) : undefined;
+  if (moving !== undefined && moving.size < transfer.length) throw refused('the same object twice');
 }
 
 /** Whether a failed post has moved a buffer of its list all the same. */
@@ -29,6 +32,7 @@ export function movedAnyway(transfer: readonly unknown[]): boolean {
 function mayMove(item: unknown): boolean {
   if (typeof item !== 'object' || item === null) return false;
   if (item instanceof ArrayBuffer || platform.isNativePort(item)) return true;
+  if (isMovingEnd(item) || isMovingHandle(item)) return true;
   if (Array.isArray(item) || ArrayBuffer.isView(item)) return false;
   const prototype: unknown = Object.getPrototypeOf(item);
   if (typeof prototype !== 'object' || prototype === null) return false;

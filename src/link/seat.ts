@@ -28,7 +28,10 @@ export class Seat {
     Atomics.store(this.#side.words, this.#side.here + SEAT, 1 + this.#own);
   }
   leave(): void {
-    this.#end?.remove(this.#own);
+    if (this.#end === undefined) return;
+    this.#end.remove(this.#own);
     this.#end = undefined;
+    // SYNC seat: whoever rings from here on does so by the first line of the channel; pairs with Seat.there.
+    Atomics.store(this.#side.words, this.#side.here + SEAT, 0);
   }
 }

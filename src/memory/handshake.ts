@@ -33,6 +33,14 @@ export interface RemoteHandle {
   readonly texts: TextBounds;
 }
 
+/** The handle of an end that was open, on its way in a message: with what the end has taken along. */
+export interface MovingHandle extends RemoteHandle {
+  /** Out of sight of who enumerates properties (Platform.walksMessages): under 0. */
+  readonly luggage: ReadonlyMap<0, unknown>;
+  /** The native ports in it, and what else has moved. */
+  readonly moved: readonly unknown[];
+}
+
 /** How many large texts each side remembers a direction, and how many bytes of them. */
 export interface TextBounds {
   readonly count: number;
@@ -87,6 +95,33 @@ export function createHandle(
   }) as unknown as Remote;
 }
 
+/** @param life the page that speaks for the life of the thread at the other end */
+export function createMovingHandle(
+  { memory }: Region,
+  end: 0 | 1,
+  { tether, side }: NativePair,
+  life: SharedArrayBuffer | null,
+  texts: TextBounds,
+  luggage: unknown,
+  moved: readonly unknown[],
+): MovingHandle {
+  const pass = platform.movesWhole ? undefined : new ArrayBuffer(1);
+  return {
+    type: HANDLE_TYPE,
+    version: LAYOUT_VERSION,
+    end,
+    memory: memory as SharedArrayBuffer,
+    life,
+    agent: null,
+    texts,
+    tether,
+    side,
+    luggage: new Map([[0, luggage]]),
+    moved,
+    ...(pass && { pass }),
+  };
+}
+
 function transferListOf({ tether, side }: NativePair, pass: unknown): TransferList {
   return (pass instanceof ArrayBuffer ? [tether, side, pass] : [tether, side]) as unknown as TransferList;
 }
@@ -109,6 +144,12 @@ export function takeSide({ views }: Region, end: 0 | 1): void {
   Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
 }
 
+/** An end that was taken goes over to another thread, which is to take it. */
+export function giveUpSide({ views }: Region, end: 0 | 1): void {
+  // SYNC attach-once: all that this thread did at the side is done; pairs with claimSide.
+  Atomics.store(views.words, blockOf(end) + ATTACHED, 0);
+}
+
 /** Takes a side for this thread, or, with 2, so that nobody will ever have it; false if it is taken. */
 export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1): boolean {
   // SYNC attach-once: whoever changes 0 owns the side; pairs with the same exchange in any other thread.
@@ -123,6 +164,8 @@ export interface OpenedHandle {
   readonly life: SharedArrayBuffer | null;
   readonly texts: TextBounds;
   readonly agent: unknown;
+  /** Of an end that was open before; unchecked. */
+  readonly luggage: unknown;
 }
 
 /**
@@ -159,7 +202,9 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   if (natives !== undefined && moved === undefined && !otherEnded) throw handedOn();
   if (!claimSide(words, end, by)) throw attachedBefore();
   const life = isLifePage(handle.life) ? handle.life : null;
-  return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent };
+  const { luggage } = handle as Partial<MovingHandle>;
+  const taken = luggage instanceof Map ? (luggage.get(0) as unknown) : undefined;
+  return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent, luggage: taken };
 }
 
 function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | undefined {

@@ -1,10 +1,13 @@
 // Where ports come from: a channel to hand over, and its other end.
 import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
+import { LayoutError } from '../errors.ts';
+import { EndTeller } from '../lane/end-teller.ts';
 import { LIVENESS_SLICE_MS } from '../limits.ts';
 import {
   createHandle,
   createNatives,
+  type MovingHandle,
   type NativePair,
   openHandle,
   type Remote,
@@ -18,8 +21,9 @@ import { agentLinks } from '../transport/thread/agent-links.ts';
 import { watchHandle } from '../transport/thread/dropped-handles.ts';
 import { Invitation } from '../transport/thread/invitation.ts';
 import { ThreadLink } from '../transport/thread/thread-link.ts';
-import { ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
+import { type ThreadLuggage, ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
+import { sharedParking } from '../wait/parking.ts';
 import {
   type ChannelOptions,
   type PairOptions,
@@ -79,6 +83,7 @@ function openTransport(
   texts: TextBounds,
   { livenessSliceMs, startTimeoutMs }: Watch,
   events: TransportEvents,
+  luggage?: ThreadLuggage,
 ): ThreadTransport {
   return new ThreadTransport(
     region,
@@ -87,6 +92,17 @@ function openTransport(
     {
       codec: codecOfName(options.codec),
       codecs: CODECS,
+      texts,
+      portOptions: {
+        overflow: options.overflow,
+        highWaterMarkBytes: options.highWaterMarkBytes,
+        outboxBytes: options.outboxBytes,
+        spinMicroseconds: options.spinMicroseconds,
+        codec: options.codec,
+        arrayProperties: options.arrayProperties,
+      },
+      openEnd,
+      luggage: luggage?.ring,
       codecOptions: {
         knownTexts: texts.count,
         knownTextBytes: texts.bytes,
@@ -104,7 +120,32 @@ function openTransport(
       startTimeoutMs,
     },
     events,
+    luggage,
   );
+}
+
+/** Opens an end that came in a message. @throws LayoutError if what it has taken along makes no sense; its peer is told then */
+function openEnd(handle: MovingHandle): Port {
+  return new Port((events) => {
+    const { end, region, natives, life: peerLife, texts, luggage } = openHandle(handle);
+    try {
+      const came = luggage as ThreadLuggage;
+      const resolved = { ...resolvePortOptions(came.portOptions as PortOptions) };
+      const first = new ThreadLink(natives as NativePair);
+      const way: Way = { first, agent: agentLinks(), peerLife, life: ownLife(), peerEndTold: false };
+      const transport = openTransport(region, end, way, resolved, texts, WATCH_ANYBODY, events, came);
+      // Where the other side is it says itself, when it hears of us.
+      transport.introduce(undefined, true);
+      return transport;
+    } catch (cause) {
+      const teller = EndTeller.of(region.views.words, end, natives as NativePair, sharedParking(platform.asyncPark));
+      teller.tell('lost', 0);
+      teller.closeLines();
+      throw new LayoutError('Cannot open a Port that was transferred: what it has taken along makes no sense', {
+        cause,
+      });
+    }
+  });
 }
 
 export function textsOf(options: Resolved): TextBounds {

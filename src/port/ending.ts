@@ -11,7 +11,7 @@ const HERE: Partial<Record<CloseReason, string>> = {
 
 export class Ending {
   readonly #transport: Pick<Transport, 'ended' | 'inspect'>;
-  /** `close()` was called on this end. */
+  /** `close()` was called on this end, or it was transferred. */
   shut = false;
 
   constructor(transport: Pick<Transport, 'ended' | 'inspect'>) {
@@ -39,7 +39,7 @@ export class Ending {
     const here = HERE[reason] ?? 'this thread is ending';
     const how = error instanceof Error ? `${reason}: ${error.message}` : reason;
     const gone = endedHere ? here : `the peer is gone (${how})`;
-    const who = this.shut ? 'this end was closed' : gone;
+    const who = reason === 'detached' ? 'this port was transferred' : this.shut ? 'this end was closed' : gone;
     return new ClosedError(`Cannot ${action}: ${who}`, reason, error);
   }
 }

@@ -32,7 +32,9 @@ type OtherListener = { method(event: EventLike): unknown }['method'] | { handleE
 const Target: new () => object = EventTarget;
 
 /** Structured clone makes an empty object of an instance of any class; of what holds a symbol it makes nothing, and says so. */
-const UNCLONEABLE: unique symbol = Symbol('a Port: send a `remote` of a new channel instead');
+const UNCLONEABLE: unique symbol = Symbol(
+  'a Port, which moves through another Port, in its transfer list; elsewhere send the `remote` of a new channel',
+);
 
 export abstract class PortEvents<In = unknown> extends Target {
   protected readonly uncloneable: symbol = UNCLONEABLE;

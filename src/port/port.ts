@@ -5,8 +5,10 @@
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
+import { MovingEnd } from '../lane/moving-end.ts';
+import type { MovingHandle } from '../memory/handshake.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
-import type { Stats, Transport, TransportEvents } from '../transport/transport.ts';
+import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
@@ -14,7 +16,7 @@ import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './rece
 import { type SelectedPort, selectChanged } from './selecting.ts';
 import { Sending, type SendOptions } from './sending.ts';
 import { showAs } from './show.ts';
-import type { Transfer } from './transfer.ts';
+import { portsMoveBy, type Transfer } from './transfer.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
 let inside: (port: object) => SelectedPort | undefined;
@@ -57,6 +59,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   static {
     inside = (port) => (#transport in port ? (port as Port).#asSelected : undefined);
+    portsMoveBy((port) => (#transport in port ? (port as Port).#asMoving : noMove(port)));
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
   }
 
@@ -525,6 +528,26 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#selected;
   }
 
+  get #asMoving(): MovingEnd {
+    const { travels } = this.#transport;
+    const refusal = (): string | undefined => {
+      if (this.#ending.shut) return this.reason === 'detached' ? 'it was transferred before' : 'it was closed';
+      return travels === undefined ? NOT_HERE : travels.staysFor;
+    };
+    return new MovingEnd(this, travels?.memory, refusal, () => this.#leave(travels as Travels));
+  }
+  /** This end goes over to another thread. Nobody here hears of the channel any more. */
+  #leave(travels: Travels): MovingHandle {
+    this.#pump.stop();
+    this.#ending.shut = true;
+    selectChanged(this.#transport);
+    try {
+      return travels.leave();
+    } finally {
+      queueMicrotask(() => this.#settle());
+    }
+  }
+
   #settleReady(): void {
     if (!this.#awaitsReady) return;
     const { attached, error } = this.#transport.inspect();
@@ -600,10 +623,23 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 }
 
+const NOT_HERE = 'its channel is not connected yet, or is one that no other thread can go on with';
+
+function noMove(port: object): MovingEnd {
+  return new MovingEnd(
+    port,
+    undefined,
+    () => 'another copy of this library has made it',
+    () => {
+      throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port of another copy of this library');
+    },
+  );
+}
+
 function checkInterrupt(id: number): void {
   if (Number.isSafeInteger(id) && id >= 1 && id <= 0x7fffffff) return;
   throw new UsageError('ERR_OPTION', `An interrupt cannot be ${String(id)}: it takes 1 to 2147483647`, { value: id });
 }
 
 // It would arrive as an empty object; a native port throws too.
-refuseToClone(Port.prototype);
+refuseToClone(Port.prototype, 'put it into the transfer list, too, and it moves');

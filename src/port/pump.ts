@@ -92,6 +92,12 @@ export class Pump {
     return this.#tired;
   }
 
+  /** This port goes over to another thread, which sleeps its own way. */
+  stop(): void {
+    if (this.#state === 'parked') this.#loop.unpark();
+    this.#state = 'idle';
+  }
+
   /** The peer rang: look now. Called from the event loop. */
   woken(): void {
     if (this.#state === 'running' || this.#state === 'due') return;

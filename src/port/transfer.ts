@@ -1,5 +1,6 @@
 // What moves with a message instead of being cloned: a list, or an options object that has one, as with a native port.
 import { UsageError } from '../errors.ts';
+import type { MovingEnd } from '../lane/moving-end.ts';
 import { PortEvents } from './port-events.ts';
 
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };
@@ -7,19 +8,27 @@ export type Transfer = readonly unknown[] | { readonly transfer?: readonly unkno
 const NO_TRANSFER: readonly unknown[] = [];
 const KNOWN: readonly string[] = ['transfer'];
 
+/** How a Port that stands in a list moves. */
+let movingEndOf: (port: object) => MovingEnd;
+
+/** For the class of them, which this module is part of. */
+export function portsMoveBy(endOf: (port: object) => MovingEnd): void {
+  movingEndOf = endOf;
+}
+
 /**
  * @param known the options that may stand beside `transfer`
- * @throws UsageError ERR_TRANSFER if it is no list, or a port of ours is in it; ERR_OPTION for other options
+ * @returns the list, with what makes them move in the places of Ports
+ * @throws UsageError ERR_TRANSFER if it is no list; ERR_OPTION for other options
  */
 export function transferList(transfer: Transfer | undefined, known: readonly string[] = KNOWN): readonly unknown[] {
   if (transfer === undefined || transfer === null) return NO_TRANSFER;
   const list = Array.isArray(transfer) ? transfer : listIn(transfer as Exclude<Transfer, readonly unknown[]>, known);
-  for (const item of list) {
-    if (item instanceof PortEvents) {
-      throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port: send a `remote` of a new channel instead');
-    }
-  }
-  return list;
+  return list.some(isPort) ? list.map((item: unknown) => (isPort(item) ? movingEndOf(item) : item)) : list;
+}
+
+function isPort(item: unknown): item is PortEvents {
+  return item instanceof PortEvents;
 }
 
 /** A buffer in place of a list, or a misspelt `transfer`, would move nothing and say nothing. */

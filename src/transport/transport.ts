@@ -2,6 +2,7 @@
 
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { Selectable, Watch } from '../link/selector.ts';
+import type { MovingHandle } from '../memory/handshake.ts';
 import type { CloseReason, EndReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
 
@@ -136,6 +137,16 @@ export interface Interrupts {
   clear(word?: number): number;
 }
 
+/** How an end goes over to another thread, in a message. */
+export interface Travels {
+  /** What is its channel's alone: no end travels over itself. */
+  readonly memory: unknown;
+  /** Why it cannot go now, if it cannot. */
+  readonly staysFor: string | undefined;
+  /** Makes it what stands in the message in its stead. From here on this transport does nothing, and has ended as `detached`. */
+  leave(): MovingHandle;
+}
+
 /**
  * What a port needs of the medium under it: a direction each way, one life, and ways to wait. What a medium cannot do it
  * leaves out, and the port says what to use instead.
@@ -153,6 +164,8 @@ export interface Transport {
   readonly interrupts?: Interrupts | undefined;
   /** Where further channels to the same peer come from. Not between threads: a channel is made before anybody knows its peer. */
   readonly link?: Link | undefined;
+  /** Not where the end belongs to this thread, or process, for good. */
+  readonly travels?: Travels | undefined;
   /** Keeps the process alive, or lets it go. */
   hold(held: boolean): void;
   /**

@@ -1,7 +1,19 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
 import { platformMemory } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
-import { BOXED, BUFFER, DATE, ERROR, HOST, kindOfRootless, MAP, REGEXP, SET, UNCLONEABLE } from '../classify.ts';
+import {
+  BOXED,
+  BUFFER,
+  DATE,
+  ERROR,
+  HOST,
+  kindOfRootless,
+  MAP,
+  REGEXP,
+  SET,
+  UNCLONEABLE,
+  whatIs,
+} from '../classify.ts';
 import {
   bufferOfView,
   flagsOf,
@@ -78,7 +90,7 @@ export function writeExtra(
     case HOST:
       throw REFUSED_SIGNAL;
     case UNCLONEABLE:
-      return writer.failSelf(`a ${Object.prototype.toString.call(object).slice(8, -1)}`);
+      return writer.failSelf(whatIs(object));
     default:
       return writer.instance(object as Record<string, unknown>, at, place);
   }

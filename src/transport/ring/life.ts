@@ -91,6 +91,7 @@ export class Life {
 
   /** This side goes on in another thread: here it is over, and nobody is told. */
   leave(): void {
+    if (this.#ended !== undefined) return;
     this.#ended = 'detached';
     this.#endedHere = true;
     this.#remains.over();

@@ -10,9 +10,11 @@
 import { platform } from '#platform';
 import { Decoders } from '../../codec/choose.ts';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
-import { LaneInbound } from '../../lane/inbound.ts';
+import { packed } from '../../codec/packed.ts';
+import { LaneInbound, type OpenEnd } from '../../lane/inbound.ts';
 import type { Inbound, Outbound } from '../../lane/lane.ts';
 import { LatestOutbound } from '../../lane/latest-outbound.ts';
+import type { InboundLuggage, OutboundLuggage } from '../../lane/luggage.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
@@ -67,6 +69,16 @@ export interface SharedRingOptions {
   readonly inboxLimit?: number;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
   readonly startTimeoutMs: number;
+  /** Makes a Port of an end that came in a message. */
+  readonly openEnd?: OpenEnd | undefined;
+  /** What the end has taken along that this one goes on for. */
+  readonly luggage?: RingLuggage | undefined;
+}
+
+/** What an end takes along when it goes over to another thread. */
+export interface RingLuggage {
+  readonly out: OutboundLuggage;
+  readonly in: InboundLuggage;
 }
 
 export class SharedRingTransport implements Transport {
@@ -130,7 +142,8 @@ export class SharedRingTransport implements Transport {
     const spaceBell = new Waker(sleepsThere, SPACE, doorbell, wakes, there + layout.AWAITED, above);
 
     const outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
-    const encoder = options.codec.createEncoder(options.codecOptions);
+    const { luggage } = options;
+    const encoder = options.codec.createEncoder(options.codecOptions, luggage?.out.successor);
     const { kind } = options.codec;
     const failed = (error: unknown): void => events.failed(error);
     const outNotes = new RingOutboundNotes(outLane, there + layout.RELEARN);
@@ -149,6 +162,7 @@ export class SharedRingTransport implements Transport {
             outbox,
             awaitedCame: () => this.life.tellLater(),
             failed,
+            luggage: luggage?.out,
           })
         : new LaneOutbound({
             sink: new RingSink(outLane, views, dataBell),
@@ -162,6 +176,7 @@ export class SharedRingTransport implements Transport {
             outbox,
             maySpin: options.spinUs > 0,
             failed,
+            luggage: luggage?.out,
           });
     const inNotes = new RingInboundNotes(inLane, here + layout.RELEARN);
     const inbound = new LaneInbound({
@@ -169,7 +184,7 @@ export class SharedRingTransport implements Transport {
       notes: inNotes,
       beside,
       lending,
-      decoders: new Decoders(options.codecs, options.codecOptions),
+      decoders: new Decoders(options.codecs, options.codecOptions, luggage?.in.taught),
       messageMax: region.messageMax,
       latest: (newest) =>
         new LatestSource(
@@ -182,6 +197,8 @@ export class SharedRingTransport implements Transport {
           },
           newest,
         ),
+      openEnd: options.openEnd,
+      luggage: luggage?.in,
     });
     this.#inbound = inbound;
     const writing = new Writing(this.#lane, damage);
@@ -231,7 +248,7 @@ export class SharedRingTransport implements Transport {
         life: this.life,
         damage,
       });
-    this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over);
+    this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over && this.life.ended !== 'detached');
     this.life.begin(this);
   }
 
@@ -277,6 +294,20 @@ export class SharedRingTransport implements Transport {
     } finally {
       this.#letGo();
     }
+  }
+
+  /** Why this end cannot go over to another thread now, if it cannot. */
+  get staysFor(): string | undefined {
+    if (this.life.endedHere) return 'it was closed, or its channel is damaged';
+    return this.#lane.busy ? 'a getter of a value that it is sending has asked for it' : undefined;
+  }
+  /** This end goes over to another thread: what is to go along. Here it does nothing any more. */
+  protected pack(): RingLuggage {
+    this.loop.unpark();
+    const out = this.#lane.leave();
+    const inward = this.#inbound.leave(packed.createEncoder(), packed.kind);
+    this.life.leave();
+    return { out, in: inward };
   }
 
   /** Damaged memory: nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look. */

@@ -137,6 +137,8 @@ export class Joining implements Member, Expecting {
   get reachable(): ThreadLink | undefined {
     return this.#link ?? this.#asked?.link;
   }
+  /** Nothing more comes on the first line, because the other side goes on over the link. */
+  firstOver = false;
   /** Where what is sent now goes, and the address to write on it. */
   get line(): ThreadLink {
     return this.#link ?? this.first;
@@ -248,6 +250,7 @@ export class Joining implements Member, Expecting {
   hear(kind: number, message: readonly unknown[]): void {
     const agent = this.#agent;
     const [, address, said] = message;
+    if (this.#over && (kind === JOINED || kind === LAST)) this.firstOver = true;
     if (agent === undefined || this.#over || this.#link !== undefined || address !== FOUNDER) {
       if (kind === LAST && address === FOUNDER) this.#hearLast();
     } else if (this.#proposes) this.#hearMaker(kind, said, message);
@@ -272,6 +275,7 @@ export class Joining implements Member, Expecting {
       this.#join(asked);
       this.#say(LAST);
       // Nothing more comes that way but its end.
+      this.firstOver = true;
       this.first.leave(FOUNDER);
     }
   }
@@ -304,6 +308,7 @@ export class Joining implements Member, Expecting {
   }
   #hearLast(): void {
     if (this.#link === undefined || this.#link === this.first || this.#proposes) return;
+    this.firstOver = true;
     this.first.leave(FOUNDER);
     this.first.retire();
   }
@@ -352,6 +357,7 @@ export class Joining implements Member, Expecting {
     if (!this.#over && known.link.enterAs(address, this.#channel)) this.#joinAt(known, address);
   }
   #joinAt(known: KnownLink, address: number): void {
+    this.firstOver = true;
     this.first.leave(FOUNDER);
     this.#address = address;
     this.#join(known);
@@ -377,15 +383,22 @@ export class Joining implements Member, Expecting {
     this.#propose();
     return true;
   }
+  /** This side sends nothing more here, and joins nothing; what comes, and on which lines, stays as it is. */
+  leave(): void {
+    this.#over = true;
+    this.seat.leave();
+    this.#waitsFor?.waiting.delete(this.#again);
+    // Nobody will hear that it was agreed to.
+    const asked = this.#asked;
+    if (asked?.link === this.first && !asked.confirmed) this.first.ended();
+    this.#expectNothing();
+  }
   /** @param attached whether a thread has the other end */
   close(attached: boolean): void {
-    this.#over = true;
+    this.leave();
     const { first } = this;
     const link = this.#link;
-    this.seat.leave();
-    this.#expectNothing();
     (link ?? this.#asked?.link)?.leave(this.#address);
-    this.#waitsFor?.waiting.delete(this.#again);
     // As a link it is there for others, too.
     if (link !== first) first.close(attached);
   }

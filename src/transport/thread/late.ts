@@ -20,6 +20,7 @@ import type {
   Stats,
   Transport,
   TransportEvents,
+  Travels,
 } from '../transport.ts';
 
 const NEVER_SPINS = new Spin(0);
@@ -45,6 +46,9 @@ export class LateTransport implements Transport {
   readonly in: Inbound;
   readonly loop: LoopWait;
   readonly blocking: Blocking | undefined;
+  get travels(): Travels | undefined {
+    return this.#real?.travels;
+  }
   readonly interrupts: Interrupts;
   readonly #inbox: StartInbox;
   readonly #open: (data: unknown) => Transport;

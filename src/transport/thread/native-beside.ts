@@ -2,15 +2,31 @@
 import { platform } from '#platform';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
+import { pack } from '../../lane/exchange.ts';
 import { letGoOf } from '../../lane/lost-values.ts';
+import { isMovingEnd, isMovingHandle, transferOfAll } from '../../lane/moving-end.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
-import type { ThreadLink } from './thread-link.ts';
+
+/** What moves once cannot always move twice: then who takes the value is told. */
+function movable(value: BesideValue): BesideValue {
+  if (value.ports.length > 0) return value;
+  try {
+    return { value: structuredClone(value.value), ports: [] };
+  } catch (cause) {
+    return { value: undefined, ports: [], unreadable: { cause: String((cause as Error)?.message) } };
+  }
+}
+
+export interface BesideLuggage {
+  readonly posted: number;
+  readonly wantedFrom: number;
+  readonly values: readonly (readonly [number: number, value: BesideValue])[];
+}
 
 export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
-  readonly late: boolean = !platform.canTake;
   readonly discard: Beside['discard'] = letGoOf;
   readonly #lines: ChannelLines;
   readonly #values = new Arrived();
@@ -35,27 +51,39 @@ export class NativeBeside implements Beside {
   post(value: unknown, transfer: readonly unknown[]): number {
     const lines = this.#lines;
     checkTransfer(transfer, lines.natives);
-    const ports = transfer.filter((item) => platform.isNativePort(item));
-    const number = this.#nextNumber;
-    const { address, generation } = lines;
-    let place: number;
     this.#posting = true;
     try {
-      if (platform.walksMessages)
-        place = lines.post([VALUE_UNSEEN, address, number, outOfSight(value), ports], transfer);
-      // Runtimes that share the characters of a string do so for one in a flat array, or in a flat object in an array, if
-      // nothing but primitives is around it: no list where there are no ports.
-      else if (ports.length === 0) place = lines.post([VALUE, address, number, value], transfer);
-      else place = lines.post([VALUE, address, number, value, ports], transfer);
-    } catch (cause) {
-      throw refusal(value, transfer, cause);
+      if (transfer.some(isMovingEnd)) {
+        const packed = pack(value, transfer, lines.memory);
+        try {
+          this.#postedWhere = this.#post(packed.value, packed.transfer);
+        } catch (error) {
+          // They have left.
+          letGoOf(packed.value, packed.transfer);
+          throw error;
+        }
+      } else this.#postedWhere = this.#post(value, transfer);
     } finally {
       this.#posting = false;
       this.#closeLater?.();
     }
-    this.#postedWhere = (place << 1) | generation;
+    const number = this.#nextNumber;
     this.#nextNumber = (number + 1) | 0;
     return number;
+  }
+  #post(value: unknown, transfer: readonly unknown[]): number {
+    const number = this.#nextNumber;
+    const ports = transfer.filter((item) => platform.isNativePort(item) || isMovingHandle(item));
+    const list = transferOfAll(transfer);
+    try {
+      if (platform.walksMessages) return this.#lines.post(VALUE_UNSEEN, [number, outOfSight(value), ports], list);
+      // Runtimes that share the characters of a string do so for one in a flat array, or in a flat object in an array, if
+      // nothing but primitives is around it: no list where there are no ports.
+      if (ports.length === 0) return this.#lines.post(VALUE, [number, value], list);
+      return this.#lines.post(VALUE, [number, value, ports], list);
+    } catch (cause) {
+      throw refusal(value, list, cause);
+    }
   }
   get postedWhere(): number {
     return this.#postedWhere;
@@ -70,8 +98,9 @@ export class NativeBeside implements Beside {
    * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved (but see `refusal`)
    */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
-    checkTransfer(transfer, this.#lines.natives);
-    return cloneForLater(value, transfer);
+    const { natives, memory } = this.#lines;
+    checkTransfer(transfer, natives);
+    return transfer.some(isMovingEnd) ? pack(value, transfer, memory) : cloneForLater(value, transfer);
   }
 
   /** @param taker with whom it ends, if nobody takes it */
@@ -89,16 +118,28 @@ export class NativeBeside implements Beside {
     return found;
   }
   has(number: number, where: number): boolean {
-    return this.#values.has(number) || this.#lineOf(where).hasArrived(where >> 1);
+    return this.#values.has(number) || this.#lines.hasArrived(where);
   }
   /** What came from there and is not among the values could not be made here. */
   #unreadable(where: number): BesideValue | undefined {
-    const line = this.#lineOf(where);
-    if (!line.hasArrived(where >> 1)) return undefined;
-    return { value: undefined, ports: [], unreadable: { cause: line.causeOf(where >> 1) } };
+    if (!this.#lines.hasArrived(where)) return undefined;
+    return { value: undefined, ports: [], unreadable: { cause: this.#lines.causeOf(where) } };
   }
-  #lineOf(where: number): ThreadLink {
-    return this.#lines.lineOf(where & 1);
+
+  get late(): boolean {
+    return !platform.canTake || this.#lines.unsettled;
+  }
+  /** What goes along when this end goes over to another thread. */
+  leave(): BesideLuggage {
+    this.#open = false;
+    const values = this.#values.takeAll().map(([number, value]) => [number, movable(value)] as const);
+    return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values };
+  }
+  /** @param taker as `arrive` */
+  resume({ posted, wantedFrom, values }: BesideLuggage, taker: object): void {
+    this.#nextNumber = posted;
+    this.#wantedFrom = wantedFrom;
+    for (const [number, value] of values) this.#values.add(number, value, taker);
   }
 
   letGo(number: number): void {

@@ -8,7 +8,6 @@ import { outOfSight, SPILL, SPILL_UNSEEN } from './native-values.ts';
 const MOVED_BYTES_MIN = 64 * 1024;
 
 export class NativeLeftOver implements LeftOver {
-  readonly late: boolean = !platform.canTake;
   readonly #lines: ChannelLines;
   #spill: readonly SpilledFrame[] | undefined;
 
@@ -16,16 +15,21 @@ export class NativeLeftOver implements LeftOver {
     this.#lines = lines;
   }
 
+  get late(): boolean {
+    return !platform.canTake || this.#lines.unsettled;
+  }
+  /** What has come, for who goes on for this end. */
+  get luggage(): readonly SpilledFrame[] | undefined {
+    return this.#spill;
+  }
+
   leave(frames: readonly SpilledFrame[]): void {
     // Moving is for the large: a transfer list is looked through for doubles, and a million entries take minutes.
     const transfer = frames
       .map(([, payload]) => payload.buffer)
       .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
-    const { address } = this.#lines;
-    this.#lines.post(
-      platform.walksMessages ? [SPILL_UNSEEN, address, outOfSight(frames)] : [SPILL, address, frames],
-      transfer,
-    );
+    if (platform.walksMessages) this.#lines.post(SPILL_UNSEEN, [outOfSight(frames)], transfer);
+    else this.#lines.post(SPILL, [frames], transfer);
   }
 
   accept(content: unknown): void {

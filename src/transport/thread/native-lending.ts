@@ -5,14 +5,25 @@ import { isSharedMemory, type Views, viewsOf } from '../../memory/region.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { MEMORY } from './native-values.ts';
 
+export type LentMemory = readonly [number: number, slot: number, memory: SharedArrayBuffer];
+
 export class NativeLending implements Lending {
-  readonly late: boolean = !platform.canTake;
   readonly #lines: ChannelLines;
   /** What the other side has made: one memory for each of its slots, the newest. */
   #memories: { readonly number: number; readonly views: Views }[] | undefined;
 
   constructor(lines: ChannelLines) {
     this.#lines = lines;
+  }
+
+  get late(): boolean {
+    return !platform.canTake || this.#lines.unsettled;
+  }
+  /** What the other side has made, for who goes on for this end: number, slot, memory. */
+  get luggage(): LentMemory[] {
+    return (this.#memories ?? []).flatMap((it, slot) =>
+      it === undefined ? [] : [[it.number, slot, it.views.bytes.buffer as SharedArrayBuffer]],
+    );
   }
 
   lend(bytes: number, number: number, slot: number): Views | undefined {
@@ -22,7 +33,7 @@ export class NativeLending implements Lending {
     } catch {
       return undefined;
     }
-    this.#lines.post([MEMORY, this.#lines.address, number, slot, memory], []);
+    this.#lines.post(MEMORY, [number, slot, memory], []);
     return viewsOf(memory);
   }
 

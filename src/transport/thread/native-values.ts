@@ -7,6 +7,8 @@
 // UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: joining.ts.
 import type { BesideValue } from '../../lane/beside.ts';
 import { letGoOf, type Unread, watchUnread } from '../../lane/lost-values.ts';
+import { transferOfAll } from '../../lane/moving-end.ts';
+import { MOVED } from './stretch.ts';
 
 export const VALUE = 1;
 export const SPILL = 2;
@@ -33,6 +35,11 @@ export function valueIn(message: readonly unknown[]): BesideValue | undefined {
 export function letGoOfMessage(message: readonly unknown[]): void {
   const lost = valueIn(message);
   if (lost !== undefined) letGoOf(lost.value, lost.ports);
+  else if (message[0] === MOVED) letGoOf(undefined, message);
+}
+/** What must be transferred with a message that is sent on. */
+export function nativesOfMessage(message: readonly unknown[]): readonly unknown[] {
+  return transferOfAll(valueIn(message)?.ports ?? []);
 }
 
 /** Values that have come, by number. Leads to nobody who might take them. */
@@ -46,6 +53,13 @@ export class Arrived extends Map<number, BesideValue> implements Unread {
     if (this.#watched || value.ports.length === 0) return;
     this.#watched = true;
     watchUnread(taker, this);
+  }
+
+  /** Hands everything over. */
+  takeAll(): [number: number, value: BesideValue][] {
+    const all = [...this];
+    this.clear();
+    return all;
   }
 
   /** Nobody will take it. */

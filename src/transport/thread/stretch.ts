@@ -1,14 +1,17 @@
 // The lines of a channel from one move of an end to the next: the native ports that came with it, its first line, and the link
 // that it joined. When an end goes over to another thread, a new stretch begins. What was posted on the lines before goes on
 // arriving there; each side says on each of them when it has posted its last.
-import type { EndReason } from '../../outcome.ts';
 import type { Joining } from './joining.ts';
-import { FOUNDER, type ThreadLink } from './thread-link.ts';
+import type { ThreadLink } from './thread-link.ts';
 
 /** What is said on a line that this side leaves. */
 export const DONE = 48;
 /** As DONE, by a side that goes over to another thread; with the first line of the stretch that begins. */
 export const MOVED = 49;
+
+export function isAboutLines(kind: unknown): kind is number {
+  return kind === DONE || kind === MOVED;
+}
 
 /** Bits by which a value's place says which line it is of. */
 export const LINE_BITS = 4;
@@ -32,49 +35,55 @@ export class Stretch {
     this.rank = rank;
   }
 
-  /** Where what is sent now goes, as `where` says it to the other side. */
+  /** Which line what is sent now goes over, as the other side is told it. */
   get tag(): number {
-    return this.tagOf(this.joining.line);
-  }
-  tagOf(line: ThreadLink): number {
-    return ((this.rank & 7) << 1) | (line === this.joining.first ? 0 : 1);
+    const { line, first } = this.joining;
+    return ((this.rank & 7) << 1) | (line === first ? 0 : 1);
   }
   has(tag: number): boolean {
     return tag >> 1 === (this.rank & 7);
   }
   /** The line of a tag. The other side may have gone on to it before we hear of it. */
   lineOf(tag: number): ThreadLink {
-    const { first, known } = this.joining;
-    return (tag & 1) === 0 ? first : (known ?? first);
+    const { first, reachable } = this.joining;
+    return (tag & 1) === 0 ? first : (reachable ?? first);
   }
-  pull(): void {
-    const { first, known } = this.joining;
-    first.pull();
-    if (known !== undefined && known !== first) known.pull();
+  /** Rings for the other side, if it sleeps above by a link of this stretch; false: it does not. */
+  ring(): boolean {
+    const { reachable, seat } = this.joining;
+    const { there } = seat;
+    if (reachable === undefined || there < 0) return false;
+    reachable.ring(there);
+    return true;
+  }
+  uses(line: ThreadLink): boolean {
+    return line === this.joining.first || line === this.joining.reachable;
   }
 
-  /** This side leaves the lines for good. @param last what is said on the line that it has used last */
-  leave(last: (address: number, tag: number) => readonly [message: readonly unknown[], transfer: readonly unknown[]]): void {
+  /**
+   * This side leaves the lines for good; false: nobody hears of it any more. Where it has gone on to the link it has said before
+   * that nothing more comes on the first line (joining.ts).
+   */
+  leave(kind: typeof DONE | typeof MOVED, rest: readonly unknown[] = [], transfer: readonly unknown[] = []): boolean {
     const { joining } = this;
-    const { first, line, peerAddress } = joining;
-    if (line !== first) first.say([DONE, FOUNDER, this.tagOf(first), false]);
-    line.say(...last(peerAddress, this.tag));
+    const said = joining.line.say([kind, joining.address, this.tag, ...rest], transfer);
     joining.leave();
+    return said;
   }
-  /** @param all there is no other line that anything could come on */
-  done(tag: number, all: boolean): void {
-    if ((tag & 1) === 0 || all) this.#firstDone = true;
-    if ((tag & 1) === 1 || all) this.#linkDone = true;
+  /** The other side leaves the line. If it never went on to the link, it never will. */
+  done(tag: number): void {
+    if ((tag & 1) === 0) this.#firstDone = true;
+    this.#linkDone = true;
   }
   /** A line is over, and with it whatever did not come. */
   lost(line: ThreadLink): void {
     if (line === this.joining.first) this.#firstDone = true;
-    if (line === this.joining.known) this.#linkDone = true;
+    if (line === this.joining.reachable) this.#linkDone = true;
   }
   isDone(tag: number): boolean {
-    const { first, known, firstOver } = this.joining;
+    const { first, reachable, firstOver } = this.joining;
     if ((tag & 1) === 0) return this.#firstDone || firstOver;
-    return this.#linkDone || known === undefined || known === first;
+    return this.#linkDone || reachable === undefined || reachable === first;
   }
   get isOver(): boolean {
     return this.isDone(0) && this.isDone(1);

@@ -40,7 +40,7 @@ const always = (): boolean => true;
 /** One end of a channel, as its link knows it. */
 export interface Member {
   /** Something came for it: what stands behind the address. Called in the middle of some call. */
-  accept(kind: unknown, message: readonly unknown[]): void;
+  accept(kind: unknown, message: readonly unknown[], link: ThreadLink): void;
   /** Something changed: look. Called from the event loop. */
   arrived(): void;
   /** The other thread is gone; `how` is undefined if only that is known. */
@@ -196,7 +196,7 @@ export class ThreadLink implements AgentLink {
       return undefined;
     }
     const member = this.#members.get(message[1]);
-    if (member !== undefined) member.accept(message[0], message);
+    if (member !== undefined) member.accept(message[0], message, this);
     else letGoOfMessage(message);
     return member;
   }
@@ -268,6 +268,10 @@ export class ThreadLink implements AgentLink {
   }
   get #life(): SharedArrayBuffer | undefined {
     return this.#lifeHolds() ? this.#peerLife : undefined;
+  }
+  /** The page that is believed. */
+  get peerLife(): SharedArrayBuffer | null {
+    return this.#life ?? null;
   }
   /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
   peerGone(): EndReason | undefined {

@@ -1,13 +1,20 @@
 // A region between two threads of one process, tied by native ports and, once both know it, by the link of the two.
+import {
+  createMovingHandle,
+  giveUpSide,
+  type MovingHandle,
+  type NativePair,
+  type TextBounds,
+} from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import { sharedParking } from '../../wait/parking.ts';
-import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
-import type { TransportEvents } from '../transport.ts';
+import { type RingLuggage, type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
+import type { TransportEvents, Travels } from '../transport.ts';
 import type { AgentCard, AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
-import type { ThreadLink } from './thread-link.ts';
-import { ThreadTie } from './thread-tie.ts';
+import { ThreadLink } from './thread-link.ts';
+import { ThreadTie, type TieLuggage } from './thread-tie.ts';
 
 /** How a region's end gets at the other thread. */
 export interface Way {
@@ -25,30 +32,84 @@ export interface Way {
 
 export interface ThreadRingOptions extends SharedRingOptions {
   readonly asyncPark: 'wait-async' | 'doorbell';
+  /** What stands in a handle of this end, should it go over to another thread. */
+  readonly texts: TextBounds;
+  /** With what that thread is to open it. Structured clone carries it. */
+  readonly portOptions: unknown;
 }
 
-export class ThreadTransport extends SharedRingTransport {
-  readonly lines: ChannelLines;
+/** What an end takes along when it goes over to another thread. */
+export interface ThreadLuggage {
+  readonly portOptions: unknown;
+  readonly ring: RingLuggage;
+  readonly tie: TieLuggage;
+  /** How what still comes for this end follows. */
+  readonly tail: NativePair;
+}
 
-  constructor(region: Region, side: 0 | 1, way: Way, options: ThreadRingOptions, events: TransportEvents) {
-    let lines!: ChannelLines;
+export class ThreadTransport extends SharedRingTransport implements Travels {
+  readonly lines: ChannelLines;
+  readonly travels: Travels = this;
+  readonly #region: Region;
+  readonly #side: 0 | 1;
+  readonly #tie: ThreadTie;
+  readonly #options: ThreadRingOptions;
+
+  constructor(
+    region: Region,
+    side: 0 | 1,
+    way: Way,
+    options: ThreadRingOptions,
+    events: TransportEvents,
+    luggage?: ThreadLuggage,
+  ) {
+    let tie!: ThreadTie;
     const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
     const { first, agent, life, peerLife, peerEndTold } = way;
-    if (peerLife !== null) first.watchLife(peerLife);
+    const { words: all } = region.views;
+    // Of who was at the other end when this one left.
+    const moves = luggage?.tie.lines.moves ?? 0;
+    if (peerLife !== null) first.watchLife(peerLife, () => Atomics.load(all, there + layout.MOVES) === moves);
     first.endTold = peerEndTold;
     super(
       region,
       side,
       (tieEvents) => {
         const words = { words: region.views.words, here, there };
-        const tie = new ThreadTie(first, agent, words, { parking: sharedParking(options.asyncPark), life }, tieEvents);
-        lines = tie.peer;
+        const parking = sharedParking(options.asyncPark);
+        const came = luggage && { ...luggage.tie, tail: new ThreadLink(luggage.tail) };
+        tie = new ThreadTie(first, agent, words, { parking, life }, tieEvents, came);
         return tie;
       },
       options,
       events,
     );
-    this.lines = lines;
+    this.lines = tie.peer;
+    this.#tie = tie;
+    this.#region = region;
+    this.#side = side;
+    this.#options = options;
+  }
+
+  get memory(): unknown {
+    return this.#region.memory;
+  }
+  leave(): MovingHandle {
+    const { texts, portOptions } = this.#options;
+    const { first, line } = this.lines.joining;
+    const life = line.peerLife ?? first.peerLife;
+    const ring = this.pack();
+    const { natives, tail, luggage: tie } = this.#tie.leave();
+    const moved = [
+      tail.tether,
+      tail.side,
+      ...ring.out.waiting.flatMap(({ held }) => held?.transfer ?? []),
+      ...ring.in.aside.flatMap((each) => ('native' in each ? each.native.ports : [])),
+      ...tie.beside.values.flatMap(([, { ports }]) => ports),
+    ];
+    const luggage: ThreadLuggage = { portOptions, ring, tie, tail };
+    giveUpSide(this.#region, this.#side);
+    return createMovingHandle(this.#region, this.#side, natives, life, texts, luggage, moved);
   }
 
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */

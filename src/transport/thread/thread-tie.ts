@@ -1,5 +1,7 @@
 // What ties one end of a region to the other thread: the lines of its channel (channel-lines.ts), and what goes over them.
 import { EndTeller } from '../../lane/end-teller.ts';
+import type { SpilledFrame } from '../../lane/left-over.ts';
+import type { NativePair } from '../../memory/handshake.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
@@ -8,11 +10,11 @@ import { Remains } from '../remains.ts';
 import type { Tie, TieEvents, Together } from '../ring/tie.ts';
 import type { SelectPlace } from '../transport.ts';
 import type { AgentLinks } from './agent-links.ts';
-import { ChannelLines, type LinesUser } from './channel-lines.ts';
+import { ChannelLines, type LinesLuggage, type LinesUser } from './channel-lines.ts';
 import type { JoiningOptions } from './joining.ts';
-import { NativeBeside } from './native-beside.ts';
+import { type BesideLuggage, NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
-import { NativeLending } from './native-lending.ts';
+import { type LentMemory, NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import type { ThreadLink } from './thread-link.ts';
 
@@ -51,6 +53,14 @@ class ThreadTogether implements Together {
   }
 }
 
+/** What a tie takes along. */
+export interface TieLuggage {
+  readonly lines: LinesLuggage;
+  readonly beside: BesideLuggage;
+  readonly lent: readonly LentMemory[];
+  readonly spill: readonly SpilledFrame[] | undefined;
+}
+
 export class ThreadTie implements Tie, LinesUser {
   readonly parking: Parking;
   readonly peer: ChannelLines;
@@ -68,9 +78,17 @@ export class ThreadTie implements Tie, LinesUser {
     side: SideWords,
     options: JoiningOptions,
     events: TieEvents,
+    luggage?: TieLuggage & { readonly tail: ThreadLink },
   ) {
     this.#events = events;
-    const lines = new ChannelLines(first, agent, side, options, this);
+    const lines = new ChannelLines(
+      first,
+      agent,
+      side,
+      options,
+      this,
+      luggage && { ...luggage.lines, tail: luggage.tail },
+    );
     this.parking = options.parking;
     this.peer = lines;
     this.beside = new NativeBeside(lines);
@@ -79,6 +97,10 @@ export class ThreadTie implements Tie, LinesUser {
     this.together = new ThreadTogether(() => events.arrived());
     this.teller = new EndTeller(side, lines, options.parking);
     this.remains = new Remains(this.teller);
+    if (luggage === undefined) return;
+    this.beside.resume(luggage.beside, this);
+    for (const [number, slot, memory] of luggage.lent) this.lending.accept(number, slot, memory);
+    if (luggage.spill !== undefined) this.leftOver.accept(luggage.spill);
   }
 
   // ---- as its lines see it ------------------------------------------------------------------------------------
@@ -99,6 +121,14 @@ export class ThreadTie implements Tie, LinesUser {
     if (value !== undefined) this.beside.arrive(second as number, value, this);
     else if (kind === SPILL || kind === SPILL_UNSEEN) this.leftOver.accept(second);
     else if (kind === MEMORY) this.lending.accept(second, third, fourth);
+  }
+
+  /** This end goes over to another thread. */
+  leave(): { readonly natives: NativePair; readonly tail: NativePair; readonly luggage: TieLuggage } {
+    const { natives, tail, luggage: lines } = this.peer.leave();
+    const { lending, leftOver } = this;
+    const luggage = { lines, beside: this.beside.leave(), lent: lending.luggage, spill: leftOver.luggage };
+    return { natives, tail, luggage };
   }
 
   close(attached: boolean): void {

@@ -1,0 +1,80 @@
+// Other things in the places of some in a value: handles in those of Ports on the way out, Ports in those of handles on arrival.
+import { platform } from '#platform';
+import { Classifier, MAP, PLAIN, SET } from '../codec/classify.ts';
+import { setCarefully } from '../codec/plain-object.ts';
+import type { HeldValue } from './beside.ts';
+import { cloneForLater } from './clone-for-later.ts';
+import { isMovingEnd } from './moving-end.ts';
+
+/**
+ * Makes handles of the Ports in a transfer list, and puts them in their places in the value, which is cloned now.
+ * @param memory of the channel that is to carry them
+ * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved (but see `refusal` in clone-for-later.ts)
+ */
+export function pack(value: unknown, transfer: readonly unknown[], memory: unknown): HeldValue {
+  const ends = transfer.filter(isMovingEnd);
+  for (const end of ends) end.check(memory);
+  const others = transfer.filter((item) => !isMovingEnd(item));
+  const places = ends.map(() => ({}));
+  const placed = exchanged(value, new Map(ends.map(({ port }, i) => [port, places[i]])));
+  const held = cloneForLater([placed, places], others);
+  const [cloned, clonedPlaces] = held.value as [unknown, readonly object[]];
+  // From here on nothing can fail.
+  const handles = ends.map((end) => end.leave());
+  const moved = new Map<unknown, unknown>([
+    ...others.map((item, i) => [item, held.transfer[i]] as const),
+    ...ends.map((end, i) => [end, handles[i]] as const),
+  ]);
+  return {
+    value: exchanged(cloned, new Map(clonedPlaces.map((place, i) => [place, handles[i]]))),
+    transfer: transfer.map((item) => moved.get(item)),
+  };
+}
+
+const classifier = new Classifier();
+
+/** A copy of a value with other things in the places of some; what holds none of them by structured clone's own ways stays itself. */
+export function exchanged(value: unknown, places: ReadonlyMap<unknown, unknown>): unknown {
+  const made = new Map<unknown, unknown>(places);
+  const open: (() => void)[] = [];
+  const copyOf = (item: unknown): unknown => {
+    if (typeof item !== 'object' || item === null) return item;
+    if (!made.has(item)) made.set(item, begin(item));
+    return made.get(item);
+  };
+  const begin = (item: object): unknown => {
+    if (Array.isArray(item)) {
+      const copy: unknown[] = [];
+      copy.length = item.length;
+      open.push(() => fill(copy as unknown as Record<string, unknown>, item));
+      return copy;
+    }
+    if (ArrayBuffer.isView(item)) return item;
+    const prototype: object | null = Object.getPrototypeOf(item);
+    const kind = prototype === null ? PLAIN : classifier.kindOf(item, prototype);
+    if (kind === MAP) {
+      const copy = new Map();
+      open.push(() => {
+        for (const [key, each] of item as Map<unknown, unknown>) copy.set(copyOf(key), copyOf(each));
+      });
+      return copy;
+    }
+    if (kind === SET) {
+      const copy = new Set();
+      open.push(() => {
+        for (const each of item as Set<unknown>) copy.add(copyOf(each));
+      });
+      return copy;
+    }
+    if (kind !== PLAIN || platform.isProxy(item)) return item;
+    const copy = {};
+    open.push(() => fill(copy, item));
+    return copy;
+  };
+  const fill = (copy: Record<string, unknown>, item: object): void => {
+    for (const key of Object.keys(item)) setCarefully(copy, key, copyOf((item as Record<string, unknown>)[key]));
+  };
+  const result = copyOf(value);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) next();
+  return result;
+}

@@ -1,0 +1,60 @@
+// Ends of channels that move in a message. Where the sender puts a Port, there stands on the way what it takes to open its end
+// again: the handle of an end that was never handed out, with what the end has taken along.
+import { platform } from '#platform';
+import { UsageError } from '../errors.ts';
+import type { MovingHandle } from '../memory/handshake.ts';
+
+/** A Port that is to move, in a transfer list. */
+export class MovingEnd {
+  /** As it stands in values. */
+  readonly port: object;
+  readonly #refusal: () => string | undefined;
+  readonly #leave: () => MovingHandle;
+  readonly memory: unknown;
+
+  /**
+   * @param memory of its channel
+   * @param refusal why it cannot move now, if it cannot
+   * @param leave makes it a handle; it must not fail
+   */
+  constructor(port: object, memory: unknown, refusal: () => string | undefined, leave: () => MovingHandle) {
+    this.port = port;
+    this.memory = memory;
+    this.#refusal = refusal;
+    this.#leave = leave;
+  }
+
+  /** @param memory of the channel that is to carry it. @throws UsageError ERR_TRANSFER */
+  check(memory: unknown): void {
+    const why = memory === this.memory ? 'it is an end of the channel that it would travel on' : this.#refusal();
+    if (why !== undefined) throw new UsageError('ERR_TRANSFER', `Cannot transfer a Port: ${why}`);
+  }
+  leave(): MovingHandle {
+    return this.#leave();
+  }
+}
+
+export function isMovingEnd(item: unknown): item is MovingEnd {
+  return item instanceof MovingEnd;
+}
+export function isMovingHandle(item: unknown): item is MovingHandle {
+  const { type, luggage, moved } = (item ?? {}) as Partial<MovingHandle>;
+  return type === 'millrace' && luggage instanceof Map && Array.isArray(moved);
+}
+
+/** The native ports among what moved with a message, those of moving ends included. */
+export function nativesIn(moved: readonly unknown[]): unknown[] {
+  return moved.flatMap((item) => {
+    if (isMovingHandle(item)) return nativesIn([item.tether, item.side, ...item.moved]);
+    return platform.isNativePort(item) ? [item] : [];
+  });
+}
+/** What is to be handed to the runtime as transfer list. */
+export function transferOfAll(transfer: readonly unknown[]): readonly unknown[] {
+  if (!transfer.some(isMovingHandle)) return transfer;
+  return transfer.flatMap((item) => {
+    if (!isMovingHandle(item)) return [item];
+    const { tether, side, pass, moved } = item;
+    return [...(pass === undefined ? [] : [pass]), tether, side, ...transferOfAll(moved)];
+  });
+}
