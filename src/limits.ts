@@ -92,6 +92,11 @@ export const SELECT_COMPARED_MIN: number = 64;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
 /**
+ * Milliseconds between looks at a channel whose other end is on its way to another thread: what becomes of it is told in memory, and
+ * on some runtimes nobody can ring for an end that was lost together with the thread that it was sent to.
+ */
+export const MOVE_LOOK_MS = 500;
+/**
  * Milliseconds from hearing that a thread is gone whose end of a channel has moved on, to no longer expecting to hear where to: what it
  * said last may come after the news of its end, within a turn of the event loop.
  */

@@ -32,6 +32,8 @@ export interface Beside {
   post(value: unknown, transfer: readonly unknown[]): number;
   /** Takes a value to be posted later. What is in `transfer` moves now. @throws as post */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue;
+  /** The other side is over: ends of other channels that it has not opened nobody ever will, and their peers are told. */
+  abandon(): void;
   /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
   take(number: number, where: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
@@ -53,6 +55,7 @@ export const NOTHING_BESIDE: Beside = {
   postedWhere: 0,
   post: refuse,
   holdBack: refuse,
+  abandon: () => {},
   take: () => undefined,
   has: () => false,
   letGo: () => {},

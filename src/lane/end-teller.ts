@@ -1,5 +1,5 @@
 // Says in shared memory that one side of a channel has ended, and wakes the other one.
-import type { NativePair } from '../memory/handshake.ts';
+import { type NativePair, takenBy } from '../memory/handshake.ts';
 import * as layout from '../memory/layout.ts';
 import { CLOSE_CODES } from '../memory/layout.ts';
 import type { SideWords } from '../memory/region.ts';
@@ -74,6 +74,6 @@ export class EndTeller {
   closeLines(): void {
     const { words, there } = this.#side;
     // SYNC attach-once: a plain look; pairs with claimSide. A side that is taken right now closes them itself.
-    this.#lines.close(Atomics.load(words, there + layout.ATTACHED) !== 0);
+    this.#lines.close(takenBy(Atomics.load(words, there + layout.ATTACHED)) !== 0);
   }
 }

@@ -153,7 +153,7 @@ export class LaneInbound {
         value,
         this.ports.filter((item) => !opened.has(item)),
       );
-      throw this.#failure(new CodecError('ERR_DECODE', PORT_UNREADABLE, { cause }));
+      throw this.#failure(new CodecError('ERR_DECODE', `${PORT_UNREADABLE}: ${String(cause)}`, { cause }));
     }
     this.ports = this.ports.map((item) => opened.get(item) ?? item);
     return exchanged(value, opened);

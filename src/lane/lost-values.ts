@@ -1,6 +1,7 @@
 // What becomes of handles and native ports in a message that nobody will ever read: whoever has the other ends is told.
 import { platform } from '#platform';
-import { openHandle } from '../memory/handshake.ts';
+import { claimSide, type MovingHandle, openHandle } from '../memory/handshake.ts';
+import { ATTACHED, DATA, SIDE_0, SIDE_1 } from '../memory/layout.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { sharedParking } from '../wait/parking.ts';
 import { EndTeller } from './end-teller.ts';
@@ -31,6 +32,20 @@ function endHandle(value: object): void {
   const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives, sharedParking(platform.asyncPark));
   teller.tell('dropped', 0);
   teller.closeLines();
+}
+
+/** An end that is on its way, as far as its sender may have to tell of it. */
+type OnTheWay = Pick<MovingHandle, 'memory' | 'end' | 'ticket'>;
+
+export function isUnopened({ memory, end, ticket }: OnTheWay): boolean {
+  return Atomics.load(new Int32Array(memory), (end === 0 ? SIDE_0 : SIDE_1) + ATTACHED) === ticket;
+}
+/** Whoever it was sent to is over: unless it was opened before, it never will be. Its native ports are over there. */
+export function endUnopened({ memory, end, ticket }: OnTheWay): void {
+  const words = new Int32Array(memory, 0, DATA);
+  if (!claimSide(words, end, 2, ticket)) return;
+  const nobody = { doorbell(): void {}, above(): void {}, tellEnd(): void {}, close(): void {} };
+  EndTeller.of(words, end, nobody, sharedParking(platform.asyncPark)).tell('dropped', 0);
 }
 
 /** Every object in a value, each once. */

@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import type { NativePort } from '../platform/contract.ts';
-import { ATTACHED, CLOSED, LAYOUT_VERSION, SIDE_0, SIDE_1 } from './layout.ts';
+import { ATTACHED, CLOSED, LAYOUT_VERSION, MOVES, SIDE_0, SIDE_1 } from './layout.ts';
 import { isLifePage } from './life-page.ts';
 import { checkSharedMemory, openRegion, type Region } from './region.ts';
 
@@ -39,6 +39,8 @@ export interface MovingHandle extends RemoteHandle {
   readonly luggage: ReadonlyMap<0, unknown>;
   /** The native ports in it, and what else has moved. */
   readonly moved: readonly unknown[];
+  /** What stands in ATTACHED as long as nobody has taken the end: no other handle of it is good. */
+  readonly ticket: number;
 }
 
 /** How many large texts each side remembers a direction, and how many bytes of them. */
@@ -104,6 +106,7 @@ export function createMovingHandle(
   texts: TextBounds,
   luggage: unknown,
   moved: readonly unknown[],
+  ticket: number,
 ): MovingHandle {
   const pass = platform.movesWhole ? undefined : new ArrayBuffer(1);
   return {
@@ -118,6 +121,7 @@ export function createMovingHandle(
     side,
     luggage: new Map([[0, luggage]]),
     moved,
+    ticket,
     ...(pass && { pass }),
   };
 }
@@ -144,16 +148,30 @@ export function takeSide({ views }: Region, end: 0 | 1): void {
   Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
 }
 
-/** An end that was taken goes over to another thread, which is to take it. */
-export function giveUpSide({ views }: Region, end: 0 | 1): void {
+/** An end that was taken goes over to another thread, which is to take it: by a ticket that this end has never had. */
+export function giveUpSide({ views }: Region, end: 0 | 1): number {
+  const ticket = TICKET_FIRST + (Atomics.load(views.words, blockOf(end) + MOVES) & TICKET_MASK);
   // SYNC attach-once: all that this thread did at the side is done; pairs with claimSide.
-  Atomics.store(views.words, blockOf(end) + ATTACHED, 0);
+  Atomics.store(views.words, blockOf(end) + ATTACHED, ticket);
+  return ticket;
 }
 
-/** Takes a side for this thread, or, with 2, so that nobody will ever have it; false if it is taken. */
-export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1): boolean {
-  // SYNC attach-once: whoever changes 0 owns the side; pairs with the same exchange in any other thread.
-  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, 0, by) === 0;
+/**
+ * Takes a side for this thread, or, with 2, so that nobody will ever have it; false if it is taken.
+ * @param ticket of the handle, if the end was open before
+ */
+export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1, ticket: number = NOT_TAKEN): boolean {
+  // SYNC attach-once: whoever changes 0, or the ticket, owns the side; pairs with the same exchange in any other thread.
+  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, ticket, by) === ticket;
+}
+
+const NOT_TAKEN = 0;
+const TICKET_FIRST = 16;
+const TICKET_MASK = 0xffffff;
+
+/** What ATTACHED says of a side: 0 that nobody has it, or not yet again, 1 that a thread does, 2 that none ever will. */
+export function takenBy(attached: number): 0 | 1 | 2 {
+  return attached === 1 || attached === 2 ? attached : 0;
 }
 
 export interface OpenedHandle {
@@ -193,17 +211,17 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   if (end !== 0 && end !== 1)
     throw new LayoutError(`Cannot attach: a channel has no end ${String(end)}`, { value: end });
   const { words } = region.views;
-  const attached = blockOf(end) + ATTACHED;
-  if (Atomics.load(words, attached) !== 0) throw attachedBefore();
+  const { luggage, ticket } = handle as Partial<MovingHandle>;
+  const taken = luggage instanceof Map ? (luggage.get(0) as unknown) : undefined;
+  const free = taken === undefined ? NOT_TAKEN : (ticket as number);
+  if (Atomics.load(words, blockOf(end) + ATTACHED) !== free) throw attachedBefore();
   // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
   const moved = natives && movedHere(natives, handle.pass);
   // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
   const otherEnded = Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) !== 0;
   if (natives !== undefined && moved === undefined && !otherEnded) throw handedOn();
-  if (!claimSide(words, end, by)) throw attachedBefore();
+  if (!claimSide(words, end, by, free)) throw attachedBefore();
   const life = isLifePage(handle.life) ? handle.life : null;
-  const { luggage } = handle as Partial<MovingHandle>;
-  const taken = luggage instanceof Map ? (luggage.get(0) as unknown) : undefined;
   return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent, luggage: taken };
 }
 

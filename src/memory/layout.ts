@@ -29,7 +29,7 @@
 //   3     12     SEAT            this side   0     0, or 1 + its seat in the ready set of the link that it has joined
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
 //   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
-//   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side
+//   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side, 2 if none ever will, 16 and more on its way
 //   19    76     RELEARN         this side   1     messages this side could not decode: the other one teaches anew
 //   20    80     MOVES           this side   1     times this side has gone over to another thread
 //   32    128    PARKS           this side   2     times this side went to sleep

@@ -183,6 +183,10 @@ export const platform: Platform = {
     turns.port2.postMessage(0);
   },
 
+  later(task: () => void, ms: number): void {
+    setTimeout(task, ms);
+  },
+
   reportError(error: unknown): void {
     setTimeout(() => {
       throw error;

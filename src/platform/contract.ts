@@ -151,6 +151,8 @@ export interface Platform {
   hold(port: NativePort, held: boolean): void;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
   turn(task: () => void): void;
+  /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */
+  later(task: () => void, ms: number): void;
   /** Reports an exception that no handler took, the way the runtime reports uncaught ones. */
   reportError(error: unknown): void;
   /** Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed. */

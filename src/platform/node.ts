@@ -1,5 +1,6 @@
 // Node, and the shape that bun.ts and deno.ts vary: both runtimes offer node:worker_threads.
 import process from 'node:process';
+import { setTimeout } from 'node:timers';
 import { types } from 'node:util';
 import * as workerThreads from 'node:worker_threads';
 import type { NativePort, Platform, TetherHandlers, ThreadEnd } from './contract.ts';
@@ -112,6 +113,10 @@ export const nodePlatform: Platform = {
 
   turn(task: () => void): void {
     setImmediate(task);
+  },
+
+  later(task: () => void, ms: number): void {
+    setTimeout(task, ms).unref();
   },
 
   reportError(error: unknown): void {

@@ -5,7 +5,7 @@
 import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import { type AgentLink, OwnAgent } from '../../src/link/own-agent.ts';
 import { Resting } from '../../src/link/resting.ts';
-import type { CloseReason } from '../../src/outcome.ts';
+import type { EndReason } from '../../src/outcome.ts';
 import { AgentSelect } from '../../src/transport/agent-select.ts';
 import type { Behind } from '../../src/transport/ring/tie.ts';
 import type { ExitStatus, Link, Way } from '../../src/transport/transport.ts';
@@ -152,7 +152,7 @@ class SocketEnd {
 export interface Member {
   accept(said: Said): void;
   arrived(): void;
-  gone(how: CloseReason): void;
+  gone(how: EndReason): void;
 }
 
 /** One agent, with its link to the other one. */
@@ -174,7 +174,7 @@ export class MappedAgent implements AgentLink, Behind, Link {
   readonly error = undefined;
   readonly #socket: SocketEnd;
   readonly #members = new Map<number, Member>();
-  #gone: CloseReason | undefined;
+  #gone: EndReason | undefined;
 
   constructor(side: 0 | 1, page: ArrayBuffer, bells: readonly [Bell, Bell], socket: SocketEnd, late: boolean) {
     this.bell = bells[side];
@@ -203,7 +203,7 @@ export class MappedAgent implements AgentLink, Behind, Link {
   rest(): void {
     this.resting.rest();
   }
-  peerGone(): CloseReason | undefined {
+  peerGone(): EndReason | undefined {
     this.pull();
     return this.#gone;
   }
@@ -226,7 +226,7 @@ export class MappedAgent implements AgentLink, Behind, Link {
   leave(address: number): void {
     this.#members.delete(address);
   }
-  get ended(): CloseReason | undefined {
+  get ended(): EndReason | undefined {
     return this.#gone;
   }
   close(): void {

@@ -7,7 +7,7 @@ import type { Lending } from '../../src/lane/lending.ts';
 import type { Marked } from '../../src/link/link-end.ts';
 import { Seat } from '../../src/link/seat.ts';
 import { type SideWords, type Views, viewsOf } from '../../src/memory/region.ts';
-import type { CloseReason } from '../../src/outcome.ts';
+import type { EndReason } from '../../src/outcome.ts';
 import { Remains } from '../../src/transport/remains.ts';
 import type { Behind, Peer, Tie, TieEvents, Together } from '../../src/transport/ring/tie.ts';
 import type { SelectPlace } from '../../src/transport/transport.ts';
@@ -19,7 +19,7 @@ interface User {
   accept(said: Said): void;
   arrived(): void;
   marked(blocked: boolean): void;
-  gone(how: CloseReason): void;
+  gone(how: EndReason): void;
 }
 
 class MappedLines implements Peer, EndLines, Member, Marked {
@@ -58,7 +58,7 @@ class MappedLines implements Peer, EndLines, Member, Marked {
     this.above();
   }
   peerOver(): void {}
-  peerGone(): CloseReason | undefined {
+  peerGone(): EndReason | undefined {
     return this.agent.peerGone();
   }
   hold(held: boolean): void {
@@ -81,7 +81,7 @@ class MappedLines implements Peer, EndLines, Member, Marked {
   marked(blocked: boolean): void {
     this.#user.deref()?.marked(blocked);
   }
-  gone(how: CloseReason): void {
+  gone(how: EndReason): void {
     this.#user.deref()?.gone(how);
   }
 }
@@ -181,7 +181,7 @@ export class MappedTie implements Tie, User, Together {
   arrived(): void {
     this.#events.arrived();
   }
-  gone(how: CloseReason): void {
+  gone(how: EndReason): void {
     this.#events.closed(how, undefined);
   }
 

@@ -19,6 +19,7 @@ import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
 import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
+import { takenBy } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { CloseReason, EndReason } from '../../outcome.ts';
@@ -127,6 +128,7 @@ export class SharedRingTransport implements Transport {
           // Missing where the region was found damaged while this end was made of it.
           (this.#lane as SendingLane | undefined)?.abandon();
           peer.peerOver();
+          if (!this.life.endedHere) beside.abandon();
         }
         events.woken();
       },
@@ -278,7 +280,7 @@ export class SharedRingTransport implements Transport {
   /** Whether the other side was taken: 1 by a thread, 2 so that none will ever have it. */
   get #taken(): number {
     // SYNC attach-once: a plain look; pairs with claimSide. What is taken right now closes the native ports itself.
-    return Atomics.load(this.#words, this.#there + layout.ATTACHED);
+    return takenBy(Atomics.load(this.#words, this.#there + layout.ATTACHED));
   }
 
   hold(held: boolean): void {

@@ -12,7 +12,7 @@
 // has said on each line that it has posted its last.
 import { platform } from '#platform';
 import type { EndLines } from '../../lane/end-teller.ts';
-import { MOVE_PATIENCE_MS } from '../../limits.ts';
+import { MOVE_LOOK_MS, MOVE_PATIENCE_MS } from '../../limits.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { SideWords } from '../../memory/region.ts';
@@ -204,7 +204,7 @@ export class ChannelLines implements Joiner, EndLines {
         if (this.#moveUnheard) this.#user.deref()?.gone(how, error);
       };
       if (platform.canTake) tell();
-      else setTimeout(tell, MOVE_PATIENCE_MS);
+      else platform.later(tell, MOVE_PATIENCE_MS);
     }
   }
 
@@ -240,8 +240,17 @@ export class ChannelLines implements Joiner, EndLines {
       stretch.joining.introduce(undefined, false);
       // It may have gone to rest meanwhile, and nobody could ring.
       stretch.joining.first.doorbell();
+      this.#lookUntilMet(stretch);
     }
     this.#user.deref()?.marked(true);
+  }
+  /** As long as it is on its way, nobody may be there who could ring if it is lost. */
+  #lookUntilMet(stretch: Stretch): void {
+    platform.later(() => {
+      if (this.#over || stretch !== this.#stretch || stretch.joining.met) return;
+      this.arrived();
+      this.#lookUntilMet(stretch);
+    }, MOVE_LOOK_MS);
   }
   /** Nothing more comes on a line. */
   #done(tag: unknown): void {
@@ -261,7 +270,8 @@ export class ChannelLines implements Joiner, EndLines {
     if (this.#relay === undefined) queueMicrotask(() => this.arrived());
     else if (this.#older.length === 0 && this.#tail === undefined && this.#stretch.isOver) {
       this.#relay.say([DONE, FOUNDER, TAIL]);
-      this.#relay.close(true);
+      // Its other end may not have arrived yet, and closes it when it has.
+      this.#relay.close(false);
       this.joining.close(true);
     }
   }

@@ -137,6 +137,8 @@ export class Joining implements Member, Expecting {
   get reachable(): ThreadLink | undefined {
     return this.#link ?? this.#asked?.link;
   }
+  /** The other side has said something. */
+  met = false;
   /** Nothing more comes on the first line, because the other side goes on over the link. */
   firstOver = false;
   /** Where what is sent now goes, and the address to write on it. */
@@ -250,6 +252,7 @@ export class Joining implements Member, Expecting {
   hear(kind: number, message: readonly unknown[]): void {
     const agent = this.#agent;
     const [, address, said] = message;
+    this.met = true;
     if (this.#over && (kind === JOINED || kind === LAST)) this.firstOver = true;
     if (agent === undefined || this.#over || this.#link !== undefined || address !== FOUNDER) {
       if (kind === LAST && address === FOUNDER) this.#hearLast();

@@ -3,9 +3,10 @@ import { platform } from '#platform';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
 import { pack } from '../../lane/exchange.ts';
-import { letGoOf } from '../../lane/lost-values.ts';
+import { endUnopened, isUnopened, letGoOf } from '../../lane/lost-values.ts';
 import { isMovingEnd, isMovingHandle, transferOfAll } from '../../lane/moving-end.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
+import type { MovingHandle } from '../../memory/handshake.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
 
@@ -71,10 +72,23 @@ export class NativeBeside implements Beside {
     this.#nextNumber = (number + 1) | 0;
     return number;
   }
+  /** Ends of other channels that were sent, and perhaps not opened yet. */
+  #sent: Pick<MovingHandle, 'memory' | 'end' | 'ticket'>[] = [];
+
+  abandon(): void {
+    for (const handle of this.#sent.splice(0)) endUnopened(handle);
+  }
+
   #post(value: unknown, transfer: readonly unknown[]): number {
     const number = this.#nextNumber;
+    const ends = transfer.filter(isMovingHandle);
     const ports = transfer.filter((item) => platform.isNativePort(item) || isMovingHandle(item));
     const list = transferOfAll(transfer);
+    if (ends.length > 0)
+      this.#sent = [
+        ...this.#sent.filter(isUnopened),
+        ...ends.map(({ memory, end, ticket }) => ({ memory, end, ticket })),
+      ];
     try {
       if (platform.walksMessages) return this.#lines.post(VALUE_UNSEEN, [number, outOfSight(value), ports], list);
       // Runtimes that share the characters of a string do so for one in a flat array, or in a flat object in an array, if

@@ -108,8 +108,8 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
       ...tie.beside.values.flatMap(([, { ports }]) => ports),
     ];
     const luggage: ThreadLuggage = { portOptions, ring, tie, tail };
-    giveUpSide(this.#region, this.#side);
-    return createMovingHandle(this.#region, this.#side, natives, life, texts, luggage, moved);
+    const ticket = giveUpSide(this.#region, this.#side);
+    return createMovingHandle(this.#region, this.#side, natives, life, texts, luggage, moved, ticket);
   }
 
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */
