@@ -28,9 +28,12 @@ export class Seat {
     Atomics.store(this.#side.words, this.#side.here + SEAT, 1 + this.#own);
   }
   leave(): void {
-    if (this.#end === undefined) return;
-    this.#end.remove(this.#own);
+    this.#end?.remove(this.#own);
     this.#end = undefined;
+  }
+  /** The same, and the channel goes on without the link. */
+  vacate(): void {
+    this.leave();
     // SYNC seat: whoever rings from here on does so by the first line of the channel; pairs with Seat.there.
     Atomics.store(this.#side.words, this.#side.here + SEAT, 0);
   }

@@ -9,7 +9,7 @@ import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { STREAM_JOIN_FIRST } from '../../limits.ts';
-import { CLOSED, type EndReason, EMPTY } from '../../outcome.ts';
+import { CLOSED, EMPTY, type EndReason } from '../../outcome.ts';
 import { Spin } from '../../wait/spin.ts';
 import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';

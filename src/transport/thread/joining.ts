@@ -388,8 +388,11 @@ export class Joining implements Member, Expecting {
   }
   /** This side sends nothing more here, and joins nothing; what comes, and on which lines, stays as it is. */
   leave(): void {
+    this.seat.vacate();
+    this.#stop();
+  }
+  #stop(): void {
     this.#over = true;
-    this.seat.leave();
     this.#waitsFor?.waiting.delete(this.#again);
     // Nobody will hear that it was agreed to.
     const asked = this.#asked;
@@ -398,7 +401,8 @@ export class Joining implements Member, Expecting {
   }
   /** @param attached whether a thread has the other end */
   close(attached: boolean): void {
-    this.leave();
+    this.seat.leave();
+    this.#stop();
     const { first } = this;
     const link = this.#link;
     (link ?? this.#asked?.link)?.leave(this.#address);
