@@ -92,7 +92,8 @@ function openTransport(
     {
       codec: codecOfName(options.codec),
       codecs: CODECS,
-      texts,
+      // A copy: whoever holds those of a handle keeps the handle, whose end is watched.
+      texts: { ...texts },
       portOptions: {
         overflow: options.overflow,
         highWaterMarkBytes: options.highWaterMarkBytes,
