@@ -15,13 +15,14 @@ import { runtimes } from './runtimes.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it.
- * The second cut's goal for the front door is 20,000. Since 44,500 it has gained: annex 3 kB, lost values 1, links 4, select 3.
+ * The second cut's goal for the front door is 20,000. Since 44,500 it has gained: annex 3 kB, lost values 1, links 4, select 3, the
+ * parts of a tie and the signs of links 2, ports that move 5.
  */
 const SIZE_MAX = {
-  '.': 56_500,
+  '.': 64_000,
   './ring': 4_150,
-  './compat/sab-message-port': 61_000,
-  './compat/sab-message-port.global.js': 58_000,
+  './compat/sab-message-port': 68_000,
+  './compat/sab-message-port.global.js': 65_500,
   './compat/nxtedition-shared': 8_000,
 };
 

@@ -96,7 +96,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *
    * After the end, of either side, it does nothing, as with a MessagePort: the value is not looked at, nothing in `transfer`
    * moves, `stats().undelivered` counts it, and `closed` tells why.
-   * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts
+   * @param transfer objects that move instead of being cloned: ArrayBuffers, MessagePorts, Ports (of channels between threads,
+   *   through one of those)
    * @throws DataCloneError if a part of the value cannot be cloned; UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_OPTION,
    *   ERR_BUSY, ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */

@@ -174,7 +174,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'no second look before a thread sleeps',
     file: BLOCK,
-    find: /if \(!look\(\)\) \{/,
+    find: /if \(!lookBeforeSleep\(\)\) \{/,
     replace: '{',
     caughtBy: 'park: data and space',
     as: 'stuck',
@@ -182,7 +182,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the second look comes before the announcement',
     file: BLOCK,
-    find: /(const state = announce\([^;]+;)\s+if \(!look\(\)\) \{/,
+    find: /(const state = announce\([^;]+;)\s+if \(!lookBeforeSleep\(\)\) \{/,
     replace: 'const seen = look(); $1 if (!seen) {',
     caughtBy: 'park: data and space',
     as: 'stuck',
