@@ -414,7 +414,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end of the tether tells nothing',
     file: THREAD_LINK,
-    find: 'this.tellGone(undefined, undefined);',
+    find: 'this.tellGone(this.#life && endedOn(this.#life), undefined);',
     replace: 'void 0;',
     caughtBy: 'death: under an event loop',
     as: 'stuck',

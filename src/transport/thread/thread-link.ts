@@ -309,7 +309,7 @@ export class ThreadLink implements AgentLink {
     this.#gone = true;
     this.ended();
     // Who is told of the end of that thread knows how, and writes it down for others: what it said before can be read.
-    const watched = this.#peerLife !== undefined && endedOn(this.#peerLife) === undefined;
+    const watched = this.#life !== undefined && endedOn(this.#life) === undefined;
     if (this.endTold || watched) for (const member of [...this.#members.values()]) member.arrived();
     if (watched && !this.endTold) {
       // Whoever waits keeps the process alive itself.
@@ -319,7 +319,7 @@ export class ThreadLink implements AgentLink {
     this.#shutUnused();
   }
   #tellHow(): void {
-    this.tellGone(this.#peerLife && endedOn(this.#peerLife), undefined);
+    this.tellGone(this.#life && endedOn(this.#life), undefined);
   }
   /** What was left open for the sake of the other ends, or for what they had posted, is of no use any more. */
   #shutUnused(): void {
