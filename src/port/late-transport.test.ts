@@ -5,7 +5,7 @@ import { within } from '../../test/kit/watchdog.ts';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
-import { LateTransport } from '../transport/thread/late.ts';
+import { LateTransport } from '../transport/late.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
 import { Port } from './port.ts';

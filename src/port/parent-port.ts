@@ -3,7 +3,7 @@ import { platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
 import { UsageError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
-import { LateTransport } from '../transport/thread/late.ts';
+import { LateTransport } from '../transport/late.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';

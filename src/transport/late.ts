@@ -1,16 +1,16 @@
 // The transport of a port that is there before its channel: `parentPort()` in a thread whose start data is on its way. What
 // is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
 import { platform } from '#platform';
-import { UnsupportedError, UsageError } from '../../errors.ts';
-import type { HeldValue } from '../../lane/beside.ts';
-import { cloneForLater } from '../../lane/clone-for-later.ts';
-import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
-import { letGoOf } from '../../lane/lost-values.ts';
-import { checkTransfer } from '../../lane/transfer-list.ts';
-import { EARLY_MESSAGES_MAX } from '../../limits.ts';
-import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../../outcome.ts';
-import type { StartInbox } from '../../platform/start-inbox.ts';
-import { Spin } from '../../wait/spin.ts';
+import { UnsupportedError, UsageError } from '../errors.ts';
+import type { HeldValue } from '../lane/beside.ts';
+import { cloneForLater } from '../lane/clone-for-later.ts';
+import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
+import { letGoOf } from '../lane/lost-values.ts';
+import { checkTransfer } from '../lane/transfer-list.ts';
+import { EARLY_MESSAGES_MAX } from '../limits.ts';
+import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
+import type { StartInbox } from '../platform/start-inbox.ts';
+import { Spin } from '../wait/spin.ts';
 import type {
   Blocking,
   Interrupts,
@@ -21,7 +21,7 @@ import type {
   Transport,
   TransportEvents,
   Travels,
-} from '../transport.ts';
+} from './transport.ts';
 
 const NEVER_SPINS = new Spin(0);
 const NO_PORTS: readonly unknown[] = [];
