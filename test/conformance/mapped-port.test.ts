@@ -143,6 +143,22 @@ test('mapped region: select() sleeps in poll(), says so, and is rung once for ma
   closing(...mine, ...channels.map(({ b }) => b), elsewhere.a, elsewhere.b);
 });
 
+test('mapped region: select() finds an agent that goes without a word, blocked or after the event loop has heard', async () => {
+  for (const blocked of [true, false]) {
+    const { agents, ports } = mappedPair();
+    const [one, other] = [ports(), ports()];
+    assert.equal(select([one.a, other.a], { timeoutMs: 1 }), EMPTY);
+    if (blocked) agents[0].polls.meanwhile = () => agents[1].kill();
+    else {
+      agents[1].kill();
+      await within('the event loop', one.a.closed);
+    }
+    const found = select([one.a, other.a]);
+    assert.equal(found.receive(), CLOSED);
+    closing(one.a, one.b, other.a, other.b);
+  }
+});
+
 test('mapped region: after a select() that was in vain the event loop rests again for the other channels', async () => {
   const { ports } = mappedPair();
   const [one, quiet] = [ports(), ports()];

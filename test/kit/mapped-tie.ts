@@ -9,8 +9,8 @@ import { Seat } from '../../src/link/seat.ts';
 import { type SideWords, type Views, viewsOf } from '../../src/memory/region.ts';
 import type { EndReason } from '../../src/outcome.ts';
 import { Remains } from '../../src/transport/remains.ts';
-import type { Behind, Peer, Tie, TieEvents, Together } from '../../src/transport/ring/tie.ts';
-import type { SelectPlace } from '../../src/transport/transport.ts';
+import type { Behind, Peer, Tie, TieEvents } from '../../src/transport/ring/tie.ts';
+import { MarkedTogether } from '../../src/transport/ring/together.ts';
 import type { Parking } from '../../src/wait/parking.ts';
 import type { MappedAgent, Member, Said } from './mapped-agents.ts';
 
@@ -140,18 +140,17 @@ class MappedLeftOver implements LeftOver {
   }
 }
 
-export class MappedTie implements Tie, User, Together {
+export class MappedTie implements Tie, User {
   readonly parking: Parking;
   readonly beside: Beside = NOTHING_BESIDE;
   readonly lending: MappedLending | undefined;
   readonly leftOver: MappedLeftOver;
   readonly peer: MappedLines;
-  readonly together: Together = this;
+  readonly together: MarkedTogether;
   readonly behind: Behind;
   readonly teller: EndTeller;
   readonly remains: Remains;
   readonly #events: TieEvents;
-  #tell: ((blocked: boolean) => boolean) | undefined;
 
   constructor(
     agent: MappedAgent,
@@ -167,6 +166,10 @@ export class MappedTie implements Tie, User, Together {
     this.peer = lines;
     this.lending = lends ? new MappedLending(lines) : undefined;
     this.leftOver = new MappedLeftOver(lines);
+    this.together = new MarkedTogether(
+      () => agent.select,
+      () => events.arrived(),
+    );
     this.teller = new EndTeller(side, lines, parking);
     this.remains = new Remains(this.teller);
   }
@@ -183,20 +186,9 @@ export class MappedTie implements Tie, User, Together {
   }
   gone(how: EndReason): void {
     this.#events.closed(how, undefined);
-  }
-
-  get place(): SelectPlace {
-    return this.peer.agent.select;
-  }
-  selected(tell: (blocked: boolean) => boolean): void {
-    this.#tell = tell;
-  }
-  later(): void {
-    queueMicrotask(() => this.#events.arrived());
+    this.together.ended();
   }
   marked(blocked: boolean): void {
-    if (this.#tell?.(blocked) === false) return;
-    if (blocked) this.later();
-    else this.#events.arrived();
+    this.together.marked(blocked);
   }
 }

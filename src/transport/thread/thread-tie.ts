@@ -7,8 +7,8 @@ import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { agentSelect } from '../agent-select.ts';
 import { Remains } from '../remains.ts';
-import type { Tie, TieEvents, Together } from '../ring/tie.ts';
-import type { SelectPlace } from '../transport.ts';
+import type { Tie, TieEvents } from '../ring/tie.ts';
+import { MarkedTogether } from '../ring/together.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { ChannelLines, type LinesLuggage, type LinesUser } from './channel-lines.ts';
 import type { JoiningOptions } from './joining.ts';
@@ -17,41 +17,6 @@ import { NativeLeftOver } from './native-left-over.ts';
 import { type LentMemory, NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import type { ThreadLink } from './thread-link.ts';
-
-/** Waited for together with others. */
-class ThreadTogether implements Together {
-  readonly #arrived: () => void;
-  #tell: ((blocked: boolean) => boolean) | undefined;
-  #arrivesLater = false;
-
-  /** @param arrived tells the event loop to look */
-  constructor(arrived: () => void) {
-    this.#arrived = arrived;
-  }
-  get place(): SelectPlace {
-    return agentSelect();
-  }
-  /** Its end was told, of which no mark tells whoever selects. */
-  ended(): void {
-    this.#tell?.(false);
-  }
-  selected(tell: (blocked: boolean) => boolean): void {
-    this.#tell = tell;
-  }
-  later(): void {
-    if (this.#arrivesLater) return;
-    this.#arrivesLater = true;
-    queueMicrotask(() => {
-      this.#arrivesLater = false;
-      this.#arrived();
-    });
-  }
-  marked(blocked: boolean): void {
-    if (this.#tell?.(blocked) === false) return;
-    if (blocked) this.later();
-    else this.#arrived();
-  }
-}
 
 /** What a tie takes along. */
 export interface TieLuggage {
@@ -67,7 +32,7 @@ export class ThreadTie implements Tie, LinesUser {
   readonly beside: NativeBeside;
   readonly lending: NativeLending;
   readonly leftOver: NativeLeftOver;
-  readonly together: ThreadTogether;
+  readonly together: MarkedTogether;
   readonly teller: EndTeller;
   readonly remains: Remains;
   readonly #events: TieEvents;
@@ -94,7 +59,7 @@ export class ThreadTie implements Tie, LinesUser {
     this.beside = new NativeBeside(lines);
     this.lending = new NativeLending(lines);
     this.leftOver = new NativeLeftOver(lines);
-    this.together = new ThreadTogether(() => events.arrived());
+    this.together = new MarkedTogether(agentSelect, () => events.arrived());
     this.teller = new EndTeller(side, lines, options.parking);
     this.remains = new Remains(this.teller);
     if (luggage === undefined) return;

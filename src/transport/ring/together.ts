@@ -1,0 +1,43 @@
+// One end among many that a thread waits for at once, as its link's marks see it: who selects is told, or the event loop, or both.
+import type { SelectPlace } from '../transport.ts';
+import type { Together } from './tie.ts';
+
+export class MarkedTogether implements Together {
+  readonly #place: () => SelectPlace;
+  readonly #arrived: () => void;
+  #tell: ((blocked: boolean) => boolean) | undefined;
+  #arrivesLater = false;
+
+  /**
+   * @param place of this agent, where all its ends are waited for
+   * @param arrived tells the event loop to look
+   */
+  constructor(place: () => SelectPlace, arrived: () => void) {
+    this.#place = place;
+    this.#arrived = arrived;
+  }
+  get place(): SelectPlace {
+    return this.#place();
+  }
+  /** Its end was told, of which no mark tells whoever selects. */
+  ended(): void {
+    this.#tell?.(false);
+  }
+  selected(tell: (blocked: boolean) => boolean): void {
+    this.#tell = tell;
+  }
+  later(): void {
+    if (this.#arrivesLater) return;
+    this.#arrivesLater = true;
+    queueMicrotask(() => {
+      this.#arrivesLater = false;
+      this.#arrived();
+    });
+  }
+  /** As Marked of link/link-end.ts. */
+  marked(blocked: boolean): void {
+    if (this.#tell?.(blocked) === false) return;
+    if (blocked) this.later();
+    else this.#arrived();
+  }
+}
