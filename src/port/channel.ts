@@ -92,15 +92,17 @@ function openTransport(
     {
       codec: codecOfName(options.codec),
       codecs: CODECS,
-      // A copy: whoever holds those of a handle keeps the handle, whose end is watched.
-      texts: { ...texts },
-      portOptions: {
-        overflow: options.overflow,
-        highWaterMarkBytes: options.highWaterMarkBytes,
-        outboxBytes: options.outboxBytes,
-        spinMicroseconds: options.spinMicroseconds,
-        codec: options.codec,
-        arrayProperties: options.arrayProperties,
+      moving: {
+        // A copy: whoever holds those of a handle keeps the handle, whose end is watched.
+        texts: { ...texts },
+        portOptions: {
+          overflow: options.overflow,
+          highWaterMarkBytes: options.highWaterMarkBytes,
+          outboxBytes: options.outboxBytes,
+          spinMicroseconds: options.spinMicroseconds,
+          codec: options.codec,
+          arrayProperties: options.arrayProperties,
+        },
       },
       openEnd,
       luggage: luggage?.ring,

@@ -42,7 +42,7 @@ export abstract class PortEvents<In = unknown> extends Target {
   readonly #listeners = new Map<unknown, Listeners>();
   readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
   /** Types for which `#dispatched` hangs on the runtime's own EventTarget. */
-  readonly #bridged = new Set<string>();
+  #bridged: Set<string> | undefined;
 
   /** As with a MessagePort; runs before the listeners. */
   get onmessage(): PortHandler<In> {
@@ -113,6 +113,7 @@ export abstract class PortEvents<In = unknown> extends Target {
     if (!(event instanceof Event)) {
       throw new UsageError('ERR_OPTION', `Cannot dispatch ${String(event)}: expected an Event`);
     }
+    this.#bridged ??= new Set();
     if (!this.#bridged.has(event.type)) {
       this.#bridged.add(event.type);
       super_.addEventListener.call(this as never, event.type, (it) => this.#dispatched(it));

@@ -24,8 +24,7 @@ for (const asyncPark of ['wait-async', 'doorbell'] as const) {
         asyncPark,
         livenessSliceMs: 5,
         startTimeoutMs: Number.POSITIVE_INFINITY,
-        texts: { count: 0, bytes: 0 },
-        portOptions: {},
+        moving: { texts: { count: 0, bytes: 0 }, portOptions: {} },
       } as const;
       const transport = new ThreadTransport(region, side, way, options, {
         woken: () => void woken++,

@@ -58,7 +58,7 @@ export class ThreadLink implements AgentLink {
   #posted = 0;
   #arrived = 0;
   /** Why messages could not be made here, by their place among those that arrived. */
-  readonly #unreadable = new Map<number, unknown>();
+  #unreadable: Map<number, unknown> | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #lifeHolds = always;
   #resting: Resting | undefined;
@@ -168,7 +168,7 @@ export class ThreadLink implements AgentLink {
   }
   /** Why the message at that place could not be made. */
   causeOf(place: number): unknown {
-    return this.#unreadable.get(place & PLACE_MASK);
+    return this.#unreadable?.get(place & PLACE_MASK);
   }
 
   /** Takes in whatever waits on the side port, without the event loop. */
@@ -201,6 +201,7 @@ export class ThreadLink implements AgentLink {
     return member;
   }
   #acceptUnreadable(cause: unknown): void {
+    this.#unreadable ??= new Map();
     this.#unreadable.set(this.#arrived & PLACE_MASK, cause);
     this.#arrived = (this.#arrived + 1) | 0;
     if (this.#unreadable.size > SIDE_VALUES_MAX)

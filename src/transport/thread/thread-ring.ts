@@ -32,7 +32,11 @@ export interface Way {
 
 export interface ThreadRingOptions extends SharedRingOptions {
   readonly asyncPark: 'wait-async' | 'doorbell';
-  /** What stands in a handle of this end, should it go over to another thread. */
+  readonly moving: Moving;
+}
+
+/** What stands in the handle of an end, should it go over to another thread. */
+export interface Moving {
   readonly texts: TextBounds;
   /** With what that thread is to open it. Structured clone carries it. */
   readonly portOptions: unknown;
@@ -53,7 +57,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
   readonly #region: Region;
   readonly #side: 0 | 1;
   readonly #tie: ThreadTie;
-  readonly #options: ThreadRingOptions;
+  readonly #moving: Moving;
 
   constructor(
     region: Region,
@@ -88,14 +92,14 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
     this.#tie = tie;
     this.#region = region;
     this.#side = side;
-    this.#options = options;
+    this.#moving = options.moving;
   }
 
   get memory(): unknown {
     return this.#region.memory;
   }
   leave(): MovingHandle {
-    const { texts, portOptions } = this.#options;
+    const { texts, portOptions } = this.#moving;
     const { first, line } = this.lines.joining;
     const life = line.peerLife ?? first.peerLife;
     const ring = this.pack();
