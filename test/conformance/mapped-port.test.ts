@@ -9,7 +9,7 @@ import { DATA, DOORBELL } from '../../src/wait/signal.ts';
 import { MAPPED } from '../kit/mapped-agents.ts';
 import { mappedPair } from '../kit/mapped-pair.ts';
 import { MappedPlace } from '../kit/mapped-place.ts';
-import { turn, until, within } from '../kit/watchdog.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 import { portConformance } from './port.ts';
 import { type TransportEnd, transportConformance } from './transport.ts';
 
@@ -153,7 +153,8 @@ test('mapped region: select() finds an agent that goes without a word, blocked o
       agents[1].kill();
       await within('the event loop', one.a.closed);
     }
-    const found = select([one.a, other.a]);
+    const found = select([one.a, other.a], { timeoutMs: STEP_MS });
+    assert.ok(found !== EMPTY);
     assert.equal(found.receive(), CLOSED);
     closing(one.a, one.b, other.a, other.b);
   }
