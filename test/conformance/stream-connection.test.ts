@@ -304,6 +304,8 @@ test('terms that cannot be, or are more than this side takes, are refused with w
   const cases: readonly (readonly [terms: readonly number[], flags: number, why: RegExp])[] = [
     [[WINDOW - 1, 64, 0, 0], 0, /credit/],
     [[WINDOW / 2, 64, 0, 0], 0, /credit/],
+    [[WINDOW + 1, 64, 0, 0], 0, /credit/],
+    [[3 * WINDOW, 64, 0, 0], 0, /credit/],
     [[2 * STREAM_WINDOW_MAX, 64, 0, 0], 0, /credit/],
     [[-WINDOW, 64, 0, 0], 0, /credit/],
     [[WINDOW, 0, 0, 0], 0, /messages/],

@@ -6,6 +6,7 @@ import { CLOSED, EMPTY, MillraceError, type Port } from '../../src/index.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
+import { Random } from '../kit/prng.ts';
 import { chunk, HELLO, openFrame, StreamBench, WINDOW } from '../kit/stream-bench.ts';
 import { portOver, streamPair } from '../kit/stream-pair.ts';
 import { within } from '../kit/watchdog.ts';
@@ -32,7 +33,9 @@ function readOut(port: Port): void {
 
 /** The frames of one side of a session that has something of everything. */
 function session(): Uint8Array[] {
-  const { connections, wire } = streamPair({ capacityBytes: WINDOW, maxMessageBytes: 4096 }, { chunkMax: 2 ** 20 });
+  // The same each time, and chunks that are whole frames.
+  const script = { random: new Random(1), chunkMax: 2 ** 30 };
+  const { connections, wire } = streamPair({ capacityBytes: WINDOW, maxMessageBytes: 4096 }, script);
   const said: Uint8Array[] = [chunk([frames.HELLO, 0, ...HELLO])];
   wire.spoil = (bytes, to) => {
     if (to === 1) said.push(bytes.slice());
