@@ -1,7 +1,7 @@
 // Handles: attached late, passed on, taken twice, for two other threads.
-import { attach, CLOSED, channel, pair, transferOf } from '../../../src/index.ts';
+import { attach, CLOSED, channel, type Port, pair, transferOf } from '../../../src/index.ts';
 import { afterwards, check, equal, ok, rest, thrownBy } from './checks.ts';
-import { next, startThread, talkTo } from './thread.ts';
+import { next, type Stage, startThread, talkTo } from './thread.ts';
 
 check('what is sent before a worker attaches waits for it', async () => {
   const { port, thread } = talkTo(async ({ hear, port, say }) => {
@@ -205,4 +205,59 @@ check('a shared worker, which is of another agent cluster, is told natively that
   await answer;
   equal(said, ['up', 'messageerror']);
   ok(port.tryReceive() !== CLOSED, 'it ended');
+});
+
+check('a port moves within the page, with what was unread', async () => {
+  const carrier = channel<{ moved: Port }, { moved: Port }>();
+  const there = attach<{ moved: Port }>(carrier.remote);
+  const { port, remote } = channel();
+  const peer = attach(remote);
+  for (let i = 0; i < 50; i++) peer.postMessage({ i });
+  carrier.port.postMessage({ moved: port }, [port]);
+  equal(port.reason, 'detached');
+  const { moved } = (await next(there)) as { moved: Port };
+  afterwards(() => moved.close());
+  for (let i = 50; i < 100; i++) peer.postMessage({ i });
+  for (let i = 0; i < 100; i++) equal(await next(moved), { i });
+  moved.postMessage('back');
+  equal(await next(peer), 'back');
+  carrier.port.close();
+});
+
+check('a port moves to a worker, back, and to another one, while its peer sends', async () => {
+  const role = async ({ port }: Stage): Promise<number> => {
+    const home = port();
+    let read = 0;
+    for await (const message of home) {
+      const { moved, from, count } = message as { moved: Port; from: number; count: number };
+      for (let i = from; i < from + count; i++) {
+        const value = (await moved.receiveAsync()) as { i: number };
+        if (value.i !== i) throw new Error(`${value.i} as number ${i}`);
+        moved.postMessage(value);
+        read++;
+      }
+      home.postMessage({ moved }, [moved]);
+    }
+    return read;
+  };
+  const workers = [talkTo(role), talkTo(role)];
+  const { port, remote } = channel();
+  const peer = attach(remote);
+  let travelling: Port = port;
+  let answered = 0;
+  peer.onmessage = ({ data }) => {
+    equal(data, { i: answered++ });
+  };
+  for (let hop = 0; hop < 4; hop++) {
+    const { port: home } = workers[hop % 2] as (typeof workers)[0];
+    home.postMessage({ moved: travelling, from: hop * 100, count: 100 }, [travelling]);
+    for (let i = hop * 100; i < hop * 100 + 100; i++) peer.postMessage({ i });
+    travelling = ((await next(home)) as { moved: Port }).moved;
+  }
+  for (const { port: home } of workers) home.close();
+  equal(await Promise.all(workers.map(({ thread }) => thread.done())), [200, 200]);
+  await rest(20);
+  equal(answered, 400);
+  travelling.close();
+  equal(await peer.closed, 'closed');
 });
