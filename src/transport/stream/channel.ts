@@ -83,7 +83,8 @@ export class StreamChannel {
     this.number = number;
     this.name = name;
     this.terms = terms;
-    this.sink = new StreamSink(terms.window, this, (frame) => {
+    const waits = (): void => connection.pressure.await(this);
+    this.sink = new StreamSink(terms.window, connection.frames, waits, (frame) => {
       if (!this.closeSent) connection.frames.whole(frame);
     });
     this.source = new StreamSource(terms.window, () => this.#taken());
@@ -213,13 +214,6 @@ export class StreamChannel {
     this.#moved();
     return true;
   }
-  /** The medium has enough for now. */
-  get full(): boolean {
-    return this.#connection.frames.full;
-  }
-  await(): void {
-    this.#connection.pressure.await(this);
-  }
   /** The medium takes bytes again: for what this end owes the other, and for what waits. */
   answer(): void {
     this.#acknowledge();
@@ -283,7 +277,7 @@ export class StreamChannel {
   }
   #acknowledge(): void {
     const { taken, capacity } = this.source;
-    if (this.full) {
+    if (this.#connection.frames.full) {
       this.#connection.pressure.owe(this);
       return;
     }

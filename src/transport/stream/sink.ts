@@ -14,12 +14,10 @@ import { FRAME_HEADER_BYTES } from './frames.ts';
 /** Bytes of payload below which a claim is not worth an attempt. */
 const LEAST = 8;
 
-/** What is to be known of the medium. */
+/** What is to be known of the medium, with each message: an object's own field. */
 export interface MediumRoom {
   /** It has enough for now. */
   readonly full: boolean;
-  /** Wants to be told when it has not any more. */
-  await(): void;
 }
 
 export class StreamSink implements RecordSink {
@@ -33,6 +31,7 @@ export class StreamSink implements RecordSink {
   #tag = 0;
   readonly #frameMax: number;
   readonly #medium: MediumRoom;
+  readonly #foundNone: () => void;
   readonly #write: (frame: Uint8Array) => void;
   /** A frame's header, and behind it the records that it will have. */
   #views: Views | undefined;
@@ -50,11 +49,13 @@ export class StreamSink implements RecordSink {
 
   /**
    * @param frameMax bytes of records in a frame at the most
+   * @param foundNone called when a look has found the medium full
    * @param write hands a frame over; it is the sink's again when it returns
    */
-  constructor(frameMax: number, medium: MediumRoom, write: (frame: Uint8Array) => void) {
+  constructor(frameMax: number, medium: MediumRoom, foundNone: () => void, write: (frame: Uint8Array) => void) {
     this.#frameMax = frameMax;
     this.#medium = medium;
+    this.#foundNone = foundNone;
     this.#write = write;
   }
 
@@ -137,7 +138,7 @@ export class StreamSink implements RecordSink {
   lookAtHead(): void {
     this.#limitSeen = this.#limit;
     this.#foundFull = this.#medium.full;
-    if (this.#foundFull) this.#medium.await();
+    if (this.#foundFull) this.#foundNone();
   }
   get headMoved(): boolean {
     return this.#limit > this.#limitSeen || (this.#foundFull && !this.#medium.full);
