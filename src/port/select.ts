@@ -4,7 +4,7 @@ import { UnsupportedError, UsageError } from '../errors.ts';
 import { SELECT_COMPARED_MIN } from '../limits.ts';
 import type { Watch } from '../link/selector.ts';
 import { EMPTY } from '../outcome.ts';
-import type { SelectPlace, Transport } from '../transport/transport.ts';
+import type { Selecting, SelectPlace, Transport } from '../transport/transport.ts';
 import type { AbortSignalLike } from './events.ts';
 import { timeoutOf } from './options.ts';
 import { type Port, selectedPort } from './port.ts';
@@ -30,11 +30,14 @@ type AnyPort = Port<any, any>;
 class Prepared {
   readonly ports: readonly AnyPort[];
   readonly watches: readonly Watch[];
+  /** Those whose other ends are to be opened in some time, and were not. */
+  readonly unopened: readonly Selecting[];
   #compared = 0;
 
-  constructor(ports: readonly AnyPort[], watches: readonly Watch[]) {
+  constructor(ports: readonly AnyPort[], all: readonly Selecting[]) {
     this.ports = ports;
-    this.watches = watches;
+    this.watches = all.map(({ watch }) => watch);
+    this.unopened = all.filter(({ startMs }) => startMs < Number.POSITIVE_INFINITY);
   }
 
   isOf(ports: readonly AnyPort[]): boolean {
@@ -79,7 +82,8 @@ function equal(ports: readonly AnyPort[], had: readonly AnyPort[], from: number,
  * console.log(select([a.port, b.port]).receive() === CLOSED);           // true
  * b.port.close();
  * ```
- * @throws UsageError ERR_OPTION for no ports, what is no port, a port twice; ClosedError if this end of one was closed;
+ * @throws UsageError ERR_OPTION for no ports, what is no port, a port twice; ClosedError if this end of one was closed; TimeoutError
+ *   if the worker at the other end of one has not opened it for `startTimeoutMs` of this call, and no other port had anything;
  *   UnsupportedError where this thread may not block, or nothing would come over one of the ports then (the message names
  *   them): `selectAsync` does both
  */
@@ -107,12 +111,25 @@ export function select<P extends AnyPort>(ports: readonly P[], options?: SelectO
   if (!(prepared instanceof Prepared)) return prepared as P;
   // Looked at without blocking first: then it works where blocking does not.
   const mayBlock = platform.canBlock || timeoutMs === 0;
-  const found = (place as SelectPlace).select(prepared.watches, mayBlock ? timeoutMs : 0, again);
+  const found = wait(place as SelectPlace, prepared, mayBlock ? timeoutMs : 0, again);
   if (found !== undefined) return ports[found.index] as P;
   if (!mayBlock) {
     throw new UnsupportedError('Cannot select here: this thread may not block; use selectAsync, or a worker');
   }
   return EMPTY;
+}
+
+/** @throws TimeoutError if a worker has not opened its end in time, as a blocked `receive` of its port does */
+function wait(place: SelectPlace, prepared: Prepared, timeoutMs: number, again: boolean): Watch | undefined {
+  const { watches, unopened } = prepared;
+  for (let waited = 0, same = again; ; same = true) {
+    const next = unopened.reduce((least, { startMs }) => Math.min(least, startMs), timeoutMs);
+    const found = place.select(watches, next - waited, same);
+    if (found !== undefined || next === timeoutMs) return found;
+    waited = next;
+    const late = unopened.find(({ startMs }) => startMs <= waited);
+    if (late !== undefined) throw late.notOpened();
+  }
 }
 
 /** @throws as select. A port with something to tell that its channel does not know of is returned itself. */
@@ -126,12 +143,9 @@ function prepare(ports: readonly AnyPort[], place: SelectPlace | undefined): Pre
   // What a batch has met and the next receive throws.
   const owing = all.findIndex(({ receiving }) => receiving.owes);
   if (owing >= 0) return ports[owing] as AnyPort;
-  const watches = all.map(({ transport }, i) => {
-    const { watch } = transport.selecting as { readonly watch: Watch };
-    watch.index = i;
-    return watch;
-  });
-  const prepared = new Prepared([...ports], watches);
+  const selectings = all.map(({ transport }) => transport.selecting as Selecting);
+  for (const [i, { watch }] of selectings.entries()) watch.index = i;
+  const prepared = new Prepared([...ports], selectings);
   (place as SelectPlace).kept = prepared;
   return prepared;
 }

@@ -1,5 +1,6 @@
 // What a port needs of the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 
+import type { TimeoutError } from '../errors.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { Selectable, Watch } from '../link/selector.ts';
 import type { MovingHandle } from '../memory/handshake.ts';
@@ -121,6 +122,10 @@ export interface SelectPlace {
 export interface Selecting {
   readonly place: SelectPlace;
   readonly watch: Watch;
+  /** Milliseconds that a blocked call waits for the other end to be opened; Infinity once it is, or where that may take any time. */
+  readonly startMs: number;
+  /** What such a call throws then. */
+  notOpened(): TimeoutError;
   /** Something has changed here that the other side does not tell of. */
   changed(): void;
   /** How many calls of `cork` are open: what is sent meanwhile goes out before this thread sleeps. */

@@ -13,6 +13,7 @@ import {
   select,
   selectAsync,
   spawn,
+  TimeoutError,
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
@@ -602,4 +603,21 @@ test('the parent port of a spawned thread can be selected at once, or says what 
   port.postMessage('hello');
   assert.equal(await thread.done(), 'hello');
   port.close();
+});
+
+test('a worker that does not open its end is an error after startTimeoutMs, unless another port has something before', async () => {
+  const still = new URL('data:text/javascript,setInterval(() => {}, 1e6)');
+  const { port, worker } = spawn(still, { startTimeoutMs: 150 });
+  const late = spawn(still, { startTimeoutMs: 60_000 });
+  const other = pair();
+  const ports = [other.near, port, late.port];
+  assert.equal(select(ports, { timeoutMs: 20 }), EMPTY);
+  for (let i = 0; i < 2; i++) {
+    other.far.postMessage(i);
+    assert.equal(select(ports, HANG), other.near);
+    assert.equal(other.near.receive(), i);
+    assert.throws(() => select(ports, HANG), TimeoutError);
+  }
+  for (const each of [port, late.port, other.near, other.far]) each.close();
+  await Promise.all([worker.terminate(), late.worker.terminate()]);
 });

@@ -129,11 +129,16 @@ export class RingBlocking implements Blocking {
     if (timeoutMs <= startMs || attached()) return wait.wait(interest, look, timeoutMs);
     if (wait.wait(interest, look, startMs)) return true;
     if (attached()) return wait.wait(interest, look, timeoutMs - startMs);
-    throw new TimeoutError(
-      `Cannot wait any longer: the worker has not opened its end of the channel in ${startMs} ms; see whether its module loads at all (\`await port.ready\` tells), call parentPort() in it before anything that takes long, or raise startTimeoutMs`,
-      { timeoutMs: startMs },
-    );
+    throw notOpened(startMs);
   }
+}
+
+/** The worker has not opened its end in that time. */
+export function notOpened(startMs: number): TimeoutError {
+  return new TimeoutError(
+    `Cannot wait any longer: the worker has not opened its end of the channel in ${startMs} ms; see whether its module loads at all (\`await port.ready\` tells), call parentPort() in it before anything that takes long, or raise startTimeoutMs`,
+    { timeoutMs: startMs },
+  );
 }
 
 function deadlock(): UsageError {

@@ -1,9 +1,11 @@
 // One end of a region among many that a thread waits for at once: link/selector.ts.
+import type { TimeoutError } from '../../errors.ts';
 import type { LaneInbound } from '../../lane/inbound.ts';
 import type { Selectable, Watch } from '../../link/selector.ts';
 import type { ParkPlace } from '../../wait/park-place.ts';
 import { ABOVE, ANYTHING, announce, DATA, withdraw } from '../../wait/signal.ts';
 import type { Selecting, SelectPlace } from '../transport.ts';
+import { notOpened } from './blocking.ts';
 import type { Damage } from './damage.ts';
 import type { Awaited } from './interests.ts';
 import type { Life } from './life.ts';
@@ -22,6 +24,9 @@ export interface RingSelectingParts {
   readonly reading: Reading;
   readonly life: Pick<Life, 'over'>;
   readonly damage: Damage;
+  /** As RingBlockingParts. */
+  readonly attached: () => boolean;
+  readonly startTimeoutMs: number;
 }
 
 export class RingSelecting implements Selecting, Selectable {
@@ -55,6 +60,13 @@ export class RingSelecting implements Selecting, Selectable {
       });
     }
     return this.#watch;
+  }
+  get startMs(): number {
+    const { attached, startTimeoutMs } = this.#parts;
+    return attached() ? Number.POSITIVE_INFINITY : startTimeoutMs;
+  }
+  notOpened(): TimeoutError {
+    return notOpened(this.#parts.startTimeoutMs);
   }
   changed(): void {
     if (this.#watch === undefined) return;

@@ -249,6 +249,8 @@ export class SharedRingTransport implements Transport {
         reading,
         life: this.life,
         damage,
+        attached: () => this.#taken === 1,
+        startTimeoutMs: options.startTimeoutMs,
       });
     this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over && this.life.ended !== 'detached');
     this.life.begin(this);
