@@ -150,9 +150,14 @@ export class ChannelLines implements Joiner, EndLines {
     return this.#older.length > 0 || this.#tail !== undefined || this.#relay !== undefined;
   }
   pull(): void {
-    this.joining.pull();
-    if (this.#older.length > 0) for (const { joining } of [...this.#older]) joining.pull();
-    this.#tail?.pull();
+    let heard: number;
+    do {
+      heard = this.#moves;
+      this.joining.pull();
+      if (this.#older.length > 0) for (const { joining } of [...this.#older]) joining.pull();
+      this.#tail?.pull();
+      // What waits on a line that we have heard of just now has come, too.
+    } while (heard !== this.#moves);
   }
   get natives(): readonly unknown[] {
     const { first, reachable } = this.joining;
@@ -191,8 +196,10 @@ export class ChannelLines implements Joiner, EndLines {
   }
   gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
     if (link === this.#relay) this.#relay.close(true);
-    else if (link === this.#tail) this.#done(TAIL);
-    else if (this.#relay !== undefined || !this.#stretch.uses(link)) this.#lost(link);
+    else if (link === this.#tail) {
+      link.pull();
+      this.#done(TAIL);
+    } else if (this.#relay !== undefined || !this.#stretch.uses(link)) this.#lost(link);
     else if (how !== undefined || !this.joining.lost(link)) this.#peerGone(how, error);
   }
   /** The other side's thread is gone, unless that is a thread which the other side has left. */
@@ -261,6 +268,8 @@ export class ChannelLines implements Joiner, EndLines {
     this.#settle();
   }
   #lost(line: ThreadLink): void {
+    // Its end may overtake what was said on it.
+    line.pull();
     for (const stretch of [this.#stretch, ...this.#older]) stretch.lost(line);
     this.#settle();
   }
