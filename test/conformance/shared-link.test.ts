@@ -129,6 +129,80 @@ test('a handle that goes on to a second thread while select sleeps over its port
   for (const port of ports) port.close();
 });
 
+test('a port whose other end travels to a third thread while select sleeps is heard from there, and so are its neighbours', async () => {
+  const made = [channel(), channel()];
+  const [to, from] = pair();
+  const first = startThread(
+    (stage) => {
+      const { remotes, to } = stage.data;
+      const [stays, travels] = remotes.map((remote: unknown) => stage.millrace.attach(remote)) as [Port, Port];
+      const out = stage.millrace.attach(to);
+      stage.say('attached');
+      return (async () => {
+        await stage.hear();
+        travels.send('before');
+        out.postMessage(travels, [travels] as never);
+        for (let i = 0; i < 5; i++) {
+          await stays.receiveAsync();
+          stays.send(`stays ${i}`);
+        }
+        out.close();
+      })();
+    },
+    {
+      data: { remotes: made.map(({ remote }) => remote), to },
+      transfer: [...made.flatMap(({ remote }) => remote.transfer), ...to.transfer],
+    },
+  );
+  const third = startThread(
+    async (stage) => {
+      const come = (await stage.port().receiveAsync()) as Port;
+      for (let i = 0; i < 5; i++) {
+        come.send(`travels ${i}`);
+        await come.receiveAsync();
+      }
+      come.close();
+    },
+    { remote: from },
+  );
+  await first.next();
+  await until('they are linked', () => made.every(({ remote }) => joined(remote)));
+  const [stays, travels] = made.map(({ port }) => port) as [Port, Port];
+  const ports = [stays, travels];
+  assert.equal(select(ports, { timeoutMs: 5 }), EMPTY);
+  first.tell('go');
+  stays.postMessage('next');
+  const heard: unknown[] = [];
+  for (let over = false; !over; ) {
+    const port = select(ports, HANG);
+    assert.notEqual(port, EMPTY, 'hang: select');
+    const value = (port as Port).receive();
+    over = value === CLOSED && port === travels;
+    if (value === CLOSED) ports.splice(ports.indexOf(port as Port), 1);
+    else heard.push(value);
+    if (value !== 'before' && value !== CLOSED) (port as Port).postMessage('next');
+    // Without it where a thread can read no native port while it blocks: nobody could tell it where that end is now.
+    if (!features().probesPeers) await turn();
+  }
+  for (const what of ['stays', 'travels']) {
+    const own = heard.filter((value) => String(value).startsWith(what));
+    if (what === 'travels')
+      assert.deepEqual(
+        own,
+        [0, 1, 2, 3, 4].map((i) => `travels ${i}`),
+      );
+    else
+      assert.deepEqual(
+        own,
+        own.map((_, i) => `stays ${i}`),
+      );
+  }
+  assert.ok(heard.includes('before'));
+  while (stays.reason === undefined && !heard.includes('stays 4')) heard.push(await stays.receiveAsync());
+  await Promise.all([first.done(), third.done()]);
+  for (const port of [stays, travels]) port.close();
+});
+
 // ---- native values ------------------------------------------------------------------------------------------------
 
 if (hasUnreadable) {
