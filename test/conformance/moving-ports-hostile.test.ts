@@ -34,3 +34,21 @@ test('both ends have left, and the one that opens first posts what goes beside t
   movedOne.close();
   movedOther.close();
 });
+
+test('what waits goes out once, also where a line is left in the middle of it', async () => {
+  const [one, other] = pairHere({ capacityBytes: 4096 });
+  one.postMessage({ long: 'x'.repeat(8000) });
+  one.postMessage(new SharedArrayBuffer(8));
+  for (let i = 0; i < 4; i++) one.postMessage({ i, text: 'y'.repeat(100) });
+  const movedOne = leave(one)();
+  const movedOther = leave(other)();
+  // By hand: what it finds on the old line is the end of that.
+  movedOne.moveOutbox();
+  movedOther.tryReceive();
+  movedOne.moveOutbox();
+  assert.equal(((await movedOther.receiveAsync(soon)) as { long: string }).long.length, 8000);
+  assert.ok((await movedOther.receiveAsync(soon)) instanceof SharedArrayBuffer);
+  for (let i = 0; i < 4; i++) assert.equal(((await movedOther.receiveAsync(soon)) as { i: number }).i, i);
+  movedOne.close();
+  movedOther.close();
+});

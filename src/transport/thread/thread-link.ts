@@ -215,6 +215,11 @@ export class ThreadLink implements AgentLink {
     if (!this.#over && !this.#gone) this.#natives?.tether.postMessage(LOOK);
   }
   #rung(what: unknown): void {
+    if (this.#closed) {
+      // Deno hands out what has rung while the port is being closed, in the middle of whatever did that.
+      queueMicrotask(() => this.#rungMeanwhile());
+      return;
+    }
     if (what === HEAR) this.pull();
     if (what === MARKS) this.#resting?.rung();
     else this.#tellFounder();
