@@ -2,9 +2,10 @@
 import { platform } from '#platform';
 import { Classifier, MAP, PLAIN, SET } from '../codec/classify.ts';
 import { setCarefully } from '../codec/plain-object.ts';
+import type { NativePort } from '../platform/contract.ts';
 import type { HeldValue } from './beside.ts';
 import { cloneForLater } from './clone-for-later.ts';
-import { isMovingEnd } from './moving-end.ts';
+import { isMovingEnd, nativesIn } from './moving-end.ts';
 
 /**
  * Makes handles of the Ports in a transfer list, and puts them in their places in the value, which is cloned now.
@@ -29,6 +30,23 @@ export function pack(value: unknown, transfer: readonly unknown[], memory: unkno
     value: exchanged(cloned, new Map(clonedPlaces.map((place, i) => [place, handles[i]]))),
     transfer: transfer.map((item) => moved.get(item)),
   };
+}
+
+/**
+ * A value that moves on, with what moves in it. On Node a native port that was closed on the way cannot, and would take
+ * everything with it: another one that is closed, too, goes in its stead.
+ */
+export function movesOn(value: unknown, moved: readonly unknown[]): HeldValue {
+  const natives = platform.movesWhole ? nativesIn(moved) : [];
+  if (natives.length === 0) return { value, transfer: moved };
+  const places = new Map(natives.map((port) => [port, platform.moveHere([port as NativePort])?.[0] ?? closedPort()]));
+  const [placed, transfer] = exchanged([value, moved], places) as [unknown, readonly unknown[]];
+  return { value: placed, transfer };
+}
+function closedPort(): NativePort {
+  const [port, other] = platform.messageChannel();
+  other.close();
+  return port;
 }
 
 const classifier = new Classifier();

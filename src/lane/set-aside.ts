@@ -4,6 +4,7 @@ import type { DecoderTable, Encoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import { viewsOf } from '../memory/region.ts';
 import { AsideEncoder } from './aside-encoder.ts';
+import { movesOn } from './exchange.ts';
 import type { Delivery, Failure, Item } from './inbox.ts';
 import type { SetAside } from './luggage.ts';
 
@@ -17,7 +18,10 @@ export function packUp(items: readonly Item[], encoder: Encoder, kind: number, m
   const aside = new AsideEncoder(encoder, messageMax);
   return items.map(({ content, bytes: weight }) => {
     if ('error' in content) return { error: String((content.error as Error)?.message), weight };
-    if (content.ports.length > 0) return { native: content, weight };
+    if (content.ports.length > 0) {
+      const { value, transfer: ports } = movesOn(content.value, content.ports);
+      return { native: { value, ports }, weight };
+    }
     const written = aside.encode(content.value, false);
     if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
     try {

@@ -1,8 +1,9 @@
 // Ports that move when it suits nobody: both ends at once, again before the first move was heard of, and with what is on its way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, type ChannelOptions, channel, type Port } from '../../src/index.ts';
-import { STEP_MS } from '../kit/watchdog.ts';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { attach, type ChannelOptions, CLOSED, channel, type Port } from '../../src/index.ts';
+import { STEP_MS, turn } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
 
@@ -51,4 +52,54 @@ test('what waits goes out once, also where a line is left in the middle of it', 
   for (let i = 0; i < 4; i++) assert.equal(((await movedOther.receiveAsync(soon)) as { i: number }).i, i);
   movedOne.close();
   movedOther.close();
+});
+
+/** A native port whose other end is closed, and turns of the event loop in which its thread hears of that. */
+function closing(): { readonly port: MessagePort; close(): Promise<void> } {
+  const { port1, port2 } = new MessageChannel();
+  const close = async (): Promise<void> => {
+    port1.close();
+    for (let i = 0; i < 5; i++) await turn();
+  };
+  return { port: port2, close };
+}
+
+test('a native port that closes in a message on its way does not keep the port from moving', async () => {
+  const [one, other] = pairHere({ capacityBytes: 1024 });
+  const [waits, unread, aside] = [closing(), closing(), closing()];
+  one.postMessage(new Uint8Array(3000));
+  one.postMessage({ port: waits.port }, [waits.port]);
+  other.postMessage({ port: aside.port }, [aside.port]);
+  assert.equal(one.send(1, { timeoutMs: 10 }), false);
+  other.postMessage({ port: unread.port }, [unread.port]);
+  for (const each of [waits, unread, aside]) await each.close();
+  const moved = leave(one)();
+  one.close();
+  assert.deepEqual(await other.receiveAsync(soon), new Uint8Array(3000));
+  for (let i = 0; i < 2; i++) {
+    const { port } = (await moved.receiveAsync(soon)) as { port: MessagePort };
+    assert.equal(typeof port.postMessage, 'function');
+  }
+  moved.postMessage('as ever');
+  // On Node what waits cannot be sent any more when a native port in it has closed, whether it moved or not.
+  if (moved.stats().undelivered === 0) assert.equal(typeof (await other.receiveAsync(soon)), 'object');
+  assert.equal(await other.receiveAsync(soon), 'as ever');
+  moved.close();
+});
+
+test('a port whose peer ends while it waits for room arrives with what was unread', async () => {
+  const [carrier, far] = pairHere({ capacityBytes: 1024 });
+  const [one, other] = pairHere();
+  carrier.postMessage(new Uint8Array(3000));
+  other.postMessage('unread');
+  carrier.postMessage({ one }, [one]);
+  for (let i = 0; i < 5; i++) await turn();
+  other.close();
+  for (let i = 0; i < 5; i++) await turn();
+  assert.deepEqual(await far.receiveAsync(soon), new Uint8Array(3000));
+  const { one: moved } = (await far.receiveAsync(soon)) as { one: Port };
+  assert.equal(moved.receive(soon), 'unread');
+  assert.equal(moved.receive(soon), CLOSED);
+  assert.equal(moved.reason, 'closed');
+  carrier.close();
 });

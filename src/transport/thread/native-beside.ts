@@ -2,7 +2,7 @@
 import { platform } from '#platform';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
-import { pack } from '../../lane/exchange.ts';
+import { movesOn, pack } from '../../lane/exchange.ts';
 import { endUnopened, isUnopened, letGoOf } from '../../lane/lost-values.ts';
 import { isMovingEnd, isMovingHandle, transferOfAll } from '../../lane/moving-end.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
@@ -12,7 +12,10 @@ import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
 
 /** What moves once cannot always move twice: then who takes the value is told. */
 function movable(value: BesideValue): BesideValue {
-  if (value.ports.length > 0) return value;
+  if (value.ports.length > 0) {
+    const { value: placed, transfer: ports } = movesOn(value.value, value.ports);
+    return { value: placed, ports };
+  }
   try {
     return { value: structuredClone(value.value), ports: [] };
   } catch (cause) {
@@ -63,6 +66,10 @@ export class NativeBeside implements Beside {
           letGoOf(packed.value, packed.transfer);
           throw error;
         }
+      } else if (transfer.some(isMovingHandle)) {
+        // It has waited.
+        const again = movesOn(value, transfer);
+        this.#postedWhere = this.#post(again.value, again.transfer);
       } else this.#postedWhere = this.#post(value, transfer);
     } finally {
       this.#posting = false;
