@@ -1,7 +1,7 @@
 // How the channels between two threads come to share one link, and that none of them suffers for another one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, channel, EMPTY, type Port, type Remote } from '../../src/index.ts';
+import { attach, channel, EMPTY, type Port, type Remote, transferOf } from '../../src/index.ts';
 import { LIVENESS_SLICE_MS } from '../../src/limits.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import * as layout from '../../src/memory/layout.ts';
@@ -275,4 +275,51 @@ test('a thread that sleeps by a bell of a kind that nobody here knows has no lin
   far.close();
   assert.equal(await within('the end', port.closed), 'closed');
   for (const each of [joins, other.port, port]) each.close();
+});
+
+test('a channel joins a link again when an end of it has gone to another thread, whichever', async () => {
+  for (const side of [0, 1] as const) {
+    const thread = startThread(
+      async (stage) => {
+        const { attach, channel } = stage.millrace;
+        const { port, remote } = channel();
+        stage.say(remote, remote.transfer);
+        const other = attach(await stage.hear());
+        const carrier = attach(await port.receiveAsync());
+        // One of the two goes on, the other one stays where it is.
+        const leaving = stage.data === 0 ? port : other;
+        carrier.postMessage({ leaving }, [leaving]);
+        // Who waits for a message keeps its thread alive.
+        await carrier.receiveAsync();
+        return 'done';
+      },
+      { data: side },
+    );
+    const theirs = (await thread.next()) as Remote;
+    const mine = channel();
+    thread.tell(mine.remote, mine.remote.transfer);
+    const port = attach(theirs);
+    await until('both are linked', () => joined(theirs) && joined(mine.remote));
+    const third = startThread(async (stage) => {
+      const { channel } = stage.millrace;
+      const { port, remote } = channel();
+      stage.say(remote, remote.transfer);
+      const { leaving } = (await port.receiveAsync()) as { leaving: Port };
+      port.close();
+      const got = await leaving.receiveAsync();
+      leaving.postMessage('gone over');
+      await leaving.receiveAsync();
+      return String(got);
+    });
+    const carrier = (await third.next()) as Remote;
+    port.postMessage(carrier, transferOf(carrier));
+    const [stays, remote] = side === 0 ? [port, theirs] : [mine.port, mine.remote];
+    stays.postMessage('after it');
+    assert.equal(await stays.receiveAsync(), 'gone over');
+    await until('it is linked again', () => joined(remote));
+    stays.close();
+    assert.equal(await third.done(), 'after it');
+    assert.equal(await thread.done(), 'done');
+    for (const each of [port, mine.port]) each.close();
+  }
 });

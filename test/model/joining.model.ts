@@ -1,6 +1,6 @@
 // Channels on their way to the link of their threads: the shipped joining over native ports whose messages come in order, line
-// by line, in whatever order of lines. Values go both ways meanwhile, ends are closed and threads die at any step, threads block,
-// and one lies.
+// by line, in whatever order of lines. Values go both ways meanwhile, ends are closed, go over to another thread, and threads die at
+// any step, threads block, and one lies.
 import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import { ATTACHED, SIDE_0, SIDE_1 } from '../../src/memory/layout.ts';
 import type { Channel, Natives, Thread } from './lines-stage.ts';
@@ -245,6 +245,46 @@ export const joiningModels: readonly NamedModel[] = [
       return world;
     },
   ),
+  from(
+    'an end that moves',
+    'from the thread that attached it to a third one',
+    [/c1: (joined|founder) 1/],
+    (shipped) => {
+      const { world, c1 } = linked(shipped, true, false);
+      world.step('b attaches c1');
+      world.settle();
+      const x = world.thread('x');
+      world.posts(c1, 0);
+      world.travels(c1, 1, x);
+      return world;
+    },
+  ),
+  from('a maker that moves', 'to a third thread', [/c1: (joined|founder) 1/], (shipped) => {
+    const { world, c1 } = linked(shipped);
+    world.step('b attaches c1');
+    world.settle();
+    const x = world.thread('x');
+    world.posts(c1, 0);
+    world.travels(c1, 0, x);
+    return world;
+  }),
+  from('a move and a close', 'by the end that stays', [/x of c1: closed/, /b of c1: closed/], (shipped) => {
+    const { world, c1 } = linked(shipped);
+    world.step('b attaches c1');
+    world.settle();
+    world.travels(c1, 1, world.thread('x'));
+    world.closes(c1, 0);
+    return world;
+  }),
+  from('a move and a death', 'of the thread that stays, or of the new one', [/terminated/], (shipped) => {
+    const { world, a, c1 } = linked(shipped);
+    world.step('b attaches c1');
+    world.settle();
+    const x = world.thread('x');
+    world.travels(c1, 1, x);
+    world.dies(a, x);
+    return world;
+  }),
   from('a wrong name', 'an honest handle that says it were of another thread', [/f: founder 1/], (shipped) => {
     const { world, a, b } = linked(shipped);
     const x = world.thread('x');

@@ -119,4 +119,20 @@ export const joiningMutants: readonly Mutant[] = [
     caughtBy: 'joining: a liar',
     as: 'invariant',
   },
+  {
+    name: 'what still comes for an end that has moved is not sent on',
+    file: LINES,
+    find: /(this\.#relay !== undefined\)\s+)this\.#sendOn\(message\);/,
+    replace: '$1return;',
+    caughtBy: 'joining: an end that moves',
+    as: 'invariant',
+  },
+  {
+    name: 'the end that stays does not say that it has left a line',
+    file: LINES,
+    find: 'earlier.leave(DONE);',
+    replace: '',
+    caughtBy: 'joining: an end that moves',
+    as: 'stuck',
+  },
 ];

@@ -5,7 +5,7 @@ import { closeReason } from '../../src/memory/layout.ts';
 import type { TetherHandlers } from '../../src/platform/contract.ts';
 import { DoorbellWait } from '../../src/wait/async.ts';
 import { type Parking, sharedParking } from '../../src/wait/parking.ts';
-import type { ModelPort } from './platform.ts';
+import { type ModelPort, modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
 /** Sleeps are not counted, so that states do not differ by them. */
@@ -28,16 +28,23 @@ export class NativeEnd implements ModelPort {
   closed = false;
   closeTold = false;
 
-  postMessage(message: unknown): void {
+  postMessage(message: unknown, transfer: readonly unknown[] = []): void {
     this.owner?.looks();
-    if (!this.closed && !this.peer.closed) this.peer.queue.push(Array.isArray(message) ? [...message] : message);
+    for (const port of transfer as readonly NativeEnd[]) {
+      port.owner = undefined;
+      port.handlers = undefined;
+    }
+    if (this.closed || this.peer.closed) discard(message);
+    else this.peer.queue.push(Array.isArray(message) ? [...message] : message);
   }
+  /** With what is on its way here goes what moves in it. */
   close(): void {
     this.closed = true;
-    this.queue.length = 0;
+    for (const message of this.queue.splice(0)) discard(message);
   }
   listen(handlers: TetherHandlers): void {
     this.handlers = handlers;
+    this.owner ??= modelled.thread as Thread | undefined;
   }
   take(): { readonly message: unknown } | undefined {
     if (this.closed || this.queue.length === 0 || this.owner?.takes === false) return undefined;
@@ -60,12 +67,16 @@ export class NativeEnd implements ModelPort {
   }
 }
 
+function discard(message: unknown): void {
+  if (Array.isArray(message)) for (const part of message) if (part instanceof NativeEnd) part.close();
+}
+
 export interface Natives {
   readonly tether: NativeEnd;
   readonly side: NativeEnd;
 }
 
-function entangled(): [NativeEnd, NativeEnd] {
+export function entangled(): [NativeEnd, NativeEnd] {
   const ends: [NativeEnd, NativeEnd] = [new NativeEnd(), new NativeEnd()];
   ends[0].peer = ends[1];
   ends[1].peer = ends[0];
@@ -127,8 +138,18 @@ export class Channel {
   }
 }
 
+/** What an end takes along to another thread. */
+interface Luggage {
+  readonly natives: Natives;
+  readonly tail: Natives;
+  readonly tie: object;
+  readonly posted: number;
+  readonly received: number;
+}
+
 /** One end of a channel that a thread has opened. */
 export class End {
+  readonly #shipped: Shipped;
   readonly channel: Channel;
   readonly side: 0 | 1;
   readonly thread: Thread;
@@ -140,13 +161,19 @@ export class End {
   ended: string | undefined;
   wrong: string | undefined;
 
-  constructor(shipped: Shipped, channel: Channel, side: 0 | 1, thread: Thread) {
+  /** @param luggage of the one that this end goes on for */
+  constructor(shipped: Shipped, channel: Channel, side: 0 | 1, thread: Thread, luggage?: Luggage) {
+    this.#shipped = shipped;
     this.channel = channel;
     this.side = side;
     this.thread = thread;
-    const natives = channel.natives[side];
-    natives.tether.owner = thread;
-    natives.side.owner = thread;
+    const natives = luggage?.natives ?? channel.natives[side];
+    const own = (pair: Natives): void => {
+      pair.tether.owner = thread;
+      pair.side.owner = thread;
+    };
+    own(natives);
+    if (luggage !== undefined) own(luggage.tail);
     const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
     Atomics.store(channel.words, here + layout.ATTACHED, 1);
     const first = new shipped.ThreadLink(natives as never);
@@ -161,11 +188,23 @@ export class End {
         },
         closed: (how) => this.end(this.peerSaid ?? how ?? 'terminated'),
       },
+      luggage && ({ ...luggage.tie, tail: new shipped.ThreadLink(luggage.tail as never) } as never),
     );
+    this.posted = luggage?.posted ?? 0;
+    this.received = luggage?.received ?? 0;
     channel.ends[side] = this;
     thread.ends.push(this);
   }
 
+  /** Goes over to another thread; what opens it there. */
+  leave(): (thread: Thread) => End {
+    const { natives, tail, luggage: tie } = this.tie.leave();
+    const { posted, received, channel, side } = this;
+    const luggage = { natives, tail, tie, posted, received } as unknown as Luggage;
+    this.ended = 'moved';
+    channel.ends[side] = undefined;
+    return (thread) => new End(this.#shipped, channel, side, thread, luggage);
+  }
   get joining(): Tie['peer']['joining'] {
     return this.tie.peer.joining;
   }

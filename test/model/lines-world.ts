@@ -1,7 +1,7 @@
 // What may happen to threads whose channels join their links, and what must come of it: lines-stage.ts in every order of turns.
 import { dump } from '../kit/explore-actor.ts';
 import type { World } from '../kit/explore-turns.ts';
-import { Channel, End, type NativeEnd, type Natives, Thread } from './lines-stage.ts';
+import { Channel, End, entangled, NativeEnd, type Natives, Thread } from './lines-stage.ts';
 import { modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
@@ -44,6 +44,9 @@ export class LinesWorld implements World {
   mayStayAlone = false;
   readonly #done: Set<string> = new Set();
   #tokens = 0;
+  readonly #made: NativeEnd[] = [];
+  /** Tasks for later, by thread. */
+  readonly #later: { readonly thread: Thread | undefined; readonly task: () => void }[] = [];
   readonly #microtasks: (() => void)[] = [];
 
   constructor(shipped: Shipped) {
@@ -107,6 +110,27 @@ export class LinesWorld implements World {
       run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.close()),
     });
   }
+  /** Goes over to another thread at some moment, and is opened there at a later one. */
+  travels(channel: Channel, side: 0 | 1, to: Thread, times = 1): void {
+    let arrive: ((thread: Thread) => End) | undefined;
+    const name = `${channel.name}: side ${side} `;
+    this.acts.push({
+      name: `${name}leaves for ${to.name} ${times}`,
+      ready: () => {
+        const end = channel.ends[side];
+        return end !== undefined && end.ended === undefined && end.thread.loops && end.thread !== to;
+      },
+      run: () =>
+        this.within(channel.ends[side]?.thread, () => {
+          arrive = channel.ends[side]?.leave();
+        }),
+    });
+    this.acts.push({
+      name: `${name}arrives at ${to.name} ${times}`,
+      ready: () => arrive !== undefined && to.loops,
+      run: () => this.within(to, () => arrive?.(to).joining.introduce(undefined, true)),
+    });
+  }
   /** One of them is killed at some moment, or none. */
   dies(...threads: readonly Thread[]): void {
     for (const thread of threads) {
@@ -115,7 +139,7 @@ export class LinesWorld implements World {
         ready: () => this.threads.every(({ alive }) => alive),
         run: () => {
           thread.alive = false;
-          for (const port of this.#ports) if (port.owner === thread) port.closed = true;
+          for (const port of this.#ports) if (port.owner === thread) port.close();
         },
       });
     }
@@ -145,7 +169,7 @@ export class LinesWorld implements World {
   // ---- what happens -------------------------------------------------------------------------------------------
 
   get #ports(): readonly NativeEnd[] {
-    return this.channels.flatMap(({ all }) => all);
+    return [...this.channels.flatMap(({ all }) => all), ...this.#made];
   }
   get ends(): readonly End[] {
     return this.channels.flatMap(({ ends }) => ends.filter((end) => end !== undefined));
@@ -161,6 +185,15 @@ export class LinesWorld implements World {
       value: (array: Uint32Array) => array.fill(4711).fill(++this.#tokens, 0, 1),
     });
     modelled.canTake = thread?.takes ?? true;
+    modelled.thread = thread;
+    modelled.isNativePort = (value) => value instanceof NativeEnd;
+    modelled.channel = () => {
+      const ends = entangled();
+      for (const end of ends) end.owner = thread;
+      this.#made.push(...ends);
+      return ends;
+    };
+    modelled.later = (task) => void this.#later.push({ thread, task });
     try {
       const result = run();
       for (let task = this.#microtasks.shift(); task !== undefined; task = this.#microtasks.shift()) task();
@@ -185,6 +218,9 @@ export class LinesWorld implements World {
     this.#ports.forEach((port, i) => {
       if (port.due) moves.push(`port ${i}`);
     });
+    this.#later.forEach(({ thread }, i) => {
+      if (thread?.loops !== false) moves.push(`later ${i}`);
+    });
     this.ends.forEach((end, i) => {
       if (end.thread.alive && end.ended === undefined && end.incoming.length > 0) moves.push(`read ${i}`);
     });
@@ -200,6 +236,9 @@ export class LinesWorld implements World {
     } else if (what === 'port') {
       const port = this.#ports[Number(which)] as NativeEnd;
       this.within(port.owner, () => port.turn());
+    } else if (what === 'later') {
+      const [{ thread, task }] = this.#later.splice(Number(which), 1) as [{ thread: Thread; task: () => void }];
+      this.within(thread, task);
     } else {
       const end = this.ends[Number(which)] as End;
       this.within(end.thread, () => end.read());
@@ -208,11 +247,14 @@ export class LinesWorld implements World {
 
   key(): string {
     const numbers = new Map<string, string>();
-    return dump([this.threads, this.channels, [...this.#done].sort()], LEFT_OUT).replace(TOKEN, (token) => {
-      const known = numbers.get(token) ?? `token ${numbers.size}`;
-      numbers.set(token, known);
-      return known;
-    });
+    return dump([this.threads, this.channels, this.#made, this.#later, [...this.#done].sort()], LEFT_OUT).replace(
+      TOKEN,
+      (token) => {
+        const known = numbers.get(token) ?? `token ${numbers.size}`;
+        numbers.set(token, known);
+        return known;
+      },
+    );
   }
 
   // ---- what must be right -------------------------------------------------------------------------------------
@@ -246,6 +288,7 @@ export class LinesWorld implements World {
     if (!other.thread.alive) return 'never hears that the other thread has died';
     if (other.ended !== undefined) return 'never hears that the other one has ended';
     if (end.received !== other.posted) return `has ${end.received} of ${other.posted} values`;
+    if (end.tie.peer.unsettled) return 'still waits for what an earlier line may bring';
     if (end.link === undefined) return this.mayStayAlone ? undefined : 'has no link';
     const there = (link: Link): unknown => (Reflect.get(link, '$natives') as Natives).tether.peer;
     const natives = Reflect.get(other.link ?? {}, '$natives') as Natives | undefined;

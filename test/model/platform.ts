@@ -16,7 +16,15 @@ export function blocksOf(bytes: Uint8Array): BlockMemory {
 }
 
 /** What a model decides, for whichever thread runs. */
-export const modelled = { canTake: true };
+export const modelled: {
+  canTake: boolean;
+  /** Native ports, where a model makes them itself. */
+  channel: () => readonly unknown[];
+  isNativePort: (value: unknown) => boolean;
+  later: (task: () => void) => void;
+  /** Whose code runs. */
+  thread: unknown;
+} = { canTake: true, channel: () => [{}, {}], isNativePort: () => false, later: () => {}, thread: undefined };
 
 const members: Record<string, unknown> = {
   name: 'node',
@@ -30,7 +38,9 @@ const members: Record<string, unknown> = {
   sharedMemory: (bytes: number) => new SharedArrayBuffer(bytes),
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
   byteView: (memory: ArrayBuffer) => new Uint8Array(memory),
-  isNativePort: () => false,
+  isNativePort: (value: unknown) => modelled.isNativePort(value),
+  messageChannel: () => modelled.channel(),
+  later: (task: () => void) => modelled.later(task),
   moveHere: (ports: unknown) => ports,
   isWorker: () => false,
   listen: (port: ModelPort, handlers: TetherHandlers) => port.listen(handlers),

@@ -317,11 +317,8 @@ export class ThreadLink implements AgentLink {
     // Who is told of the end of that thread knows how, and writes it down for others: what it said before can be read.
     const watched = this.#life !== undefined && endedOn(this.#life) === undefined;
     if (this.endTold || watched) for (const member of [...this.#members.values()]) member.arrived();
-    if (watched && !this.endTold) {
-      // Whoever waits keeps the process alive itself.
-      const timer: { unref?(): void } | number = setTimeout(() => this.#tellHow(), END_NEWS_MS);
-      if (typeof timer === 'object') timer.unref?.();
-    } else if (!this.endTold) this.#tellHow();
+    if (watched && !this.endTold) platform.later(() => this.#tellHow(), END_NEWS_MS);
+    else if (!this.endTold) this.#tellHow();
     this.#shutUnused();
   }
   #tellHow(): void {
