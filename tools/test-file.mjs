@@ -108,7 +108,13 @@ export function directives(file) {
   const names = /^\/\/ runtimes: *(.+)$/m.exec(head)?.[1];
   const seconds = /^\/\/ watchdog: *(\d+) s\b/m.exec(head)?.[1];
   const needs = /^\/\/ needs: *(\w+)$/m.exec(head)?.[1];
-  return { kinds: names?.split(/[\s,]+/), watchdogSeconds: seconds === undefined ? undefined : Number(seconds), needs };
+  const alone = /^\/\/ neighbours: none$/m.test(head);
+  return {
+    kinds: names?.split(/[\s,]+/),
+    watchdogSeconds: seconds === undefined ? undefined : Number(seconds),
+    needs,
+    alone,
+  };
 }
 
 /**

@@ -86,7 +86,9 @@ await build();
 const { present, absent } = choose(options.runtime);
 const chosen = testFiles();
 const lacking = packagesInstalled() ? [] : chosen.filter((file) => directives(file).needs === 'packages');
-const files = chosen.filter((file) => !lacking.includes(file));
+const files = chosen.filter(
+  (file) => !lacking.includes(file) && !(options.neighbours !== undefined && directives(file).alone),
+);
 const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));
 const queue = [];
 /** Runs what `// runtimes: once` asks for: the Node at hand, or the first of those that were asked for. */

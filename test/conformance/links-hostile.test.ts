@@ -1,5 +1,6 @@
 // What a thread that lies about whose name it bears can do to the link of two others: nothing. The liar is written against raw
 // messages, here; the two others are threads with this library.
+// neighbours: none
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, channel, pair, type Remote, transferOf } from '../../src/index.ts';

@@ -1,4 +1,5 @@
 // How the channels between two threads come to share one link, and that none of them suffers for another one.
+// neighbours: none
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, channel, EMPTY, type Port, type Remote, transferOf } from '../../src/index.ts';
