@@ -51,14 +51,16 @@ export class BesideSender {
     }
     const offset = this.#sink.tryClaim(MARKER_BYTES);
     if (offset === FULL) return false;
+    // What waited before the end goes out behind it, where the medium still carries it.
+    const before = this.#shut;
     let number: number;
     try {
       number = this.#beside.post(value, transfer);
     } catch (error) {
       this.#sink.abort();
-      throw this.#shut ? shutMeanwhile(error) : error;
+      throw this.#shut && !before ? shutMeanwhile(error) : error;
     }
-    if (this.#shut) {
+    if (this.#shut && !before) {
       this.#sink.abort();
       throw shutMeanwhile();
     }

@@ -7,6 +7,7 @@ import { type Beside, NOTHING_BESIDE } from '../../src/lane/beside.ts';
 import { LaneInbound } from '../../src/lane/inbound.ts';
 import { LaneOutbound } from '../../src/lane/outbound.ts';
 import { Outbox } from '../../src/lane/outbox.ts';
+import { CLOSED, EMPTY } from '../../src/outcome.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
 import { endOptions, streamPair } from '../kit/stream-pair.ts';
 import { laneConformance } from './lane.ts';
@@ -107,5 +108,34 @@ test('values that a medium carries beside the records come in order with them, a
     else assert.ok(got instanceof WebAssembly.Module, `${read}`);
   }
   assert.deepEqual([sent, near.inspect().stats().undelivered], [1000, 0]);
+});
+
+test('a value beside the records that waits when its side closes is followed out as the others are', () => {
+  const { connections, channels } = streamPair({ capacityBytes: 1024 });
+  const ends = channels();
+  const failures: unknown[] = [];
+  const [near, far] = besides().map(
+    (beside, i) =>
+      new StreamTransport(
+        connections[i] as never,
+        ends[i] as never,
+        { ...endOptions({}), beside },
+        { woken() {}, failed: (error) => void failures.push(error) },
+      ),
+  ) as [StreamTransport, StreamTransport];
+  near.out.post('a'.repeat(20_000));
+  near.out.post(new WebAssembly.Module(MODULE));
+  near.out.post('last');
+  near.close('closed');
+  const got: unknown[] = [];
+  for (let i = 0; i < 1000 && got.at(-1) !== CLOSED; i++) {
+    near.out.pump();
+    const value = far.in.tryReceive();
+    if (value !== EMPTY) got.push(value);
+  }
+  assert.deepEqual(failures, []);
+  assert.equal(got.length, 4);
+  assert.ok(got[1] instanceof WebAssembly.Module);
+  assert.deepEqual([got[2], got[3]], ['last', CLOSED]);
 });
 const MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
