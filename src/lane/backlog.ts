@@ -114,8 +114,16 @@ export class Backlog {
       moved,
     }));
   }
-  /** Goes on with what waited elsewhere. */
+  /** Goes on with what waited elsewhere. @throws LayoutError for what no `leave` has made */
   resume({ kind, bytes, held, moved }: Waiting): void {
+    const sound =
+      bytes instanceof Uint8Array &&
+      Number.isInteger(kind) &&
+      Number.isInteger(moved) &&
+      moved >= 0 &&
+      moved <= bytes.length &&
+      (held === undefined || Array.isArray(held?.transfer));
+    if (!sound) throw new LayoutError('Cannot go on with what waited: it makes no sense');
     this.add(kind, { bytes, home: undefined }, held, moved);
   }
   count(): void {

@@ -133,6 +133,8 @@ function openEnd(handle: MovingHandle): Port {
     const { end, region, natives, life: peerLife, texts, luggage } = openHandle(handle);
     try {
       const came = luggage as ThreadLuggage;
+      const { tether, side } = came.tail;
+      if (!platform.isNativePort(tether) || !platform.isNativePort(side)) throw new LayoutError('The tail is missing');
       const resolved = { ...resolvePortOptions(came.portOptions as PortOptions) };
       const first = new ThreadLink(natives as NativePair);
       const way: Way = { first, agent: agentLinks(), peerLife, life: ownLife(), peerEndTold: false };

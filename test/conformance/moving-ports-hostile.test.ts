@@ -1,9 +1,9 @@
 // Ports that move when it suits nobody: both ends at once, again before the first move was heard of, and with what is on its way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { attach, type ChannelOptions, CLOSED, channel, type Port } from '../../src/index.ts';
-import { STEP_MS, turn } from '../kit/watchdog.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
 
@@ -103,3 +103,61 @@ test('a port whose peer ends while it waits for room arrives with what was unrea
   assert.equal(moved.reason, 'closed');
   carrier.close();
 });
+
+/** Lets somebody else's hands at the next Port that leaves. Where native ports can be watched like that. */
+function forge(change: (luggage: Forged) => void): void {
+  const { prototype } = MessagePort as unknown as { prototype: { postMessage(...args: unknown[]): void } };
+  const { postMessage } = prototype;
+  prototype.postMessage = function (message: unknown, list: unknown): void {
+    const [, , , , ports] = Array.isArray(message) ? message : [];
+    const handle = Array.isArray(ports) ? ports.find((item) => item?.luggage instanceof Map) : undefined;
+    if (handle !== undefined) {
+      prototype.postMessage = postMessage;
+      change(handle.luggage.get(0));
+    }
+    postMessage.call(this, message, list);
+  };
+}
+interface Forged {
+  tail: { side: unknown };
+  readonly tie: { lent: unknown; beside: { values: unknown } };
+  readonly ring: { readonly out: { readonly waiting: { bytes: unknown; held: unknown; moved: unknown }[] } };
+}
+
+if (!('Bun' in globalThis || 'Deno' in globalThis)) {
+  test('luggage that makes no sense is refused, and its carrier goes on', async () => {
+    const changes: ((luggage: Forged) => void)[] = [
+      ({ tail }) => {
+        tail.side = 1;
+      },
+      ({ tie }) => {
+        tie.lent = 1;
+      },
+      ({ tie }) => {
+        tie.beside.values = {};
+      },
+      ({ ring }) => {
+        (ring.out.waiting[0] as { bytes: unknown }).bytes = 'x';
+      },
+      ({ ring }) => {
+        (ring.out.waiting[0] as { held: unknown }).held = {};
+      },
+      ({ ring }) => {
+        (ring.out.waiting[0] as { moved: unknown }).moved = -1;
+      },
+    ];
+    for (const change of changes) {
+      const [carrier, far] = pairHere();
+      const [one, other] = pairHere({ capacityBytes: 1024 });
+      one.postMessage(new Uint8Array(3000));
+      forge(change);
+      carrier.postMessage({ one }, [one]);
+      carrier.postMessage('after');
+      await assert.rejects(far.receiveAsync(soon), { code: 'ERR_DECODE', message: /makes no sense/ });
+      assert.equal(await far.receiveAsync(soon), 'after');
+      assert.equal(await within('the end', other.closed), 'lost');
+      carrier.close();
+    }
+    for (let i = 0; i < 5; i++) await turn();
+  });
+}

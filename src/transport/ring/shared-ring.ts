@@ -117,7 +117,8 @@ export class SharedRingTransport implements Transport {
     this.#there = there;
     const tie = tieUp({
       arrived: () => events.woken(),
-      closed: (how, error) => this.life.peerThreadEnded(how, error),
+      // Missing where what came with this end made no sense.
+      closed: (how, error) => (this.life as Life | undefined)?.peerThreadEnded(how, error),
     });
     this.#tie = tie;
     const { parking, beside, lending, leftOver, peer } = tie;
