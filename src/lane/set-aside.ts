@@ -34,7 +34,10 @@ export function packUp(items: readonly Item[], encoder: Encoder, kind: number, m
 
 /** @throws LayoutError for what no `packUp` has made */
 export function unpack(aside: SetAside, decoders: DecoderTable): Delivery | Failure {
-  if ('native' in aside) return aside.native;
+  if ('native' in aside) {
+    if (Array.isArray(aside.native.ports)) return aside.native;
+    throw new LayoutError('Cannot go on with what was set aside: it makes no sense');
+  }
   if ('error' in aside) return { error: new CodecError('ERR_DECODE', aside.error) };
   const { kind, bytes } = aside;
   const decoder = decoders.get(kind);

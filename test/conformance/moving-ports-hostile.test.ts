@@ -136,6 +136,9 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
       ({ tie }) => {
         tie.beside.values = {};
       },
+      ({ tie }) => {
+        tie.beside.values = [[0, { value: 1, ports: 1 }]];
+      },
       ({ ring }) => {
         (ring.out.waiting[0] as { bytes: unknown }).bytes = 'x';
       },

@@ -1,5 +1,6 @@
 // The values of one channel that go natively, over its lines: numbered, with a marker in the ring that keeps their place.
 import { platform } from '#platform';
+import { LayoutError } from '../../errors.ts';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
 import { movesOn, pack } from '../../lane/exchange.ts';
@@ -156,11 +157,14 @@ export class NativeBeside implements Beside {
     const values = this.#values.takeAll().map(([number, value]) => [number, movable(value)] as const);
     return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values };
   }
-  /** @param taker as `arrive` */
+  /** @param taker as `arrive`. @throws LayoutError for what no `leave` has made */
   resume({ posted, wantedFrom, values }: BesideLuggage, taker: object): void {
     this.#nextNumber = posted;
     this.#wantedFrom = wantedFrom;
-    for (const [number, value] of values) this.#values.add(number, value, taker);
+    for (const [number, value] of values) {
+      if (!Array.isArray(value.ports)) throw new LayoutError('Cannot go on with what has come: it makes no sense');
+      this.#values.add(number, value, taker);
+    }
   }
 
   letGo(number: number): void {
