@@ -21,6 +21,8 @@ export interface Beside {
   readonly textMin: number;
   /** Whether a value may come after its marker, and only the event loop can take it in. */
   readonly late: boolean;
+  /** Whether a thread that is blocked can take in what has come, without its event loop. */
+  readonly atWill: boolean;
   /** Values posted so far. */
   readonly posted: number;
   /** Where the last one went, as `take` over there must be told. */
@@ -55,6 +57,7 @@ export const NOTHING_BESIDE: Beside = {
   postedWhere: 0,
   post: refuse,
   holdBack: refuse,
+  atWill: true,
   abandon: () => {},
   take: () => undefined,
   has: () => false,

@@ -2,9 +2,12 @@
 import { platform } from '#platform';
 import { Classifier, MAP, PLAIN, SET } from '../codec/classify.ts';
 import { setCarefully } from '../codec/plain-object.ts';
+import { UsageError } from '../errors.ts';
+import type { MovingHandle } from '../memory/handshake.ts';
 import type { NativePort } from '../platform/contract.ts';
 import type { HeldValue } from './beside.ts';
 import { cloneForLater } from './clone-for-later.ts';
+import { letGoOf } from './lost-values.ts';
 import { isMovingEnd, nativesIn } from './moving-end.ts';
 
 /**
@@ -18,10 +21,18 @@ export function pack(value: unknown, transfer: readonly unknown[], memory: unkno
   const others = transfer.filter((item) => !isMovingEnd(item));
   const places = ends.map(() => ({}));
   const placed = exchanged(value, new Map(ends.map(({ port }, i) => [port, places[i]])));
+  // Getters have run: one of them may have closed or sent what is to move.
+  for (const end of ends) end.check(memory);
   const held = cloneForLater([placed, places], others);
   const [cloned, clonedPlaces] = held.value as [unknown, readonly object[]];
-  // From here on nothing can fail.
-  const handles = ends.map((end) => end.leave());
+  const handles: MovingHandle[] = [];
+  try {
+    for (const end of ends) handles.push(end.leave());
+  } catch (cause) {
+    // Its memory was damaged since it was asked: that is its own end, and no reason for this channel's.
+    letGoOf(undefined, [...handles, ...held.transfer]);
+    throw new UsageError('ERR_TRANSFER', `Cannot transfer a Port: ${String(cause)}`, { cause });
+  }
   const moved = new Map<unknown, unknown>([
     ...others.map((item, i) => [item, held.transfer[i]] as const),
     ...ends.map((end, i) => [end, handles[i]] as const),

@@ -149,6 +149,7 @@ export class LaneInbound {
     try {
       for (const item of this.ports) if (isMovingHandle(item)) opened.set(item, this.#openEnd?.(item));
     } catch (cause) {
+      for (const port of opened.values()) (port as { close(): void }).close();
       this.#beside.discard(
         value,
         this.ports.filter((item) => !opened.has(item)),
@@ -205,7 +206,7 @@ export class LaneInbound {
     this.#source.release();
     return {
       taught: this.#decoders.taught?.() ?? new Map(),
-      aside: packUp(this.#inbox.takeAll(), encoder, kind, this.#messageMax),
+      aside: packUp(this.#inbox.takeAll(), encoder, kind),
       parts: this.#join.begun,
       latest: this.#newest?.luggage,
     };

@@ -35,7 +35,7 @@ function endHandle(value: object): void {
 }
 
 /** An end that is on its way, as far as its sender may have to tell of it. */
-type OnTheWay = Pick<MovingHandle, 'memory' | 'end' | 'ticket'>;
+export type OnTheWay = Pick<MovingHandle, 'memory' | 'end' | 'ticket'>;
 
 export function isUnopened({ memory, end, ticket }: OnTheWay): boolean {
   return Atomics.load(new Int32Array(memory), (end === 0 ? SIDE_0 : SIDE_1) + ATTACHED) === ticket;

@@ -2,6 +2,7 @@
 // of a codec are more than those of structured clone. What the medium's own way has carried, that can carry again.
 import type { DecoderTable, Encoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
+import { MESSAGE_BYTES_MAX } from '../limits.ts';
 import { viewsOf } from '../memory/region.ts';
 import { AsideEncoder } from './aside-encoder.ts';
 import { movesOn } from './exchange.ts';
@@ -14,17 +15,18 @@ const NO_PORTS: readonly unknown[] = [];
  * @param encoder a new one: it teaches nothing
  * @param kind of its payloads
  */
-export function packUp(items: readonly Item[], encoder: Encoder, kind: number, messageMax: number): SetAside[] {
-  const aside = new AsideEncoder(encoder, messageMax);
+export function packUp(items: readonly Item[], encoder: Encoder, kind: number): SetAside[] {
+  // Without what was taught it may be longer than it was.
+  const aside = new AsideEncoder(encoder, MESSAGE_BYTES_MAX);
   return items.map(({ content, bytes: weight }) => {
     if ('error' in content) return { error: String((content.error as Error)?.message), weight };
     if (content.ports.length > 0) {
       const { value, transfer: ports } = movesOn(content.value, content.ports);
       return { native: { value, ports }, weight };
     }
-    const written = aside.encode(content.value, false);
-    if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
     try {
+      const written = aside.encode(content.value, false);
+      if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
       return { native: { value: structuredClone(content.value), ports: NO_PORTS }, weight };
     } catch (cause) {
       return { error: `Cannot move the message on to another thread: ${String((cause as Error)?.message)}`, weight };

@@ -152,7 +152,7 @@ export function takeSide({ views }: Region, end: 0 | 1): void {
 export function giveUpSide({ views }: Region, end: 0 | 1): number {
   const ticket = TICKET_FIRST + (Atomics.load(views.words, blockOf(end) + MOVES) & TICKET_MASK);
   // SYNC attach-once: all that this thread did at the side is done; pairs with claimSide.
-  Atomics.store(views.words, blockOf(end) + ATTACHED, ticket);
+  Atomics.compareExchange(views.words, blockOf(end) + ATTACHED, 1, ticket);
   return ticket;
 }
 
@@ -172,6 +172,10 @@ const TICKET_MASK = 0xffffff;
 /** What ATTACHED says of a side: 0 that nobody has it, or not yet again, 1 that a thread does, 2 that none ever will. */
 export function takenBy(attached: number): 0 | 1 | 2 {
   return attached === 1 || attached === 2 ? attached : 0;
+}
+/** Whether a thread has it, or has had it before it went on its way. */
+export function wasTaken(attached: number): boolean {
+  return attached === 1 || attached >= TICKET_FIRST;
 }
 
 export interface OpenedHandle {

@@ -102,6 +102,7 @@ function openTransport(
           spinMicroseconds: options.spinMicroseconds,
           codec: options.codec,
           arrayProperties: options.arrayProperties,
+          eventLoopWait: options.eventLoopWait,
         },
       },
       openEnd,

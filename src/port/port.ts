@@ -56,6 +56,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Who waits for this port among others, with the event loop. */
   #awaiting: Set<() => void> | undefined;
   #selected: SelectedPort | undefined;
+  /** This port was transferred: its counters by then. The words of the channel are another one's. */
+  #left: Stats | undefined;
 
   static {
     inside = (port) => (#transport in port ? (port as Port).#asSelected : undefined);
@@ -297,7 +299,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** The interrupt word that the peer has set, 0 if none. One atomic load. */
   get interrupted(): number {
-    return this.#transport.interrupts?.word ?? 0;
+    return this.#left === undefined ? (this.#transport.interrupts?.word ?? 0) : 0;
   }
 
   /**
@@ -307,12 +309,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   clearInterrupt(only?: number): number {
     if (only !== undefined) checkInterrupt(only);
-    return this.#transport.interrupts?.clear(only) ?? 0;
+    return this.#left === undefined ? (this.#transport.interrupts?.clear(only) ?? 0) : 0;
   }
 
   /** Counters of this end. */
   stats(): Stats {
-    const stats = this.#transport.inspect().stats();
+    const stats = this.#left ?? this.#transport.inspect().stats();
     return { ...stats, undelivered: stats.undelivered + this.#sending.late };
   }
 
@@ -542,8 +544,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#pump.stop();
     this.#ending.shut = true;
     selectChanged(this.#transport);
+    this.#left = this.#transport.inspect().stats();
     try {
       return travels.leave();
+    } catch (error) {
+      this.#left = undefined;
+      throw error;
     } finally {
       queueMicrotask(() => this.#settle());
     }

@@ -1,6 +1,7 @@
 // A Port that is put into a value and its transfer list arrives as a Port, with everything that was on its way.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import {
   attach,
@@ -13,6 +14,7 @@ import {
   type Port,
   select,
 } from '../../src/index.ts';
+import { HEAD, LANE_0 } from '../../src/memory/layout.ts';
 import { startThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
@@ -291,6 +293,116 @@ test('what cannot move is refused, and nothing moves', () => {
   assert.throws(() => carrier.port.postMessage(gone.port, [gone.port]), refused(/transferred before/));
   moved.close();
   carrier.close();
+});
+
+test('a getter that sends or closes what is to move has it refused, and it is in one place', () => {
+  const carrier = pairHere();
+  const other = pairHere();
+  const { port, peer } = pairHere();
+  const twice = {
+    get port(): Port {
+      if (port.reason === undefined) other.port.postMessage(port, [port]);
+      return port;
+    },
+  };
+  assert.throws(() => carrier.port.postMessage(twice, [port]), { code: 'ERR_TRANSFER', message: /transferred before/ });
+  assert.equal(carrier.peer.tryReceive(), EMPTY);
+  const moved = other.peer.receive(soon) as Port;
+  peer.postMessage('once');
+  assert.equal(moved.receive(soon), 'once');
+  const closing = {
+    get port(): Port {
+      moved.close();
+      return moved;
+    },
+  };
+  assert.throws(() => carrier.port.postMessage(closing, [moved]), { code: 'ERR_TRANSFER', message: /closed/ });
+  assert.equal(carrier.peer.tryReceive(), EMPTY);
+  carrier.close();
+  other.close();
+});
+
+test('what was set aside may be longer than a message, without what was taught', async () => {
+  const { port, peer } = pairHere({ maxMessageBytes: 131072, capacityBytes: 4096 });
+  const text = 'long'.repeat(5000);
+  for (let i = 0; i < 3; i++) {
+    peer.postMessage([text]);
+    assert.deepEqual(await port.receiveAsync(soon), [text]);
+  }
+  const many = Array.from({ length: 16 }, (_, i) => [i, ...Array.from({ length: 20 }, () => text)]);
+  for (const each of many.slice(0, 4)) peer.postMessage(each);
+  while (port.trySend('x'.repeat(900)));
+  assert.equal(port.send('x'.repeat(900), { timeoutMs: 5 }), false);
+  const moved = moveHere(port);
+  for (const each of many.slice(0, 4)) assert.deepEqual(await moved.receiveAsync(soon), each);
+  moved.close();
+});
+
+test('a channel that is damaged hurts neither its carrier nor who would have travelled with it', async () => {
+  const carrier = pairHere();
+  const good = pairHere();
+  const { port, remote } = channel({ capacityBytes: 1024 });
+  const peer = attach(remote);
+  port.postMessage(new Uint8Array(5000));
+  assert.ok(port.stats().outboxBytes > 0);
+  // HEAD of what this end sends.
+  Atomics.store(new Int32Array(remote.memory), LANE_0 + HEAD, 3);
+  assert.throws(() => carrier.port.postMessage([good.port, port], [good.port, port]), { code: 'ERR_TRANSFER' });
+  assert.equal(port.reason, 'lost');
+  assert.equal(await within('the peer is told', peer.closed), 'lost');
+  assert.equal(carrier.port.reason, undefined);
+  assert.equal(good.port.reason, undefined);
+  await exchange(good.port, good.peer);
+  await exchange(carrier.port, carrier.peer);
+  good.close();
+  carrier.close();
+});
+
+test('the old object neither takes nor shows what is the next one\u2019s', () => {
+  const { port, peer } = pairHere();
+  port.postMessage(1);
+  const moved = moveHere(port);
+  peer.interrupt(7);
+  moved.postMessage(2);
+  assert.deepEqual([port.interrupted, port.clearInterrupt(), port.stats().sent], [0, 0, 1]);
+  assert.deepEqual([moved.interrupted, moved.clearInterrupt(), moved.stats().sent], [7, 7, 2]);
+  moved.close();
+});
+
+test('a start time limit is about the start: an end on its way has been open', async () => {
+  const carrier = pairHere();
+  const { port, peer } = pairHere();
+  await peer.ready;
+  carrier.port.postMessage(port, [port]);
+  assert.match(inspect(peer), /attached/);
+  assert.doesNotMatch(inspect(peer), /not attached/);
+  (carrier.peer.receive(soon) as Port).close();
+  carrier.close();
+});
+
+test('an end that was sent is answered for when its carrier was closed, or has moved', async () => {
+  for (const then of ['close', 'move'] as const) {
+    const carrier = channel();
+    const thread = startThread(
+      async (stage) => {
+        stage.port();
+        stage.gates.open(0);
+        await stage.hear();
+      },
+      { remote: carrier.remote },
+    );
+    await until('the carrier is attached', () => thread.gates.get(0) === 1);
+    for (let i = 0; i < 10; i++) await turn();
+    const { port, peer } = pairHere();
+    carrier.port.postMessage(port, [port]);
+    const moved = then === 'move' ? moveHere(carrier.port) : undefined;
+    if (then === 'close') carrier.port.close();
+    await turn();
+    await thread.worker.terminate();
+    const reason = await within(`the end (${then})`, peer.closed);
+    assert.ok(reason === 'terminated' || reason === 'dropped', reason);
+    moved?.close();
+  }
 });
 
 test('the native way takes no port, and the error names the remedy', () => {

@@ -21,6 +21,8 @@ export interface RingBlockingParts {
   readonly life: Pick<Life, 'over'>;
   readonly damage: Damage;
   readonly interrupts: Interrupts;
+  /** As Beside.atWill: what is on its way comes between two slices of the sleep. */
+  readonly atWill: boolean;
   /** Whether a thread has the other end. */
   readonly attached: () => boolean;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
@@ -40,7 +42,8 @@ export class RingBlocking implements Blocking {
   }
 
   get awaitsEventLoop(): boolean {
-    return this.#parts.reading.awaitsEventLoop;
+    const { reading, atWill } = this.#parts;
+    return !atWill && reading.awaitsEventLoop;
   }
 
   readable(timeoutMs: number, interruptible: boolean): boolean {

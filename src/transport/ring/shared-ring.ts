@@ -19,7 +19,7 @@ import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
 import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
-import { takenBy } from '../../memory/handshake.ts';
+import { takenBy, wasTaken } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import type { CloseReason, EndReason } from '../../outcome.ts';
@@ -94,6 +94,7 @@ export class SharedRingTransport implements Transport {
   /** Word index of the other side's block. */
   readonly #there: number;
   readonly #tie: Tie;
+  readonly #damage: Damage;
   readonly #inbound: LaneInbound;
   readonly #lane: SendingLane;
   readonly #stats: () => Stats;
@@ -135,6 +136,7 @@ export class SharedRingTransport implements Transport {
       },
     });
     const damage = new Damage(() => this.#lost());
+    this.#damage = damage;
 
     const doorbell = (): void => peer.doorbell();
     const sleepsHere = parking.place(words, here + layout.PARK);
@@ -232,7 +234,8 @@ export class SharedRingTransport implements Transport {
             life: this.life,
             damage,
             interrupts: this.interrupts,
-            attached: () => this.#taken === 1,
+            atWill: beside.atWill,
+            attached: () => this.#met,
             startTimeoutMs: options.startTimeoutMs,
             roomPatienceMs: options.roomPatienceMs ?? ROOM_PATIENCE_MS,
             inboxLimit: options.inboxLimit ?? INBOX_BYTES_DEFAULT,
@@ -250,7 +253,7 @@ export class SharedRingTransport implements Transport {
         reading,
         life: this.life,
         damage,
-        attached: () => this.#taken === 1,
+        attached: () => this.#met,
         startTimeoutMs: options.startTimeoutMs,
       });
     this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over && this.life.ended !== 'detached');
@@ -266,7 +269,7 @@ export class SharedRingTransport implements Transport {
 
   inspect(): Snapshot {
     return {
-      attached: this.#taken === 1,
+      attached: this.#met,
       endedHere: this.life.endedHere,
       error: this.#errorOfPeer(),
       exit: this.#tie.behind?.exit,
@@ -286,6 +289,12 @@ export class SharedRingTransport implements Transport {
     return takenBy(Atomics.load(this.#words, this.#there + layout.ATTACHED));
   }
 
+  /** Whether a thread has ever had the other side: it may be on its way to the next one. */
+  get #met(): boolean {
+    // SYNC attach-once: a plain look; pairs with claimSide and giveUpSide.
+    return wasTaken(Atomics.load(this.#words, this.#there + layout.ATTACHED));
+  }
+
   hold(held: boolean): void {
     this.#tie.peer.hold(held);
   }
@@ -303,16 +312,23 @@ export class SharedRingTransport implements Transport {
 
   /** Why this end cannot go over to another thread now, if it cannot. */
   get staysFor(): string | undefined {
+    // Damage that can be found is found before anything leaves.
+    this.#damage.looked(() => !this.#lane.pump());
     if (this.life.endedHere) return 'it was closed, or its channel is damaged';
     return this.#lane.busy ? 'a getter of a value that it is sending has asked for it' : undefined;
   }
   /** This end goes over to another thread: what is to go along. Here it does nothing any more. */
   protected pack(): RingLuggage {
-    this.loop.unpark();
-    const out = this.#lane.leave();
-    const inward = this.#inbound.leave(packed.createEncoder(), packed.kind);
-    this.life.leave();
-    return { out, in: inward };
+    try {
+      this.loop.unpark();
+      const out = this.#lane.leave();
+      const inward = this.#inbound.leave(packed.createEncoder(), packed.kind);
+      this.life.leave();
+      return { out, in: inward };
+    } catch (error) {
+      this.#lost();
+      throw error;
+    }
   }
 
   /** Damaged memory: nothing is read any more. It breaks the tether too, which the peer hears of even while it does not look. */

@@ -4,10 +4,9 @@ import { LayoutError } from '../../errors.ts';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
 import { movesOn, pack } from '../../lane/exchange.ts';
-import { endUnopened, isUnopened, letGoOf } from '../../lane/lost-values.ts';
+import { endUnopened, isUnopened, letGoOf, type OnTheWay } from '../../lane/lost-values.ts';
 import { isMovingEnd, isMovingHandle, transferOfAll } from '../../lane/moving-end.ts';
 import { checkTransfer } from '../../lane/transfer-list.ts';
-import type { MovingHandle } from '../../memory/handshake.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
 
@@ -28,10 +27,12 @@ export interface BesideLuggage {
   readonly posted: number;
   readonly wantedFrom: number;
   readonly values: readonly (readonly [number: number, value: BesideValue])[];
+  readonly sent: readonly OnTheWay[];
 }
 
 export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
+  readonly atWill: boolean = platform.canTake;
   readonly discard: Beside['discard'] = letGoOf;
   readonly #lines: ChannelLines;
   readonly #values = new Arrived();
@@ -81,7 +82,7 @@ export class NativeBeside implements Beside {
     return number;
   }
   /** Ends of other channels that were sent, and perhaps not opened yet. */
-  #sent: Pick<MovingHandle, 'memory' | 'end' | 'ticket'>[] = [];
+  #sent: OnTheWay[] = [];
 
   abandon(): void {
     for (const handle of this.#sent.splice(0)) endUnopened(handle);
@@ -154,11 +155,13 @@ export class NativeBeside implements Beside {
   /** What goes along when this end goes over to another thread. */
   leave(): BesideLuggage {
     this.#open = false;
+    const sent = this.#sent.splice(0).filter(isUnopened);
     const values = this.#values.takeAll().map(([number, value]) => [number, movable(value)] as const);
-    return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values };
+    return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values, sent };
   }
   /** @param taker as `arrive`. @throws LayoutError for what no `leave` has made */
-  resume({ posted, wantedFrom, values }: BesideLuggage, taker: object): void {
+  resume({ posted, wantedFrom, values, sent }: BesideLuggage, taker: object): void {
+    this.#sent = [...sent];
     this.#nextNumber = posted;
     this.#wantedFrom = wantedFrom;
     for (const [number, value] of values) {
@@ -181,6 +184,8 @@ export class NativeBeside implements Beside {
     if (this.#open) this.#lines.pull();
     this.#open = false;
     this.#values.discard();
+    // The other side may still open them, and its thread may end before it does.
+    this.#lines.joining.line.answerFor(this.#sent.splice(0).filter(isUnopened));
     // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
     if (this.#posting) this.#closeLater = done;
     else done();

@@ -13,8 +13,10 @@ export function isAboutLines(kind: unknown): kind is number {
   return kind === DONE || kind === MOVED;
 }
 
-/** Bits by which a value's place says which line it is of. */
-export const LINE_BITS = 4;
+/** Of the rank, as a value's place says it: a value that is still on its way while its end moves 64 times is taken for lost. */
+const RANK_MASK = 127;
+/** Bits by which a value's place says which line it is of: those of the rank, and whether it is a link. */
+export const LINE_BITS = 8;
 /** The line that one who has left sends on what still comes for him (channel-lines.ts). */
 export const TAIL = -1;
 
@@ -38,10 +40,10 @@ export class Stretch {
   /** Which line what is sent now goes over, as the other side is told it. */
   get tag(): number {
     const { line, first } = this.joining;
-    return ((this.rank & 7) << 1) | (line === first ? 0 : 1);
+    return ((this.rank & RANK_MASK) << 1) | (line === first ? 0 : 1);
   }
   has(tag: number): boolean {
-    return tag >> 1 === (this.rank & 7);
+    return tag >> 1 === (this.rank & RANK_MASK);
   }
   /** The line of a tag. The other side may have gone on to it before we hear of it. */
   lineOf(tag: number): ThreadLink {

@@ -8,6 +8,7 @@
 // it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
 // of one: see transport/remains.ts.
 import { platform } from '#platform';
+import { endUnopened, isUnopened, type OnTheWay } from '../../lane/lost-values.ts';
 import { END_NEWS_MS, SIDE_VALUES_MAX } from '../../limits.ts';
 import { LINK_PAGE_BYTES } from '../../link/layout.ts';
 import type { LinkEnd } from '../../link/link-end.ts';
@@ -32,7 +33,7 @@ export const FOUNDER = 0;
 export const LINK = 'link';
 
 /** A place on a side port, as it is told: so many bits of it. The others say which line it is of. */
-const PLACE_BITS = 28;
+const PLACE_BITS = 24;
 const PLACE_MASK: number = 2 ** PLACE_BITS - 1;
 
 const always = (): boolean => true;
@@ -59,6 +60,7 @@ export class ThreadLink implements AgentLink {
   #arrived = 0;
   /** Why messages could not be made here, by their place among those that arrived. */
   #unreadable: Map<number, unknown> | undefined;
+  #sent: OnTheWay[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #lifeHolds = always;
   #resting: Resting | undefined;
@@ -275,6 +277,12 @@ export class ThreadLink implements AgentLink {
   get #life(): SharedArrayBuffer | undefined {
     return this.#lifeHolds() ? this.#peerLife : undefined;
   }
+  /** Ends of other channels were sent over there, by a channel that has closed here; if that thread ends first, their peers are told. */
+  answerFor(ends: readonly OnTheWay[]): void {
+    if (ends.length === 0) return;
+    if (this.#gone) for (const end of ends) endUnopened(end);
+    else this.#sent = [...(this.#sent ?? []).filter(isUnopened), ...ends];
+  }
   /** The page that is believed. */
   get peerLife(): SharedArrayBuffer | null {
     return this.#life ?? null;
@@ -308,6 +316,7 @@ export class ThreadLink implements AgentLink {
   tellGone(how: EndReason | undefined, error: unknown): void {
     this.#gone = true;
     this.ended();
+    for (const end of this.#sent?.splice(0) ?? []) endUnopened(end);
     for (const member of [...this.#members.values()]) member.gone(how, error, this);
   }
   #tetherClosed(): void {
