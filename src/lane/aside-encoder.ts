@@ -16,15 +16,16 @@ export interface Aside {
 }
 
 export class AsideEncoder {
+  /** Bytes of the longest message. */
+  messageMax: number;
   readonly #encoder: Encoder;
-  readonly #messageMax: number;
   readonly #scratch = new Scratch();
   /** Bytes that the last message took. */
   #asideBytes: number = BYTES_FIRST;
 
   constructor(encoder: Encoder, messageMax: number) {
     this.#encoder = encoder;
-    this.#messageMax = messageMax;
+    this.messageMax = messageMax;
   }
 
   /**
@@ -33,9 +34,9 @@ export class AsideEncoder {
    * @throws DataCloneError, UsageError ERR_TOO_LARGE
    */
   encode(value: unknown, learn: boolean): Aside | undefined {
-    let home = this.#scratch.take(Math.min(this.#asideBytes, this.#messageMax));
+    let home = this.#scratch.take(Math.min(this.#asideBytes, this.messageMax));
     for (;;) {
-      const room = Math.min(home.bytes.length, this.#messageMax);
+      const room = Math.min(home.bytes.length, this.messageMax);
       let length: number = REFUSED;
       try {
         length = this.#encoder.encodeInto(value, home, 0, room, learn);
@@ -45,15 +46,15 @@ export class AsideEncoder {
       if (length === REFUSED) return undefined;
       if (length >= 0) return this.#keep(home, length, room);
       this.#scratch.give(home, room);
-      if (room === this.#messageMax) {
+      if (room === this.messageMax) {
         throw new UsageError(
           'ERR_TOO_LARGE',
-          `Cannot send: the message takes more than ${this.#messageMax} bytes; raise the channel's maxMessageBytes`,
+          `Cannot send: the message takes more than ${this.messageMax} bytes; raise the channel's maxMessageBytes`,
           // How much more is not known: nobody has counted it.
-          { length: this.#messageMax + 1, limit: this.#messageMax },
+          { length: this.messageMax + 1, limit: this.messageMax },
         );
       }
-      home = this.#scratch.take(Math.min(room * 4, this.#messageMax));
+      home = this.#scratch.take(Math.min(room * 4, this.messageMax));
     }
   }
 

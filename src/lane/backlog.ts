@@ -1,5 +1,5 @@
 // What was accepted and does not stand in the lane yet, on its way there: whole, in parts, or beside the lane.
-import { LayoutError } from '../errors.ts';
+import { LayoutError, UsageError } from '../errors.ts';
 import { MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
 import { FULL } from '../ring/producer.ts';
@@ -189,6 +189,12 @@ export class Backlog {
   #moveIn(entry: OutboxEntry): boolean {
     const { bytes, kind, held } = entry;
     if (held !== undefined) return this.#moveHeld(held);
+    // It was accepted before it was known how much the reader takes.
+    if (bytes.length > this.#aside.messageMax) {
+      this.failures++;
+      this.#failed(tooLong(bytes.length, this.#aside.messageMax));
+      return true;
+    }
     if (entry.moved === 0 && this.#annex?.takes(bytes.length)) {
       if (!this.#annex.put(kind, bytes)) return false;
     } else if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
@@ -231,6 +237,11 @@ export class Backlog {
     this.#sink.commit(bytes.length, kind);
     return true;
   }
+}
+
+function tooLong(length: number, limit: number): UsageError {
+  const message = `Cannot send: the message takes ${length} bytes, and the other side takes ${limit} at the most`;
+  return new UsageError('ERR_TOO_LARGE', message, { length, limit });
 }
 
 /** What stands in the lane, or in its stead in the left-over, in place of the value with this number. */

@@ -50,7 +50,7 @@ export class LaneOutbound {
   readonly #beside: Beside;
   readonly #encoder: Encoder;
   readonly #kind: number = 0;
-  readonly #messageMax: number = 0;
+  #messageMax: number = 0;
   readonly #outbox: Outbox;
   readonly #backlog: Backlog;
   readonly #aside: AsideEncoder;
@@ -112,6 +112,12 @@ export class LaneOutbound {
     this.#backlog.failures = failures;
     if (annex !== undefined) this.#annex?.resume(annex);
     for (const each of waiting) this.#backlog.resume(each);
+  }
+
+  /** The reader takes less than was thought: what waits and is longer is given up as a failure. */
+  lower(messageMax: number): void {
+    this.#messageMax = messageMax;
+    this.#aside.messageMax = messageMax;
   }
 
   /** Messages accepted so far; with `moved`, tells when everything up to a point has left the outbox. */

@@ -1,13 +1,13 @@
 // How channels over a byte stream come to be: names, who waits, who is refused, and two sides that open one name at once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClosedError, type Port, RefusedError, UsageError } from '../../src/index.ts';
+import { CLOSED, ClosedError, type Port, RefusedError, UsageError } from '../../src/index.ts';
 import { STREAM_NAME_BYTES_MAX, STREAM_WAITING_MAX } from '../../src/limits.ts';
-import { StreamConnection } from '../../src/transport/stream/connection.ts';
+import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
 import { Random, seed } from '../kit/prng.ts';
-import { acceptFrame, openFrame, RECORD, StreamBench, TERMS, text, WINDOW } from '../kit/stream-bench.ts';
+import { acceptFrame, HELLO, openFrame, RECORD, StreamBench, TERMS, text, WINDOW } from '../kit/stream-bench.ts';
 import { portOver } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { Wire } from '../kit/wire.ts';
@@ -237,20 +237,101 @@ test('a channel that crosses one which was given up meanwhile ends as closed, on
   }
 });
 
-test('a channel that crosses one on terms that one side does not take ends for both, and says why', () => {
-  for (const greedy of [0, 1] as const) {
-    const { wire, sides } = linked();
-    const ports = sides.map((side, i) =>
-      portOver(side, side.open('x', i === greedy ? { texts: 1, textBytes: 2 ** 29 } : {})),
+/** Two connections that take different things, greeted, over a wire that delivers when it is told to. */
+function unequal(
+  left: Partial<ConnectionOptions>,
+  right: Partial<ConnectionOptions>,
+): { wire: Wire; sides: readonly [StreamConnection, StreamConnection] } {
+  const wire = new Wire({ random: new Random(seed), chunkMax: 500 });
+  wire.delayed = true;
+  const side = (i: 0 | 1, options: Partial<ConnectionOptions>): StreamConnection =>
+    new StreamConnection(
+      wire.ends[i],
+      { initiator: i === 0, windowBytes: WINDOW, ...options },
+      { opened() {}, ended() {} },
     );
-    settle(wire);
-    for (const port of ports) {
-      assert.equal(port.reason, 'closed');
-      assert.match((port.error as Error).message, /remembers 16777216 bytes/);
-      if (port === ports[greedy]) assert.equal((port.error as RefusedError).refusal, frames.CODE_TERMS);
+  const sides = [side(0, left), side(1, right)] as const;
+  wire.connect(0, sides[0]);
+  wire.connect(1, sides[1]);
+  return { wire, sides };
+}
+const TEXTS = { texts: 16, textBytes: 2 ** 24 };
+const LOW = { maxMessageBytes: 6000, textBytesMax: 20_000 };
+
+for (const [how, crosses, greeted] of [
+  ['is accepted', false, false],
+  ['is accepted, greeted before', false, true],
+  ['crosses another', true, false],
+  ['crosses another, greeted before', true, true],
+] as const) {
+  test(`a side that takes less than the other says refuses nobody: the smaller holds for both (a channel that ${how})`, async () => {
+    for (const server of [0, 1] as const) {
+      const client = server === 0 ? 1 : 0;
+      const { wire, sides } = unequal(...((server === 0 ? [LOW, {}] : [{}, LOW]) as [object, object]));
+      if (greeted) settle(wire);
+      const near = sides[client].open('x', TEXTS);
+      const a = portOver(sides[client], near);
+      const said = 'a text that is long enough to be remembered, if there is room '.repeat(70);
+      const failed = new Promise<MessageEvent>((resolve) => a.addEventListener('messageerror', resolve as never));
+      a.postMessage([said, { a: 1 }]);
+      if (!greeted) a.postMessage(new Uint8Array(8000));
+      if (!crosses) settle(wire);
+      const far = sides[server].open('x', { ...TEXTS, messageMax: 9999 });
+      const b = portOver(sides[server], far);
+      const ready = [a.ready, b.ready];
+      settle(wire);
+      wire.delayed = false;
+      await within('both are ready', Promise.all(ready));
+      const low = { window: WINDOW, messageMax: 6000, texts: 16, textBytes: 20_000 };
+      assert.deepEqual([near.terms, far.peerTerms], [low, low]);
+      assert.deepEqual([far.terms, near.peerTerms], [far.terms, far.terms]);
+      assert.deepEqual(await within('what was posted early', b.receiveAsync()), [said, { a: 1 }]);
+      // More texts than the other side remembers go over, and again, and each arrives.
+      for (let i = 0; i < 40; i++) {
+        const value = [`${i % 10} ${said}`, { a: i }];
+        a.postMessage(value);
+        assert.deepEqual(await within(`text ${i}`, b.receiveAsync()), value);
+      }
+      assert.throws(() => a.postMessage(new Uint8Array(8000)), { code: 'ERR_TOO_LARGE', limit: 6000 });
+      if (!greeted) {
+        assert.equal(a.stats().undelivered, 1, 'what was accepted before it was known');
+        assert.equal((await within('the failure', failed)).data.code, 'ERR_TOO_LARGE');
+      }
+      b.postMessage('x'.repeat(9000));
+      assert.equal(await within('the other direction', a.receiveAsync()), 'x'.repeat(9000));
+      assert.deepEqual([a.reason, b.reason], [undefined, undefined]);
+      a.close();
+      b.close();
     }
-    assert.deepEqual([sides[0].channels, sides[1].channels], [0, 0]);
-  }
+  });
+}
+
+test('a channel that crosses is refused by nobody, also not where there are many, or by one who leaves', async () => {
+  const { wire, sides } = unequal({ channelsMax: 0 }, { channelsMax: 0 });
+  const ports = sides.map((side) => portOver(side, side.open('x'))) as [Port, Port];
+  const ready = ports.map((port) => port.ready);
+  ports[1].postMessage('the last words');
+  sides[1].close({ drain: true });
+  settle(wire);
+  assert.equal(ports[0].error, undefined);
+  await within('the one who stays', ready[0] as Promise<unknown>);
+  await (ready[1] as Promise<unknown>).catch(() => {});
+  assert.equal(ports[0].tryReceive(), 'the last words');
+  settle(wire);
+  assert.equal(ports[0].tryReceive(), CLOSED);
+  ports[0].close();
+  settle(wire);
+  assert.deepEqual([sides[0].ended, sides[1].ended], ['closed', 'closed']);
+});
+
+test('a channel that crosses one on terms that can be none ends for both, and says why', () => {
+  const bench = new StreamBench(HELLO, { initiator: false });
+  const port = bench.portOver(bench.connection.open('x'));
+  bench.heard.splice(0);
+  bench.open(1, 'x', [WINDOW + 1, 64, 0, 0]);
+  assert.deepEqual(bench.heard, ['9 1: 4']);
+  assert.deepEqual([port.reason, (port.error as RefusedError).refusal], ['closed', frames.CODE_TERMS]);
+  assert.equal(bench.connection.channels, 0);
 });
 
 test('a RESET of what nobody has opened ends the connection; of what is over it means nothing', () => {

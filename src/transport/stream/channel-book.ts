@@ -13,7 +13,7 @@ import type { EndReason } from '../../outcome.ts';
 import { type ChannelTerms, StreamChannel } from './channel.ts';
 import type { ConnectionOptions, StreamConnection } from './connection.ts';
 import * as frames from './frames.ts';
-import { type Greeting, noAgreement, termsOf } from './greeting.ts';
+import { agreedTerms, type Greeting, noTerms, termsOf } from './greeting.ts';
 import { Meeting } from './meeting.ts';
 import { Opening } from './opening.ts';
 
@@ -88,8 +88,7 @@ export class ChannelBook {
   accept(opening: Opening, terms: Partial<ChannelTerms>): StreamChannel {
     const { number, name } = opening;
     const { texts, textBytes } = opening.terms;
-    const messageMax = Math.min(this.#own.messageMax, this.peer?.messageMax ?? Number.POSITIVE_INFINITY);
-    const all = this.#terms({ messageMax, texts, textBytes, ...terms });
+    const all = this.#terms({ texts, textBytes, ...terms });
     const channel = new StreamChannel(this.#connection, number, name, all);
     if (opening.over) {
       channel.cut(this.#connection.ended ?? 'closed', this.#connection.error);
@@ -98,7 +97,7 @@ export class ChannelBook {
     this.#settle(opening);
     this.#channels.set(number, channel);
     this.#connection.frames.accept(number, channel.terms);
-    channel.joined(number, opening.terms);
+    this.#begin(channel, number, opening.terms);
     return channel;
   }
 
@@ -171,7 +170,7 @@ export class ChannelBook {
       this.#connection.frames.reset(number, code, why);
       return;
     }
-    const opening = new Opening(this.#connection, number, name, terms);
+    const opening = new Opening(this.#connection, number, name, agreedTerms(terms, this.#own));
     this.#openings.set(number, opening);
     this.#meeting.waiting.add(opening);
     this.#theirs++;
@@ -185,15 +184,13 @@ export class ChannelBook {
       return;
     }
     this.#channels.delete(ours.number);
-    const [code, why] = this.#objection(terms, flags, true);
     if (ours.closeSent) this.#connection.frames.close(number, ours.ended ?? 'closed', 0);
-    else if (code !== 0) {
-      this.#connection.frames.reset(number, code, why);
-      ours.wasReset(code, why);
-    } else {
+    else {
+      // The other side counts on it from our OPEN on: however many there are, and also while we leave, it is a channel.
       this.#theirs++;
+      ours.number = number;
       this.#channels.set(number, ours);
-      ours.joined(number, terms);
+      this.#joins(ours, terms, flags);
     }
     this.#emptied();
   }
@@ -219,30 +216,36 @@ export class ChannelBook {
 
   /** The other side has said its part in a channel of ours. */
   #joins(channel: StreamChannel, terms: ChannelTerms, flags: number): void {
-    const text = noAgreement(terms, flags, this.#own);
+    const text = noTerms(terms, flags);
     if (text === undefined) {
-      channel.joined(channel.number, terms);
+      this.#begin(channel, channel.number, agreedTerms(terms, this.#own));
       return;
     }
     const fields = { refusal: frames.CODE_TERMS, text };
     channel.reset(new RefusedError('ERR_REFUSED', `Cannot take part: ${text}`, fields), frames.CODE_TERMS);
   }
 
+  /** Both have said their part, and what they take. */
+  #begin(channel: StreamChannel, number: number, theirs: ChannelTerms): void {
+    channel.joined(number, agreedTerms(channel.terms, this.peer as Greeting), theirs);
+  }
+
   /** Why a channel is refused, as code and text; 0 if it is not. */
-  #objection(terms: ChannelTerms, flags: number, met = false): readonly [code: number, why: string] {
+  #objection(terms: ChannelTerms, flags: number): readonly [code: number, why: string] {
     if (this.shut !== undefined) return [frames.CODE_LEAVING, ''];
     if (this.#theirs >= this.#own.channelsMax)
       return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
-    if (!met && this.#openings.size >= this.#waitingMax)
+    if (this.#openings.size >= this.#waitingMax)
       return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
-    const why = noAgreement(terms, flags, this.#own);
+    const why = noTerms(terms, flags);
     return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
   }
 
   #terms(terms: Partial<ChannelTerms>): ChannelTerms {
     const { messageMax } = this.#own;
     const window = terms.window === undefined ? this.#window : windowFor(terms.window);
-    return { messageMax, texts: 0, textBytes: 0, ...terms, window };
+    const said = { messageMax, texts: 0, textBytes: 0, ...terms, window };
+    return this.peer === undefined ? said : agreedTerms(said, this.peer);
   }
   #isTheirs(number: number): boolean {
     return (number & 1) !== this.#parity;

@@ -20,7 +20,7 @@ import { StreamSource } from './source.ts';
 export interface ChannelTerms {
   /** Bytes of records that it takes before it acknowledges any. */
   readonly window: number;
-  /** Bytes, encoded, of the longest message that it sends. */
+  /** Bytes, encoded, of the longest message that it sends. This and those below are upper bounds: its reader may take less. */
   readonly messageMax: number;
   /** Large strings that it sends and remembers, and their bytes: the other side has to remember them, too. */
   readonly texts: number;
@@ -33,8 +33,10 @@ export interface ChannelOwner {
   changed(): void;
   /** Credit came, and this end is closing: what waits may go on. Or there is nobody for it any more. */
   drain(): void;
-  /** The channel has ended, or been accepted. */
+  /** The channel has ended. */
   turned(): void;
+  /** The other side takes part: what the channel's terms say is agreed on. */
+  joined(): void;
   /** The connection ends: this end is to, too, with what it has accepted as far as credit goes. */
   close(reason: EndReason): void;
 }
@@ -42,8 +44,9 @@ export interface ChannelOwner {
 export class StreamChannel {
   number: number;
   readonly name: string;
-  readonly terms: ChannelTerms;
-  /** The other side's, once it takes part. */
+  /** This side's: what it has said, and once the other side takes part what is agreed on. */
+  terms: ChannelTerms;
+  /** The other side's, as agreed on, once it takes part. */
   peerTerms: ChannelTerms | undefined;
   readonly sink: StreamSink;
   readonly source: StreamSource;
@@ -194,15 +197,16 @@ export class StreamChannel {
 
   // ---- what came ------------------------------------------------------------------------------------------------
 
-  /** The peer takes part, under this number and on its terms: with them comes the first credit. */
-  joined(number: number, peerTerms: ChannelTerms): void {
+  /** The peer takes part, under this number and on these terms: with the peer's comes the first credit. */
+  joined(number: number, terms: ChannelTerms, peerTerms: ChannelTerms): void {
     this.number = number;
+    this.terms = terms;
     this.peerTerms = peerTerms;
     this.sink.begin(DATA | (number << 8), peerTerms.window);
     if (this.closeSent) return;
     if (this.#asks > 0) this.#connection.frames.ask(number, this.#asks);
     if (this.#interrupts !== 0) this.#connection.frames.interrupt(number, this.#interrupts);
-    this.owner?.turned();
+    this.owner?.joined();
     this.#moved();
   }
   /** @returns false if that cannot be */

@@ -80,7 +80,7 @@ export const CODE_DAMAGE = 1;
 export const CODE_VERSION = 2;
 /** There are too many channels, or too many that nobody has accepted. */
 export const CODE_FULL = 3;
-/** It is to carry longer messages than this side takes, or to have it remember more. */
+/** Its terms can be none, or have a flag that this side does not know. */
 export const CODE_TERMS = 4;
 /** Nobody here takes a channel of that name. */
 export const CODE_NAME = 5;

@@ -61,18 +61,22 @@ export function termsOf(words: Int32Array): ChannelTerms {
   return { window, messageMax, texts, textBytes };
 }
 
-/** Why a side that greets with `own` does not take a channel on these terms; undefined if it does. */
-export function noAgreement(
-  { window, messageMax, texts, textBytes }: ChannelTerms,
-  flags: number,
-  own: Greeting,
-): string | undefined {
+/** What holds for what a side sends: the smaller of what it has said of it, and what its reader takes. Both know both. */
+export function agreedTerms(said: ChannelTerms, reader: Greeting): ChannelTerms {
+  return {
+    window: said.window,
+    messageMax: Math.min(said.messageMax, reader.messageMax),
+    texts: Math.min(said.texts, KNOWN_TEXTS_MAX),
+    textBytes: Math.min(said.textBytes, reader.textBytesMax),
+  };
+}
+
+/** Why nobody takes a channel on these terms; undefined if they can be. No number is too high: the reader's is below it then. */
+export function noTerms({ window, messageMax, texts, textBytes }: ChannelTerms, flags: number): string | undefined {
   if ((flags & REQUIRED_BITS) !== 0) return `flags 0x${(flags & REQUIRED_BITS).toString(16)} are unknown here`;
   if (window < STREAM_WINDOW_MIN || window > STREAM_WINDOW_MAX || (window & (window - 1)) !== 0)
     return `credit cannot be ${window} bytes`;
-  if (messageMax < 1 || messageMax > own.messageMax)
-    return `this side takes messages of ${own.messageMax} bytes at the most, not ${messageMax}`;
-  if (texts >>> 0 > KNOWN_TEXTS_MAX || textBytes >>> 0 > own.textBytesMax)
-    return `this side remembers ${own.textBytesMax} bytes of ${KNOWN_TEXTS_MAX} texts at the most, not ${textBytes} of ${texts}`;
+  if (messageMax < 1) return `messages cannot be of ${messageMax} bytes`;
+  if (texts < 0 || textBytes < 0) return `nobody remembers ${textBytes} bytes of ${texts} texts`;
   return undefined;
 }

@@ -1,6 +1,6 @@
 // A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
 // only a native clone carries is refused, and so is overflow `latest`, which needs memory that its reader can look at.
-import type { Codec, CodecOptions } from '../../codec/codec.ts';
+import type { Codec, CodecOptions, Encoder } from '../../codec/codec.ts';
 import { LayoutError, UnsupportedError } from '../../errors.ts';
 import { Join } from '../../frame/join.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
@@ -14,6 +14,7 @@ import { Spin } from '../../wait/spin.ts';
 import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
+import { LateEncoder } from './late-encoder.ts';
 
 export interface StreamOptions {
   readonly codec: Codec;
@@ -69,7 +70,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       sink: channel.sink,
       notes: channel.outNotes,
       beside,
-      encoder: options.codec.createEncoder(codecOptions(channel.terms, options)),
+      encoder: lateEncoder(channel, options),
       kind: options.codec.kind,
       messageMax: channel.terms.messageMax,
       outbox: this.#outbox,
@@ -117,6 +118,10 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   changed(): void {
     const parked = this.#parked;
     if (parked !== undefined && this.stirs(parked.data, parked.space, parked.taken)) this.turned();
+  }
+  joined(): void {
+    this.#lane.lower(this.#channel.terms.messageMax);
+    this.turned();
   }
   turned(): void {
     if (this.#wakes) return;
@@ -196,6 +201,16 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
 
 function codecOptions({ texts, textBytes }: ChannelTerms, options: StreamOptions): CodecOptions {
   return { ...options.codecOptions, knownTexts: texts, knownTextBytes: textBytes };
+}
+
+/** What goes out is written for a reader that remembers what is agreed on; nothing is known of it before. */
+function lateEncoder(channel: StreamChannel, options: StreamOptions): LateEncoder {
+  const make = (terms: ChannelTerms): Encoder => options.codec.createEncoder(codecOptions(terms, options));
+  const early = { ...channel.terms, texts: 0, textBytes: 0 };
+  return new LateEncoder(
+    () => make(early),
+    () => (channel.attached ? make(channel.terms) : undefined),
+  );
 }
 
 /** What comes is read as its sender has said that it writes. */
