@@ -1,4 +1,5 @@
 // Values out of records: decoded straight from where they lie, joined from parts, fetched from beside the lane.
+// Longer than most files: each way in which a message may lie ends in one hand-out, which counts, gives room back and opens Ports.
 import type { DecoderTable, Encoder } from '../codec/codec.ts';
 import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';

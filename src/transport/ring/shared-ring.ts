@@ -1,6 +1,8 @@
 // Two ring lanes in one region, and what ties its ends together beside it (tie.ts). Put together here; what the parts do stands
 // in writing.ts and reading.ts (the lanes as a port uses them), interests.ts and blocking.ts (waiting), life.ts.
 //
+// Longer than most files: it is a list of what is made of what.
+//
 // Invariants:
 // T1. Draining: an end that has seen the peer's CLOSED word looks at the ring once more before it reports the end.
 //     The peer publishes before it stores CLOSED, so what it sent is there by then.

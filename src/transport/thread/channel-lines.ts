@@ -10,6 +10,8 @@
 // side has used last. Then MOVES is counted on: whoever finds that it has, and has not heard why, takes in what waits for it. What is
 // still on its way to the one who has left, he sends on, over a line that travelled along (the TAIL), until the other side
 // has said on each line that it has posted its last.
+//
+// Longer than a file should be: an end that has left, and sends on what still comes, is to be an object of its own.
 import { platform } from '#platform';
 import type { EndLines } from '../../lane/end-teller.ts';
 import { MOVE_LOOK_MS, MOVE_PATIENCE_MS } from '../../limits.ts';

@@ -30,6 +30,8 @@
 // JOINED is the last that M posts on the first line, and LAST, the answer to it, the last that comes back: each side goes on
 // over the link when it has posted its own. So what went over the first line was taken when the one who hears LAST closes it,
 // and the address and both pages are known to whoever is to use them before they are used.
+//
+// Longer than most files: a quarter of it is this page, and the two roles are one state.
 import type { Marked } from '../../link/link-end.ts';
 import { Seat } from '../../link/seat.ts';
 import * as layout from '../../memory/layout.ts';

@@ -7,6 +7,8 @@
 // A link begins with one channel, which its native ports came with (its FOUNDER). Once both threads have said that they know
 // it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
 // of one: see transport/remains.ts.
+//
+// Longer than most files by what it says of itself; all of it is about two native ports.
 import { platform } from '#platform';
 import { endUnopened, isUnopened, type OnTheWay } from '../../lane/lost-values.ts';
 import { END_NEWS_MS, SIDE_VALUES_MAX } from '../../limits.ts';
