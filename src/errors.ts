@@ -14,7 +14,7 @@ export const ERROR_CODES = {
   // ClosedError: stop.
   ERR_CLOSED: 'this end was closed, or its peer is gone',
   // RefusedError: ask for something else, or later.
-  ERR_REFUSED: 'the other side does not take this channel',
+  ERR_REFUSED: 'the other side does not take this channel, or the connection',
   // CodecError: this value only.
   ERR_DATA_CLONE: 'the value, or a part of it, cannot be cloned',
   ERR_DECODE: 'a payload could not be decoded',
@@ -76,7 +76,7 @@ export class ClosedError extends MillraceError {
   }
 }
 /**
- * Ask for something else, or later: the other side does not take this channel. `refusal` is the code that it gave, `text` what it
+ * Ask for something else, or later: the other side does not take this channel, or the connection. `refusal` is the code that it gave, `text` what it
  * said to it. Found as `port.error`, and as the `cause` of ClosedErrors.
  */
 export class RefusedError extends MillraceError {

@@ -1,12 +1,12 @@
 // How a connection over a byte stream ends, and what its channels make of it: by goodbye, with the thread, by damage, by the medium.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLOSED, type CloseReason, LayoutError, type Port } from '../../src/index.ts';
+import { CLOSED, ClosedError, type CloseReason, LayoutError, type Port, RefusedError } from '../../src/index.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
 import { chunk, type Frame, HELLO, RECORD, StreamBench, text, WINDOW } from '../kit/stream-bench.ts';
-import { endOptions, streamPair } from '../kit/stream-pair.ts';
+import { endOptions, portOver, streamPair } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
 
 /** What a port reads to its end. */
@@ -108,6 +108,60 @@ test('damage ends both sides as lost, each with what was wrong', () => {
     assert.equal(connections[i]?.error, port.error);
   }
   assert.match((a.error as Error).message, /it found damage \("Cannot read the stream/);
+});
+
+test('a connection that is refused: closed, with an error that has the code and the text, on the connection and on each port', async () => {
+  for (const [code, text] of [
+    [frames.CODE_FULL, ''],
+    [frames.CODE_LEAVING, 'restarting'],
+    [256, 'no ticket\n'],
+    [2 ** 31 - 1, 'x'.repeat(300)],
+  ] as const) {
+    const { connections, ports, wire } = streamPair({ capacityBytes: 4096 });
+    const { a, b } = ports();
+    const asked = portOver(connections[0], connections[0].open('unanswered'));
+    const ready = asked.ready;
+    wire.delayed = true;
+    b.postMessage('sent before');
+    connections[1].refuse(code, text);
+    connections[1].refuse(code, 'again');
+    while (wire.step());
+    assert.deepEqual([connections[0].ended, connections[1].ended, wire.held], ['closed', 'closed', 0]);
+    const error = connections[0].error as RefusedError;
+    assert.ok(error instanceof RefusedError);
+    assert.deepEqual([error.code, error.refusal, error.text], ['ERR_REFUSED', code, text.slice(0, 256)]);
+    assert.match(error.message, text === '' ? /take the connection$/ : /does not take the connection: "/);
+    assert.deepEqual([a.error, asked.error, b.error, connections[1].error], [error, error, undefined, undefined]);
+    assert.deepEqual(rest(a), ['sent before'], 'what had come can be read');
+    for (const port of [a, b, asked]) assert.equal(await within('the end', port.closed), 'closed');
+    await assert.rejects(within('ready', ready), (it) => it instanceof ClosedError && it.cause === error);
+    assert.throws(
+      () => a.send(1),
+      (it) => it instanceof ClosedError && it.cause === error,
+    );
+  }
+});
+
+test('only a refusal refuses a connection: the other codes mean what they mean, and cannot be said so', () => {
+  const bench = new StreamBench();
+  for (const code of [0, 1, 2, 7, 255, -1, 2 ** 31, 3.5, Number.NaN])
+    assert.throws(() => bench.connection.refuse(code), { code: 'ERR_OPTION' }, `${code}`);
+  assert.deepEqual([bench.heard, bench.over], [[], undefined]);
+  bench.connection.refuse(300, 'why');
+  assert.deepEqual([bench.heard, bench.said, bench.streamEnded], [['9 0: 300'], ['why'], true]);
+  for (const [code, reason] of [
+    [-1, 'lost'],
+    [0, 'lost'],
+    [frames.CODE_DAMAGE, 'lost'],
+    [frames.CODE_VERSION, 'lost'],
+    [7, 'closed'],
+    [255, 'closed'],
+  ] as const) {
+    const other = new StreamBench();
+    const { port } = other.port();
+    other.say(frames.RESET, 0, code, 0);
+    assert.deepEqual([other.over?.[0], port.reason, other.streamEnded], [reason, reason, true], `${code}`);
+  }
 });
 
 test('a medium that breaks without a goodbye says what it makes of it, with its own error', async () => {

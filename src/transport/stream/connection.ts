@@ -1,6 +1,6 @@
 // A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, hands to each
 // what came for it, and ends when either side does, when the stream does, or when what comes can be no frames.
-import { LayoutError } from '../../errors.ts';
+import { LayoutError, RefusedError } from '../../errors.ts';
 import {
   KNOWN_TEXT_BYTES_DEFAULT,
   MESSAGE_BYTES_DEFAULT,
@@ -18,7 +18,7 @@ import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
 import { greetingOf, greetingWords, noCommonTongue } from './greeting.ts';
-import type { Opening } from './opening.ts';
+import { checkRefusal, type Opening } from './opening.ts';
 import { Pressure } from './pressure.ts';
 
 /** The medium: reliable, in order, whole bytes. */
@@ -125,8 +125,23 @@ export class StreamConnection implements FrameHandler, Link {
   }
 
   /** @see Opening.refuse */
-  refuse(opening: Opening, code: number, text: string): void {
+  refuseOpening(opening: Opening, code: number, text: string): void {
     this.#book.refuse(opening, code, text);
+  }
+
+  /**
+   * Lets the peer know that nobody takes the connection: with all its channels it ends as `closed`, over there with a RefusedError that
+   * says `code` and `text`. Nothing of what was accepted and not sent goes out. Does nothing when it is over.
+   * @param code 3 to 6 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
+   * @param text for people, 256 bytes at the most; the rest is cut off
+   * @throws UsageError ERR_OPTION for another code
+   */
+  refuse(code: number, text = ''): void {
+    checkRefusal(code);
+    this.#over('closed', undefined, () => {
+      this.frames.reset(0, code, text);
+      this.#stream.end();
+    });
   }
 
   /** Channels that the peer has opened and nobody has accepted, in the order of their names' first. */
@@ -286,6 +301,12 @@ export class StreamConnection implements FrameHandler, Link {
   }
 
   #resetBy(code: number, text: string): void {
+    if (code > frames.CODE_VERSION) {
+      const message = `The other side does not take the connection${text === '' ? '' : `: ${JSON.stringify(text)}`}`;
+      const error = new RefusedError('ERR_REFUSED', message, { refusal: code, text });
+      this.#over('closed', error, () => this.#stream.end());
+      return;
+    }
     const why = code === frames.CODE_VERSION ? 'it speaks another version' : 'it found damage';
     const said = text === '' ? '' : ` (${JSON.stringify(text)})`;
     const error = new LayoutError(`The other side has ended the connection: ${why}${said}`, { value: code });

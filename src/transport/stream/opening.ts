@@ -3,7 +3,7 @@
 import { UsageError } from '../../errors.ts';
 import type { ChannelTerms } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
-import { CODE_NAME, CODE_VERSION } from './frames.ts';
+import { CODE_FULL, CODE_LEAVING, CODE_NAME, CODE_OWN } from './frames.ts';
 
 export class Opening {
   readonly number: number;
@@ -24,17 +24,22 @@ export class Opening {
   /**
    * Lets the peer know that nobody takes it: its end is over, as `closed` with a RefusedError that says `code` and `text`. Does
    * nothing when it is over.
-   * @param code from 3 on; those below 256 mean what docs/protocol/stream.md says, from there on what the two programs agree on
+   * @param code 3 to 6 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
    * @param text for people, 256 bytes at the most; the rest is cut off
    * @throws UsageError ERR_OPTION for another code
    */
   refuse(code: number = CODE_NAME, text = ''): void {
-    if (!Number.isInteger(code) || code <= CODE_VERSION || code > 0x7fffffff) {
-      throw new UsageError('ERR_OPTION', `A refusal cannot have the code ${code}: it takes 3 to 2147483647`, {
-        option: 'code',
-        value: code,
-      });
-    }
-    this.#connection.refuse(this, code, text);
+    checkRefusal(code);
+    this.#connection.refuseOpening(this, code, text);
   }
+}
+
+/** @throws UsageError ERR_OPTION for a code that says no refusal, or one that is kept for later versions */
+export function checkRefusal(code: number): void {
+  const known = code >= CODE_FULL && code <= CODE_LEAVING;
+  if (Number.isInteger(code) && (known || (code >= CODE_OWN && code <= 0x7fffffff))) return;
+  throw new UsageError('ERR_OPTION', `A refusal cannot have the code ${code}: it takes 3 to 6, or 256 to 2147483647`, {
+    option: 'code',
+    value: code,
+  });
 }
