@@ -92,6 +92,11 @@ export const SELECT_COMPARED_MIN: number = 64;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
 /**
+ * Moves of a channel's two ends that are under way at once, as one end sees it: each costs native ports, and whoever lies about them
+ * costs no more than that. An honest pair has two, and one more for each thread that has passed an end on and stands still.
+ */
+export const MOVES_PENDING_MAX = 64;
+/**
  * Milliseconds between looks at a channel whose other end is on its way to another thread: what becomes of it is told in memory, and
  * on some runtimes nobody can ring for an end that was lost together with the thread that it was sent to.
  */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { attach, type ChannelOptions, CLOSED, channel, type Port } from '../../src/index.ts';
-import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import { MOVES_PENDING_MAX } from '../../src/limits.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
 
@@ -164,3 +165,30 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
     for (let i = 0; i < 5; i++) await turn();
   });
 }
+
+test('who claims to have moved without end holds no more native ports here than a few', async () => {
+  const { port, remote } = channel();
+  port.onmessage = () => {};
+  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  let closed = 0;
+  const kept: MessagePort[] = [];
+  for (let i = 0; i < 200; i++) {
+    const near = [new MessageChannel(), new MessageChannel()];
+    for (const { port2 } of near) {
+      port2.once('close', () => closed++);
+      port2.on('message', () => {});
+      kept.push(port2);
+    }
+    const ports = near.map(({ port1 }) => port1);
+    // Each before the one before.
+    side.postMessage([49, 0, 2, -i, ...ports], ports);
+  }
+  tether.postMessage(1);
+  await until('most are closed', () => closed >= 2 * (200 - MOVES_PENDING_MAX));
+  const [one, other] = pairHere();
+  one.postMessage('others go on');
+  assert.equal(other.receive(soon), 'others go on');
+  port.close();
+  one.close();
+  for (const each of kept) each.close();
+});

@@ -14,7 +14,7 @@
 // Longer than a file should be: an end that has left, and sends on what still comes, is to be an object of its own.
 import { platform } from '#platform';
 import type { EndLines } from '../../lane/end-teller.ts';
-import { MOVE_LOOK_MS, MOVE_PATIENCE_MS } from '../../limits.ts';
+import { MOVE_LOOK_MS, MOVE_PATIENCE_MS, MOVES_PENDING_MAX } from '../../limits.ts';
 import { createNatives, type NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { SideWords } from '../../memory/region.ts';
@@ -236,6 +236,10 @@ export class ChannelLines implements Joiner, EndLines {
     if (typeof rank !== 'number' || !platform.isNativePort(tether) || !platform.isNativePort(side)) return;
     if (this.#relay !== undefined) {
       this.#relay.say([MOVED, FOUNDER, null, rank, tether, side], [tether, side]);
+      return;
+    }
+    if (this.#older.length >= MOVES_PENDING_MAX) {
+      letGoOfMessage(message);
       return;
     }
     this.#moves = (this.#moves + 1) | 0;
