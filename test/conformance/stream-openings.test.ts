@@ -16,7 +16,7 @@ const NAMES = [
   '',
   'log',
   'grüße/日本/😀',
-  '\0',
+  'a\0',
   'x'.repeat(STREAM_NAME_BYTES_MAX),
   'é'.repeat(STREAM_NAME_BYTES_MAX / 2),
 ];
@@ -66,6 +66,8 @@ test('what can be no name is refused before anything is said; bytes that are non
     'é'.repeat(STREAM_NAME_BYTES_MAX / 2 + 1),
     '\ud800',
     'a\udc00b',
+    '\0',
+    '\0library',
   ])
     assert.throws(() => bench.connection.open(name), { code: 'ERR_OPTION' }, JSON.stringify(name.slice(0, 9)));
   assert.deepEqual([bench.heard, bench.connection.channels], [[], 0]);
@@ -77,6 +79,17 @@ test('what can be no name is refused before anything is said; bytes that are non
   const long = new StreamBench();
   long.open(2, 'x'.repeat(STREAM_NAME_BYTES_MAX + 1));
   assert.equal(long.over?.[0], 'lost');
+});
+
+test('a name that begins with U+0000 is none of a program: one that the other side asks for is refused, and not shown', () => {
+  const bench = new StreamBench();
+  for (const [i, name] of ['\0', '\0library'].entries()) {
+    bench.open(2 + 2 * i, name);
+    assert.deepEqual(bench.heard.splice(0), [`9 ${2 + 2 * i}: 5`]);
+    assert.deepEqual([bench.openings, [...bench.connection.waiting], bench.connection.channels], [[], [], 0]);
+  }
+  bench.open(6, 'a\0');
+  assert.deepEqual([bench.openings.length, bench.heard, bench.over], [1, [], undefined]);
 });
 
 test('before it is accepted a channel carries nothing: whatever comes for it is damage, of that channel alone', () => {

@@ -65,11 +65,11 @@ export class ChannelBook {
   open(name: string, terms: Partial<ChannelTerms>): StreamChannel {
     const waiting = this.#meeting.waiting.first(name);
     if (waiting !== undefined) return this.accept(waiting, terms);
-    const bytes = frames.nameBytes(name);
+    const bytes = frames.isKept(name) ? undefined : frames.nameBytes(name);
     if (bytes === undefined) {
       throw new UsageError(
         'ERR_OPTION',
-        `A channel cannot be named ${JSON.stringify(name)}: it takes ${STREAM_NAME_BYTES_MAX} bytes of well-formed text`,
+        `A channel cannot be named ${JSON.stringify(name)}: it takes ${STREAM_NAME_BYTES_MAX} bytes of well-formed text that does not begin with U+0000`,
         { option: 'name', value: name },
       );
     }
@@ -165,7 +165,7 @@ export class ChannelBook {
       this.#meet(ours, number, terms, flags);
       return;
     }
-    const [code, why] = this.#objection(terms, flags);
+    const [code, why] = this.#objection(name, terms, flags);
     if (code !== 0) {
       this.#connection.frames.reset(number, code, why);
       return;
@@ -231,14 +231,15 @@ export class ChannelBook {
   }
 
   /** Why a channel is refused, as code and text; 0 if it is not. */
-  #objection(terms: ChannelTerms, flags: number): readonly [code: number, why: string] {
+  #objection(name: string, terms: ChannelTerms, flags: number): readonly [code: number, why: string] {
     if (this.shut !== undefined) return [frames.CODE_LEAVING, ''];
     if (this.#theirs >= this.#own.channelsMax)
       return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
     if (this.#openings.size >= this.#waitingMax)
       return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
     const why = noTerms(terms, flags);
-    return why === undefined ? [0, ''] : [frames.CODE_TERMS, why];
+    if (why !== undefined) return [frames.CODE_TERMS, why];
+    return frames.isKept(name) ? [frames.CODE_NAME, 'this side has no such channel'] : [0, ''];
   }
 
   #terms(terms: Partial<ChannelTerms>): ChannelTerms {

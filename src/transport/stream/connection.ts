@@ -112,7 +112,7 @@ export class StreamConnection implements FrameHandler, Link {
    * The channel of this name: one that the peer has opened and nobody has accepted yet, else a new one. What is sent on that
    * waits until the peer takes part; if it asks for the same name meanwhile, it gets the same channel.
    * @param terms this side's; those of a channel that the peer has opened are the peer's where nothing is said
-   * @throws UsageError ERR_OPTION for what can be no name, or no credit
+   * @throws UsageError ERR_OPTION for what can be no name of a program's, or no credit
    * @throws UnsupportedError when the connection has ended, is leaving, or has no number left
    */
   open(name = '', terms: Partial<ChannelTerms> = {}): StreamChannel {

@@ -113,6 +113,10 @@ export function textBytes(text: string, max: number): Uint8Array {
   const bytes = new Uint8Array(max);
   return bytes.subarray(0, encoder.encodeInto(text, bytes).written);
 }
+/** Whether a name is none of a program's: the library's own, which are for what later versions have to say. */
+export function isKept(name: string): boolean {
+  return name.startsWith('\0');
+}
 /** The bytes of a name; undefined if it is too long, or does not come back as it is. */
 export function nameBytes(name: string): Uint8Array | undefined {
   // No more than three bytes a unit of UTF-16, and no fewer than one.
