@@ -3,8 +3,8 @@
 //
 // A CHANNEL is one region: a header, a block of control words for each side and each lane, then the two data areas.
 // Each side is attached by one thread: `channel` attaches side 0 where it is called. Lane 0 carries from side 0 to side 1, lane 1 the other way. Words that
-// different threads write do not share a 64-byte line (PARK and INTERRUPT excepted: both are rare). All control words
-// are read and written with Atomics only. A RING (the one-way door `millrace/ring`) is a channel whose lane 1 has no
+// different threads write do not share a 64-byte line (PARK, INTERRUPT and LATEST excepted: they change hands). All control words
+// but the counters are read and written with Atomics only. A RING (the one-way door `millrace/ring`) is a channel whose lane 1 has no
 // data area.
 //
 //   word  byte   name            written by  line  meaning
