@@ -218,7 +218,9 @@ export const STREAM_WAITING_MAX: number = 1024;
 export const STREAM_NAME_BYTES_MAX: number = 256;
 /** Bytes of the text with which a side says why it refuses, resets or leaves: a sentence, for people. */
 export const STREAM_TEXT_BYTES_MAX: number = 256;
-/** Bytes of a greeting that this version does not know, of a frame that may be passed over: room for what comes later. */
+/** Bytes of all fields behind a greeting: a ticket, a certificate, and what else later versions have to say before the first channel. */
+export const STREAM_FIELDS_BYTES_MAX: number = 4096;
+/** Bytes of a frame that this version does not know and may pass over: room for what comes later. */
 export const STREAM_UNKNOWN_BYTES_MAX: number = 256;
 /**
  * Bytes of answers that a peer may have waiting, and not read, before the connection ends: who opens channels that are refused

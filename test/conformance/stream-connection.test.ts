@@ -277,10 +277,26 @@ test('greetings that make no sense, and versions that do not meet, are told', ()
   for (const greeting of [
     saying({ 1: 4 }),
     saying({ 3: 0x7fff0000 }),
-    [...HELLO, ...Array.from({ length: 64 }, () => -1)],
+    [...HELLO, 7, 5, 0x64636261, 0x65, -1, 0, 99, 8, -1, -1],
+    [...HELLO, -1, 4088, ...Array.from({ length: 1022 }, () => -1)],
+    HELLO.map((word, i) => (i === 7 ? -1 : word)),
   ]) {
     const newer = new StreamBench(greeting);
     assert.deepEqual([newer.over, newer.greeted], [undefined, 1], 'one that speaks ours, too, and can do more');
+  }
+});
+
+test('fields behind a greeting that do not lie in it are damage, and so are more than there is room for', () => {
+  for (const fields of [
+    [1, 1],
+    [1, -1],
+    [1, 16, 0, 0],
+    [1, 2 ** 31 - 1, 0, 0],
+    [1, 8, 0, 0, 2, 1],
+    [1, 4096, ...Array.from({ length: 1024 }, () => 0)],
+  ]) {
+    const bench = new StreamBench([...HELLO, ...fields]);
+    assert.deepEqual([bench.over?.[0], bench.heard, bench.greeted], ['lost', ['9 0: 1'], 0], `${fields.slice(0, 4)}`);
   }
 });
 

@@ -12,11 +12,16 @@
 //   |                      body, LENGTH bytes                     ...
 //   +---------------------------------------------------------------+
 import { LayoutError } from '../../errors.ts';
-import { STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX } from '../../limits.ts';
+import {
+  STREAM_FIELDS_BYTES_MAX,
+  STREAM_NAME_BYTES_MAX,
+  STREAM_TEXT_BYTES_MAX,
+  STREAM_UNKNOWN_BYTES_MAX,
+} from '../../limits.ts';
 
 export const FRAME_HEADER_BYTES = 8;
 
-/** MAGIC, VERSION, VERSION_MIN, FEATURES, MESSAGE_MAX, CHANNELS_MAX, TEXT_BYTES_MAX, 0, SESSION (4 words), HEARD (2 words). */
+/** MAGIC, VERSION, VERSION_MIN, FEATURES, MESSAGE_MAX, CHANNELS_MAX, TEXT_BYTES_MAX, 0, SESSION (4 words), HEARD (2 words), and fields. */
 export const HELLO = 1;
 /** WINDOW, MESSAGE_MAX, TEXTS, TEXT_BYTES, FLAGS, NAME_BYTES, and the name. */
 export const OPEN = 2;
@@ -54,9 +59,9 @@ export const BODY_BYTES: Readonly<Record<number, number>> = {
   [PONG]: 8,
   [GOODBYE]: 8,
 };
-/** Bytes that may stand behind that: a text, or in a greeting what later versions say. */
+/** Bytes that may stand behind that: a text, or in a greeting its fields. */
 export const BEHIND_BYTES_MAX: Readonly<Record<number, number>> = {
-  [HELLO]: STREAM_UNKNOWN_BYTES_MAX,
+  [HELLO]: STREAM_FIELDS_BYTES_MAX,
   [OPEN]: STREAM_NAME_BYTES_MAX,
   [RESET]: STREAM_TEXT_BYTES_MAX,
   [GOODBYE]: STREAM_TEXT_BYTES_MAX,
@@ -65,7 +70,7 @@ export const BEHIND_BYTES_MAX: Readonly<Record<number, number>> = {
 export const OPTIONAL_TYPES = 128;
 /** Bytes of the longest body of a frame that is not DATA. */
 export const CONTROL_BYTES_MAX: number =
-  56 + Math.max(STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX);
+  56 + Math.max(STREAM_FIELDS_BYTES_MAX, STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX);
 
 export const STREAM_MAGIC = 0x5343524d;
 export const STREAM_VERSION = 1;

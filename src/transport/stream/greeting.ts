@@ -2,7 +2,7 @@
 import { LayoutError } from '../../errors.ts';
 import { KNOWN_TEXTS_MAX, MESSAGE_BYTES_MAX, STREAM_WINDOW_MAX, STREAM_WINDOW_MIN } from '../../limits.ts';
 import type { ChannelTerms } from './channel.ts';
-import { REQUIRED_BITS, STREAM_MAGIC, STREAM_VERSION } from './frames.ts';
+import { BODY_BYTES, HELLO, REQUIRED_BITS, STREAM_MAGIC, STREAM_VERSION } from './frames.ts';
 
 export interface Greeting {
   /** Bits of what the side can do beyond the protocol's first version. None is defined in it. */
@@ -52,7 +52,19 @@ export function greetingOf(words: Int32Array): Greeting {
       `Cannot connect: messages of ${messageMax} bytes, ${channelsMax} channels, ${textBytesMax} bytes of texts make no sense`,
     );
   }
+  checkFields(words);
   return { features, messageMax, channelsMax, textBytesMax };
+}
+
+/** What stands behind a greeting: fields of a KIND, a LENGTH and so many bytes. No kind is known yet. @throws LayoutError */
+function checkFields(words: Int32Array): void {
+  for (let at = (BODY_BYTES[HELLO] as number) >>> 2; at < words.length; ) {
+    const length = words[at + 1] as number;
+    at += 2;
+    if (length >>> 0 > (words.length - at) * 4)
+      throw new LayoutError(`Cannot connect: a field of ${length} bytes does not lie in its greeting`, { length });
+    at += ((length + 7) & -8) >>> 2;
+  }
 }
 
 /** The terms that stand at the beginning of OPEN and of ACCEPT. */
