@@ -1,5 +1,6 @@
 // A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, hands to each
 // what came for it, and ends when either side does, when the stream does, or when what comes can be no frames.
+// Longer than most files: each kind of frame has its place here, and each way to end.
 import { LayoutError, RefusedError } from '../../errors.ts';
 import {
   KNOWN_TEXT_BYTES_DEFAULT,
