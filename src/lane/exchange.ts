@@ -13,7 +13,8 @@ import { isMovingEnd, nativesIn } from './moving-end.ts';
 /**
  * Makes handles of the Ports in a transfer list, and puts them in their places in the value, which is cloned now.
  * @param memory of the channel that is to carry them
- * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved (but see `refusal` in clone-for-later.ts)
+ * @throws DataCloneError, UsageError ERR_TRANSFER; nothing was moved (but see `refusal` in clone-for-later.ts), unless memory of an end is
+ *   damaged while it leaves: what had left with it by then ends
  */
 export function pack(value: unknown, transfer: readonly unknown[], memory: unknown): HeldValue {
   const ends = transfer.filter(isMovingEnd);

@@ -15,7 +15,7 @@ export class MovingEnd {
   /**
    * @param memory of its channel
    * @param refusal why it cannot move now, if it cannot
-   * @param leave makes it a handle; it must not fail
+   * @param leave makes it a handle; fails only if its memory was damaged since it was asked, and has ended its channel then
    */
   constructor(port: object, memory: unknown, refusal: () => string | undefined, leave: () => MovingHandle) {
     this.port = port;

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel, MessagePort } from 'node:worker_threads';
+import { KIND_SIDE, MARKER_BYTES } from '../../src/frame/header.ts';
 import { attach, type ChannelOptions, CLOSED, channel, type Port } from '../../src/index.ts';
+import { RingSink } from '../../src/lane/ring-records.ts';
 import { MOVES_PENDING_MAX } from '../../src/limits.ts';
+import { openRegion } from '../../src/memory/region.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
@@ -165,6 +168,31 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
     for (let i = 0; i < 5; i++) await turn();
   });
 }
+
+test('what a peer that has not heard of the move posts on the old line is sent on', async () => {
+  const { port, remote } = channel();
+  // A peer by hand: no thread hears of a move and posts on the old line but by a race.
+  const { memory, tether, side } = remote as unknown as {
+    memory: SharedArrayBuffer;
+    tether: MessagePort;
+    side: MessagePort;
+  };
+  const moved = leave(port)();
+  const { lanes, views } = openRegion(memory);
+  const sink = new RingSink(lanes[1], views);
+  const at = sink.tryClaim(MARKER_BYTES) >>> 2;
+  views.words[at] = 0;
+  views.words[at + 1] = 0;
+  sink.commit(MARKER_BYTES, KIND_SIDE);
+  const value = within('the value', moved.receiveAsync());
+  await turn();
+  side.postMessage([1, 0, 0, { came: 'late' }]);
+  tether.postMessage(1);
+  assert.deepEqual(await value, { came: 'late' });
+  moved.close();
+  tether.close();
+  side.close();
+});
 
 test('who claims to have moved without end holds no more native ports here than a few', async () => {
   const { port, remote } = channel();

@@ -15,7 +15,7 @@ import {
   select,
 } from '../../src/index.ts';
 import { HEAD, LANE_0 } from '../../src/memory/layout.ts';
-import { startThread } from '../kit/thread.ts';
+import { startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
@@ -45,6 +45,19 @@ function moveHere(port: Port, settle?: () => void): Port {
   const { port: moved } = carrier.peer.receive(soon) as { port: Port };
   carrier.close();
   return moved;
+}
+/** A thread that has attached, and goes on with something else. */
+async function whoReadsNothing(remote: unknown): Promise<TestThread> {
+  const thread = startThread(
+    async (stage) => {
+      stage.port();
+      stage.gates.open(0);
+      await stage.hear();
+    },
+    { remote },
+  );
+  await until('the handle is attached', () => thread.gates.get(0) === 1);
+  return thread;
 }
 async function exchange(a: Port, b: Port): Promise<void> {
   a.postMessage({ there: 1 });
@@ -383,15 +396,7 @@ test('a start time limit is about the start: an end on its way has been open', a
 test('an end that was sent is answered for when its carrier was closed, or has moved', async () => {
   for (const then of ['close', 'move'] as const) {
     const carrier = channel();
-    const thread = startThread(
-      async (stage) => {
-        stage.port();
-        stage.gates.open(0);
-        await stage.hear();
-      },
-      { remote: carrier.remote },
-    );
-    await until('the carrier is attached', () => thread.gates.get(0) === 1);
+    const thread = await whoReadsNothing(carrier.remote);
     for (let i = 0; i < 10; i++) await turn();
     const { port, peer } = pairHere();
     carrier.port.postMessage(port, [port]);
@@ -536,11 +541,7 @@ test('from one thread to the next, while the peer sends: nothing is lost or over
 
 test('both ends move at the same time', async () => {
   const echo = async (stage: never): Promise<unknown> => {
-    const {
-      millrace,
-      port: open,
-      data,
-    } = stage as { millrace: typeof import('../../src/index.ts'); port(): Port; data: boolean };
+    const { port: open, data } = stage as { port(): Port; data: boolean };
     const port = (await open().receiveAsync()) as Port;
     const got: unknown[] = [];
     for (let i = 0; i < 100; i++) {
@@ -552,8 +553,6 @@ test('both ends move at the same time', async () => {
       got.push(value instanceof SharedArrayBuffer ? 'shared' : (value as { i: number }).i);
       if (!data) port.postMessage(value);
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    void millrace;
     port.close();
     return got;
   };
@@ -656,15 +655,7 @@ test('a port in a message that nobody reads ends, and its peer sees why', async 
 
 test('a carrier whose reader is terminated takes the port with it', async () => {
   const carrier = channel();
-  const thread = startThread(
-    async (stage) => {
-      stage.port();
-      stage.gates.open(0);
-      await stage.hear();
-    },
-    { remote: carrier.remote },
-  );
-  await until('the carrier is attached', () => thread.gates.get(0) === 1);
+  const thread = await whoReadsNothing(carrier.remote);
   const { port, peer } = pairHere();
   carrier.port.postMessage(port, [port]);
   await turn();

@@ -85,18 +85,20 @@ function besides(): readonly [Beside, Beside] {
   return [side(0), side(1)];
 }
 
-test('values that a medium carries beside the records come in order with them, a bounded number at a time', () => {
-  const { connections, channels } = streamPair({ capacityBytes: 64 * 1024 });
+function besidePair(
+  capacityBytes: number,
+  failed: (error: unknown) => void = () => {},
+): readonly [StreamTransport, StreamTransport] {
+  const { connections, channels } = streamPair({ capacityBytes });
   const ends = channels();
-  const [near, far] = besides().map(
-    (beside, i) =>
-      new StreamTransport(
-        connections[i] as never,
-        ends[i] as never,
-        { ...endOptions({}), beside },
-        { woken() {}, failed() {} },
-      ),
-  ) as [StreamTransport, StreamTransport];
+  const [a, b] = besides();
+  const over = (side: 0 | 1, beside: Beside): StreamTransport =>
+    new StreamTransport(connections[side], ends[side], { ...endOptions({}), beside }, { woken() {}, failed });
+  return [over(0, a), over(1, b)];
+}
+
+test('values that a medium carries beside the records come in order with them, a bounded number at a time', () => {
+  const [near, far] = besidePair(64 * 1024);
   const value = (i: number): unknown => (i % 2 === 0 ? i : new WebAssembly.Module(MODULE));
   let [sent, read] = [0, 0];
   while (near.out.trySend(value(sent))) sent++;
@@ -111,18 +113,8 @@ test('values that a medium carries beside the records come in order with them, a
 });
 
 test('a value beside the records that waits when its side closes is followed out as the others are', () => {
-  const { connections, channels } = streamPair({ capacityBytes: 1024 });
-  const ends = channels();
   const failures: unknown[] = [];
-  const [near, far] = besides().map(
-    (beside, i) =>
-      new StreamTransport(
-        connections[i] as never,
-        ends[i] as never,
-        { ...endOptions({}), beside },
-        { woken() {}, failed: (error) => void failures.push(error) },
-      ),
-  ) as [StreamTransport, StreamTransport];
+  const [near, far] = besidePair(1024, (error) => void failures.push(error));
   near.out.post('a'.repeat(20_000));
   near.out.post(new WebAssembly.Module(MODULE));
   near.out.post('last');

@@ -35,7 +35,7 @@ export interface LinesUser {
   arrived(): void;
   /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
   marked(blocked: boolean): void;
-  /** Nobody uses the lines any more, and something came for whoever did. */
+  /** The other thread is gone; `how` is undefined if only that is known. */
   gone(how: EndReason | undefined, error: unknown): void;
 }
 
