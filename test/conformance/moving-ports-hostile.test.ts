@@ -194,6 +194,20 @@ test('what a peer that has not heard of the move posts on the old line is sent o
   side.close();
 });
 
+test('an end that waits unread is told of when its carrier is closed and the thread at the other end goes', async () => {
+  const { port: carrier, remote } = channel();
+  // A thread by hand, of which nothing but the tether ends: what it has not read stays where it is.
+  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const [port, peer] = pairHere();
+  carrier.postMessage(port, [port]);
+  carrier.close();
+  for (let i = 0; i < 3; i++) await turn();
+  assert.equal(peer.reason, undefined);
+  tether.close();
+  assert.equal(await within('the end', peer.closed), 'dropped');
+  side.close();
+});
+
 test('who claims to have moved without end holds no more native ports here than a few', async () => {
   const { port, remote } = channel();
   port.onmessage = () => {};
