@@ -1,4 +1,5 @@
-// Every bound: unit, value, reason. A number that limits something lives here or nowhere.
+// Every bound: unit, value, reason. A number that limits something lives here or nowhere; but what the originals of src/compat
+// promise stands with their doors, and the two measures of spinning in wait/spin.ts.
 
 // ---- memory ---------------------------------------------------------------------------------------------------
 
@@ -25,6 +26,18 @@ export const MESSAGE_BYTES_MAX: number = 2 ** 31 - 64;
  * costs 750 page faults otherwise, which take longer than the copy.
  */
 export const SCRATCH_BYTES_KEPT: number = 8 * 1024 * 1024;
+/** Bytes of the smallest memory that is had for it: below, an allocation costs about the same. */
+export const SCRATCH_BYTES_MIN: number = 64 * 1024;
+/** Messages in a row that would have fitted an eighth of such memory, after which it is let go as it comes back. */
+export const SCRATCH_SMALL_MAX: number = 64;
+/** Bytes first offered to a value that is encoded aside; four times as many while it does not fit. */
+export const ASIDE_BYTES_FIRST: number = 64 * 1024;
+/** Bytes from which on a message keeps the memory it was encoded in; below, a copy is cheaper to keep. */
+export const ASIDE_BYTES_KEPT: number = 32 * 1024;
+/** Bytes of the first memory beside the ring that a slot of the newest message gets. */
+export const SLOT_BYTES_FIRST: number = 64 * 1024;
+/** Bytes from which on a frame that is left behind at the end is moved instead of copied. */
+export const LEFT_OVER_MOVED_MIN: number = 64 * 1024;
 /**
  * Bytes beside the ring that a direction makes for its larger messages when it meets the first: as many as a native port's sender
  * is best kept within, sixty messages of 64 KiB. Pages that are never touched cost nothing.
@@ -91,6 +104,8 @@ export const LINE_THROUGH_MAX: number = 64;
 export const SELECT_COMPARED_MIN: number = 64;
 /** Channels without a link that are asked for the life of the other side a slice: 2 us each, so 64 take a fortieth of it. */
 export const SELECT_PROBES_MAX: number = 64;
+/** Times that `select` looks between two readings of the clock, one of which costs as much as several looks. */
+export const SELECT_LOOKS_PER_CLOCK: number = 4;
 /**
  * Moves of a channel's two ends that are under way at once, as one end sees it: each costs native ports, and whoever lies about them
  * costs no more than that. An honest pair has two, and one more for each thread that has passed an end on and stands still.
@@ -138,6 +153,8 @@ export const START_TIMEOUT_MS_DEFAULT: number = 30_000;
 export const START_WINDOW_MS: number = 500;
 /** Messages posted before the start data has come; each is a native clone of any size. */
 export const EARLY_MESSAGES_MAX: number = 1024;
+/** Milliseconds after which a worker's console goes on without the parent: a parent at its event loop takes less. */
+export const STDIO_WAIT_MS: number = 20;
 /** Characters of JSON that tell what a thread died of: 16 KiB of memory a worker, of which few pages are ever touched. */
 export const DEATH_TEXT_MAX: number = 8192;
 
@@ -145,8 +162,10 @@ export const DEATH_TEXT_MAX: number = 8192;
 
 /** Messages an event loop handles before timers, I/O and other ports get their turn. */
 export const BUDGET_MESSAGES: number = 1024;
-/** Milliseconds after which it yields even when the count is not reached; looked at every 32 messages. */
+/** Milliseconds after which it yields even when the count is not reached. */
 export const BUDGET_MS: number = 1;
+/** Messages between two readings of the clock for that. */
+export const BUDGET_MESSAGES_PER_LOOK: number = 32;
 
 // ---- codec ----------------------------------------------------------------------------------------------------
 
@@ -158,6 +177,12 @@ export const SHAPE_KEYS_MAX: number = 64;
 export const SHAPE_KEY_LENGTH_MAX: number = 128;
 /** Different keys that may follow the same keys; with more of them the object is a table. */
 export const SHAPE_BRANCHES_MAX: number = 64;
+/** Keys that V8 lets an object get by assignment before it makes a slow table of it, at least. */
+export const ASSIGNED_KEYS_MAX: number = 12;
+/** Keys of an object that is asked whether it is flat: with more of them the look costs as much as it saves. */
+export const FLAT_KEYS_MAX: number = 64;
+/** Absent elements of an array in a row that are looked at one by one; then its keys are asked for. */
+export const HOLES_WALKED_MAX: number = 64;
 /** Levels of nesting that have a tree of shapes of their own; deeper objects share one. */
 export const SHAPE_DEPTH_MAX: number = 8;
 /** Nodes of the encoder's tree, about 100 bytes each. A full tree is dropped on both sides and grown anew. */
@@ -183,6 +208,14 @@ export const RESIZABLE_BYTES_MAX: number = 2 ** 30;
 export const CACHED_TEXT_MAX: number = 16;
 /** Texts a decoder keeps at hand, a power of two: with CACHED_TEXT_MAX characters each, at most 16 KiB. */
 export const CACHED_TEXTS: number = 512;
+/** Characters at the beginning and at the end where texts that look alike (records, documents) differ most often. */
+export const TEXT_HEAD: number = 16;
+export const TEXT_TAIL: number = 4;
+/** Large texts that are taken for what the last one turned out to be, twice as many each time: to try in vain costs twice what is won. */
+export const TAKEN_FOR_WIDE_MIN: number = 8;
+export const TAKEN_FOR_WIDE_MAX: number = 64;
+/** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
+export const CHAR_CODES_MAX: number = 4096;
 /** Bytes cut into strings at once. A string kept by its receiver keeps no more than this alive. */
 export const TEXT_WINDOW: number = 1024;
 /** Characters from which on a text may be remembered by both sides; below, asking costs a tenth of sending it. */

@@ -1,7 +1,9 @@
 // What the documents say about the code is what the code says.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as errors from '../src/errors.ts';
@@ -52,6 +54,19 @@ test('docs/errors.md gives each code the class that src/errors.ts lists it under
     }
   }
 });
+
+if (process.versions['bun'] === undefined && process.versions['deno'] === undefined) {
+  test("no code is one of Node's own", () => {
+    const list = 'console.log(JSON.stringify(Object.keys(require("internal/errors").codes)))';
+    const nodes = execFileSync(process.execPath, ['--expose-internals', '-e', list], { encoding: 'utf8' });
+    const taken = new Set<string>(JSON.parse(nodes));
+    assert.ok(taken.has('ERR_INVALID_ARG_TYPE'));
+    assert.deepEqual(
+      Object.keys(errors.ERROR_CODES).filter((code) => taken.has(code)),
+      [],
+    );
+  });
+}
 
 // ---- layout -------------------------------------------------------------------------------------------------------
 

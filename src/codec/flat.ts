@@ -1,10 +1,9 @@
 // Values that a runtime clones without going through them: plain objects of primitives. Bun shares the characters of their
 // texts between threads, and whatever else a native clone does otherwise than the packed codec (pooled Buffers, named
 // properties of arrays) can't occur in them.
-import { platform } from '#platform';
 
-/** Keys of an object that is looked through: with more of them the look costs as much as it saves. */
-const KEYS_MAX = 64;
+import { platform } from '#platform';
+import { FLAT_KEYS_MAX } from '../limits.ts';
 
 /** Whether `value` is such an object, with at most `textMax` characters in all. Runs no code of the value's. */
 export function isFlat(value: unknown, textMax: number): boolean {
@@ -12,7 +11,7 @@ export function isFlat(value: unknown, textMax: number): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
   const keys = Object.keys(value);
-  if (keys.length > KEYS_MAX) return false;
+  if (keys.length > FLAT_KEYS_MAX) return false;
   let characters = 0;
   for (const key of keys) {
     const member = Object.getOwnPropertyDescriptor(value, key);

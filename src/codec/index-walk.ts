@@ -1,14 +1,12 @@
 // Finds the next element of a sparse array. Short gaps are walked, long ones looked up: in a list of indices that is made
 // once, however many gaps there are, for made for each gap anew it would take time that grows with the square.
+import { HOLES_WALKED_MAX } from '../limits.ts';
 
 /** Whether a property name is an array index. `Object.keys` lists all of those before any other name. */
 export function isArrayIndex(key: string): boolean {
   const index = Number(key) >>> 0;
   return index !== 0xffff_ffff && String(index) === key;
 }
-
-/** Absent elements in a row that are looked at one by one. */
-const WALKED_MAX = 64;
 
 export class IndexWalk {
   readonly #array: unknown[];
@@ -22,7 +20,7 @@ export class IndexWalk {
   /** How many elements are absent from `from` on, where one is. Asked with growing `from` only. */
   gap(from: number, length: number): number {
     const array = this.#array;
-    const near = Math.min(length, from + WALKED_MAX);
+    const near = Math.min(length, from + HOLES_WALKED_MAX);
     let to = from + 1;
     while (to < near && array[to] === undefined && !Object.hasOwn(array, to)) to++;
     return (to === near && to < length ? this.#next(from, length) : to) - from;

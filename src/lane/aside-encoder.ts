@@ -1,13 +1,10 @@
 // Encodes outside the ring what has to wait, or may be longer than any record. Its memory is used again.
+
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
+import { ASIDE_BYTES_FIRST, ASIDE_BYTES_KEPT } from '../limits.ts';
 import type { Views } from '../memory/region.ts';
 import { Scratch } from '../memory/scratch.ts';
-
-/** Bytes first offered to a value; grows fourfold while it does not fit. */
-const BYTES_FIRST = 64 * 1024;
-/** Bytes from which on a message keeps the memory it was encoded in; below, a copy is cheaper to keep. */
-const BYTES_KEPT = 32 * 1024;
 
 /** A message encoded outside the ring, and the memory around it if that is to be used again. */
 export interface Aside {
@@ -21,7 +18,7 @@ export class AsideEncoder {
   readonly #encoder: Encoder;
   readonly #scratch = new Scratch();
   /** Bytes that the last message took. */
-  #asideBytes: number = BYTES_FIRST;
+  #asideBytes: number = ASIDE_BYTES_FIRST;
 
   constructor(encoder: Encoder, messageMax: number) {
     this.#encoder = encoder;
@@ -64,8 +61,8 @@ export class AsideEncoder {
   }
 
   #keep(home: Views, length: number, room: number): Aside {
-    this.#asideBytes = Math.max(length, BYTES_FIRST);
-    if (length >= BYTES_KEPT) return { bytes: home.bytes.subarray(0, length), home };
+    this.#asideBytes = Math.max(length, ASIDE_BYTES_FIRST);
+    if (length >= ASIDE_BYTES_KEPT) return { bytes: home.bytes.subarray(0, length), home };
     const bytes = home.bytes.slice(0, length);
     this.#scratch.give(home, room);
     return { bytes, home: undefined };

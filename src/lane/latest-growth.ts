@@ -1,15 +1,14 @@
 // Messages longer than a slot of overflow `latest`: each slot has memory of its own for them, made when it is first needed,
 // which changes hands with the slot (invariants L1 and L2 of ring/latest-slots.ts cover it). It grows, and never shrinks: three
 // times the longest message, rounded up to a power of two, is what a channel may come to hold.
+
 import { type Encoder, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
+import { SLOT_BYTES_FIRST } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import type { AsideEncoder } from './aside-encoder.ts';
 import type { Lending } from './lending.ts';
 import type { LatestLuggage } from './luggage.ts';
-
-/** Bytes of the first memory that a slot gets. */
-const BYTES_FIRST = 64 * 1024;
 
 interface Room {
   readonly number: number;
@@ -80,7 +79,7 @@ export class SlotGrowth {
 
   /** The reader is given what is new before anything refers to it; nothing that it may yet read lies in the old one. */
   #grow(slot: number, bytes: number): Room {
-    let size = BYTES_FIRST;
+    let size = SLOT_BYTES_FIRST;
     while (size < bytes) size *= 2;
     const views = this.#lending?.lend(size, this.#count, slot);
     if (views === undefined) {

@@ -1,12 +1,8 @@
 // Memory of our own for large messages, kept for the next ones. Fresh memory costs more than the copy into it: it is
 // zeroed, its pages are faulted in, and the collector is told of it. What is kept is bounded, and given up when messages
 // have become small.
-import { SCRATCH_BYTES_KEPT } from '../limits.ts';
+import { SCRATCH_BYTES_KEPT, SCRATCH_BYTES_MIN, SCRATCH_SMALL_MAX } from '../limits.ts';
 import { type Views, viewsOf } from './region.ts';
-
-const BYTES_MIN = 64 * 1024;
-/** Messages in a row that would have fitted an eighth, after which memory is let go as it comes back. */
-const SMALL_IN_A_ROW_MAX = 64;
 
 export class Scratch {
   /** Several: a burst that finds no room waits in a memory for each message. The one that came back last is still warm. */
@@ -27,7 +23,7 @@ export class Scratch {
         return views;
       }
     }
-    let size = BYTES_MIN;
+    let size = SCRATCH_BYTES_MIN;
     while (size < bytes) size *= 2;
     return viewsOf(new ArrayBuffer(size));
   }
@@ -36,7 +32,7 @@ export class Scratch {
   give(views: Views, used: number): void {
     const size = views.bytes.length;
     this.#smallInARow = used * 8 < size ? this.#smallInARow + 1 : 0;
-    if (size > SCRATCH_BYTES_KEPT || this.#smallInARow > SMALL_IN_A_ROW_MAX) return;
+    if (size > SCRATCH_BYTES_KEPT || this.#smallInARow > SCRATCH_SMALL_MAX) return;
     this.#kept ??= [];
     // Larger memory does for any message: smaller makes room for it.
     while (this.#keptBytes + size > SCRATCH_BYTES_KEPT) {

@@ -5,6 +5,7 @@
 //
 // It is source text, because a bundle or an executable has no place for one more file. The user's module must not notice:
 // `workerData`, `process.argv` and the rest are put as they would be without it, and errors stay uncaught.
+import { STDIO_WAIT_MS } from '../limits.ts';
 
 /** The property of `process` under which the start data waits for `parentPort()`, whichever copy of this library asks. */
 export const START_KEY: unique symbol = Symbol.for('millrace.start');
@@ -93,9 +94,6 @@ process.on('uncaughtExceptionMonitor', (error) => {
   if (process.listenerCount('uncaughtException') === 0) died(error);
 });
 `;
-
-/** Milliseconds after which a worker's console goes on without the parent: a parent at its event loop takes less. */
-const STDIO_WAIT_MS = 20;
 
 /**
  * What a worker writes to its console is posted to the parent's event loop, and Node and Bun keep the worker's loop alive

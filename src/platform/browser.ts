@@ -1,6 +1,8 @@
 // Browsers, and what a bundle for script tags carries: the web's globals only. A document's main thread may not block;
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
+
 import { UnsupportedError } from '../errors.ts';
+import { CHAR_CODES_MAX } from '../limits.ts';
 import type {
   BlockMemory,
   MemoryPlatform,
@@ -16,9 +18,6 @@ import type {
 import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
-
-/** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
-const UNITS_PER_CALL = 4096;
 
 /** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
 class PlainTextMemory implements TextMemory {
@@ -75,8 +74,8 @@ class PlainTextMemory implements TextMemory {
 
 function fromUnits(units: Uint8Array | Uint16Array): string {
   let text = '';
-  for (let i = 0; i < units.length; i += UNITS_PER_CALL) {
-    text += String.fromCharCode.apply(null, units.subarray(i, i + UNITS_PER_CALL) as unknown as number[]);
+  for (let i = 0; i < units.length; i += CHAR_CODES_MAX) {
+    text += String.fromCharCode.apply(null, units.subarray(i, i + CHAR_CODES_MAX) as unknown as number[]);
   }
   return text;
 }

@@ -2,11 +2,8 @@
 // rest in between: look again for a few turns while traffic flows, else sleep until the peer rings.
 import { platform } from '#platform';
 import type { Mark } from '../lane/lane.ts';
-import { BUDGET_MESSAGES, BUDGET_MS } from '../limits.ts';
+import { BUDGET_MESSAGES, BUDGET_MESSAGES_PER_LOOK, BUDGET_MS } from '../limits.ts';
 import type { LoopWait, Transport } from '../transport/transport.ts';
-
-/** Messages between two readings of the clock. */
-const MESSAGES_PER_CLOCK = 32;
 
 /** What the pump needs of a transport. */
 export type PumpMedium = Pick<Transport, 'ended' | 'loop'>;
@@ -86,7 +83,7 @@ export class Pump {
   tire(): boolean {
     if (this.#handed++ === 0) this.#handedSince = performance.now();
     else if (this.#handed >= BUDGET_MESSAGES) this.#tired = true;
-    else if (this.#handed % MESSAGES_PER_CLOCK === 0 && performance.now() - this.#handedSince > BUDGET_MS) {
+    else if (this.#handed % BUDGET_MESSAGES_PER_LOOK === 0 && performance.now() - this.#handedSince > BUDGET_MS) {
       this.#tired = true;
     }
     return this.#tired;

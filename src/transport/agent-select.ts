@@ -1,6 +1,12 @@
 // How this thread waits for many channels at once: on the page that all its links know, with what no mark tells asked for
 // between slices.
-import { SELECT_LOOK_MS, SELECT_PROBES_MAX, SELECT_SLICE_MS, SPIN_US_DEFAULT } from '../limits.ts';
+import {
+  SELECT_LOOK_MS,
+  SELECT_LOOKS_PER_CLOCK,
+  SELECT_PROBES_MAX,
+  SELECT_SLICE_MS,
+  SPIN_US_DEFAULT,
+} from '../limits.ts';
 import { SLEEPS } from '../link/layout.ts';
 import type { LinkEnd } from '../link/link-end.ts';
 import { type OwnAgent, ownAgent } from '../link/own-agent.ts';
@@ -14,9 +20,6 @@ interface Probed extends Selectable {
   /** Asks whether the other agent lives. */
   probe(): void;
 }
-
-/** Looks between two readings of the clock, which costs as much as several looks. */
-const LOOKS_PER_CLOCK = 4;
 
 /** Asks for the other agents' lives: once a link, however many channels it has. */
 class Lives implements Lookout {
@@ -32,7 +35,7 @@ class Lives implements Lookout {
   }
 
   get overdue(): boolean {
-    if (++this.#looks % LOOKS_PER_CLOCK !== 0) return false;
+    if (++this.#looks % SELECT_LOOKS_PER_CLOCK !== 0) return false;
     return performance.now() - this.#askedAt > SELECT_SLICE_MS;
   }
 

@@ -3,7 +3,7 @@
 // S1. A number means one list of keys or none: the encoder gives no number twice (but see SHAPE_LOCAL), so a payload whose
 //     shapes were lost is undecodable, and never decodes to other keys.
 // S2. A payload teaches when it has turned out to be whole. One that is damaged may be damaged in its trailer, too.
-import { SHAPE_BYTES_MAX, SHAPE_KEY_LENGTH_MAX, SHAPE_KEYS_MAX, SHAPES_MAX } from '../../limits.ts';
+import { ASSIGNED_KEYS_MAX, SHAPE_BYTES_MAX, SHAPE_KEY_LENGTH_MAX, SHAPE_KEYS_MAX, SHAPES_MAX } from '../../limits.ts';
 import { PlainObject, setCarefully } from '../plain-object.ts';
 import { SHAPE_LOCAL } from './format.ts';
 import type { PackedReader } from './reader.ts';
@@ -20,9 +20,6 @@ export interface Shape {
 
 const NO_KEYS: Shape = { keys: [], careful: false, example: null };
 const NONE: readonly Shape[] = [];
-
-/** Keys that V8 lets an object get by assignment before it makes a slow table of it, at least. */
-const ASSIGNED_KEYS_MAX = 12;
 
 export class TaughtShapes {
   /** Those that outlive their payload, from number `#first` on; gaps where a definition never arrived. */

@@ -17,7 +17,7 @@ const {
   TAG_TEXT_LATIN1,
   TAG_TEXT_UTF16,
 } = format;
-const { KNOWN_TEXT_MIN } = limits;
+const { KNOWN_TEXT_MIN, TAKEN_FOR_WIDE_MAX, TAKEN_FOR_WIDE_MIN } = limits;
 
 export function writeText(writer: PackedWriter, text: string, at: number): number {
   const length = text.length;
@@ -91,10 +91,6 @@ function writeLong(writer: PackedWriter, text: string, at: number): number {
   if (length >= writer.besideWideTextMin && writer.depth <= 1) return writeIfAscii(writer, text, at);
   return writeWhole(writer, text, at);
 }
-
-/** Large texts that are taken for what the last one turned out to be, twice as many each time: to try in vain costs twice what is won. */
-const TAKEN_FOR_WIDE_MIN = 8;
-const TAKEN_FOR_WIDE_MAX = 64;
 
 /** @throws BESIDE_SIGNAL if it is not, or probably not */
 function writeIfAscii(writer: PackedWriter, text: string, at: number): number {

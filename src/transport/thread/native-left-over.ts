@@ -1,11 +1,10 @@
 // What one end of a channel leaves behind when it ends, over its lines.
+
 import { platform } from '#platform';
 import type { LeftOver, SpilledFrame } from '../../lane/left-over.ts';
+import { LEFT_OVER_MOVED_MIN } from '../../limits.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { outOfSight, SPILL, SPILL_UNSEEN } from './native-values.ts';
-
-/** Bytes from which on a frame that is left behind is moved instead of copied. */
-const MOVED_BYTES_MIN = 64 * 1024;
 
 export class NativeLeftOver implements LeftOver {
   readonly #lines: ChannelLines;
@@ -27,7 +26,7 @@ export class NativeLeftOver implements LeftOver {
     // Moving is for the large: a transfer list is looked through for doubles, and a million entries take minutes.
     const transfer = frames
       .map(([, payload]) => payload.buffer)
-      .filter((buffer) => buffer.byteLength >= MOVED_BYTES_MIN);
+      .filter((buffer) => buffer.byteLength >= LEFT_OVER_MOVED_MIN);
     if (platform.walksMessages) this.#lines.post(SPILL_UNSEEN, [outOfSight(frames)], transfer);
     else this.#lines.post(SPILL, [frames], transfer);
   }
