@@ -99,6 +99,10 @@ for (const [what, path, text] of [
   ['a question about the runtime', 'port/a.ts', 'if (typeof Deno === "undefined") {}'],
   ['a global that browsers lack', 'codec/a.ts', 'const length = Buffer.byteLength(text);'],
   ['a class of error of its own', 'port/a.ts', 'class X extends UsageError {}'],
+  ['a lane that knows handles', 'lane/a.ts', "import type { X } from '../memory/handle.ts';"],
+  ['a lane that knows native ports', 'lane/a.ts', "import { X } from '../memory/native-pair.ts';"],
+  ['a lane that asks the platform', 'lane/a.ts', "import { platform } from '#platform';"],
+  ['handles under mapped memory', 'transport/ring/a.ts', "import { X } from '../../memory/handle.ts';"],
   ['a way out of src', 'port/a.ts', "import { x } from '../../test/kit/x.ts';"],
 ] as const) {
   test(`check-layers reports ${what}`, () => {

@@ -31,6 +31,17 @@ const NEIGHBOURS = {
   'transport/process': ['transport/ring', 'transport/stream'],
   'transport/network': ['transport/stream'],
 };
+/**
+ * What few may know, though it lies to the left of more: handles and native ports are of threads. A lane asks its medium, which
+ * has them or has none, to let go of what came with a value (lane/beside.ts), and so has no use for the platform either.
+ */
+const THREADS_ONLY = ['memory', 'transport/thread', 'transport/transport', 'port', 'compat', 'index'];
+const KNOWN_TO = {
+  'memory/handle': THREADS_ONLY,
+  'memory/native-pair': THREADS_ONLY,
+};
+/** Rooms that must not import what the order would let them. */
+const DOES_WITHOUT = { lane: ['platform'] };
 /** Folders that may import `node:`, and use what only Node, Bun and Deno have. A test file may always. */
 const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'cli'];
 /** `#name` imports lead to the room of that name. */
@@ -77,6 +88,10 @@ export function checkLayers(root) {
           if (!test) report(`imports ${spec}, outside of src/`);
         } else if (to !== from && !(rank.get(to) < rank.get(from)))
           report(`"${from}" must not import "${to}" (${spec})`);
+        if (!test && DOES_WITHOUT[from]?.includes(to)) report(`"${from}" does without "${to}" (${spec})`);
+        const known = KNOWN_TO[target.replace(/\.ts$/, '')];
+        if (!test && known !== undefined && folderOf(file, known) === undefined)
+          report(`must not know ${target}: only ${known.join(', ')} may`);
         const other = neighbourOf(target);
         if (!test && folder !== undefined && other !== undefined && other !== folder) {
           if (!NEIGHBOURS[folder]?.includes(other)) report(`"${folder}" must not import "${other}" (${spec})`);

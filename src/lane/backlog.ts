@@ -7,7 +7,6 @@ import type { Annex } from './annex.ts';
 import type { Aside, AsideEncoder } from './aside-encoder.ts';
 import type { Beside, HeldValue } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
-import { movesOn } from './exchange.ts';
 import type { Mark } from './lane.ts';
 import type { LeftOver, SpilledFrame } from './left-over.ts';
 import type { Waiting } from './luggage.ts';
@@ -110,7 +109,7 @@ export class Backlog {
     return this.#outbox.takeAll().map(({ kind, bytes, home, held, moved }) => ({
       kind,
       bytes: home === undefined ? bytes : bytes.slice(),
-      held: held && movesOn(held.value, held.transfer),
+      held: held && this.#beside.movesOn(held.value, held.transfer),
       moved,
     }));
   }

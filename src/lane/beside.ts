@@ -47,6 +47,13 @@ export interface Beside {
    * leads to nobody.
    */
   readonly discard: (value: unknown, moved: readonly unknown[]) => void;
+  /** A value that waits here, or was taken and not read, goes on to another agent, with what has moved with it. */
+  movesOn(value: unknown, moved: readonly unknown[]): HeldValue;
+  /**
+   * What who asks for the value is to get: the ends of other channels that came with it are opened now, and not before.
+   * @throws what is wrong with one of them; nothing that came with the value is left open then
+   */
+  opened(value: unknown, ports: readonly unknown[]): BesideValue;
 }
 
 /** Beside a lane that carries bytes only. */
@@ -63,6 +70,8 @@ export const NOTHING_BESIDE: Beside = {
   has: () => false,
   letGo: () => {},
   discard: () => {},
+  movesOn: (value, transfer) => ({ value, transfer }),
+  opened: (value, ports) => ({ value, ports }),
 };
 
 function refuse(_: unknown, transfer: readonly unknown[]): never {

@@ -5,22 +5,19 @@ import { CodecError, LayoutError } from '../errors.ts';
 import { KIND_ELSEWHERE, KIND_LATEST, KIND_MASK, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { Join, type PartJoin } from '../frame/join.ts';
 import { INBOX_ITEM_BYTES, SIDE_VALUE_BYTES } from '../limits.ts';
-import type { MovingHandle } from '../memory/handshake.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { EMPTY } from '../outcome.ts';
 import { NONE } from '../ring/consumer.ts';
 import type { Newest } from '../ring/latest-consumer.ts';
 import type { Beside, BesideValue } from './beside.ts';
 import { Elsewhere } from './elsewhere.ts';
-import { exchanged } from './exchange.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
 import type { SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
-import { watchUnread } from './lost-values.ts';
 import type { InboundLuggage } from './luggage.ts';
-import { isMovingHandle } from './moving-end.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
 import { packUp, unpack } from './set-aside.ts';
+import { watchUnread } from './unread.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
@@ -45,12 +42,7 @@ export interface InboundParts {
   readonly join?: PartJoin;
   /** What the end has taken along that this lane goes on for. */
   readonly luggage?: InboundLuggage | undefined;
-  /** Makes a Port of an end of another channel that came in a message. */
-  readonly openEnd?: OpenEnd | undefined;
 }
-
-/** @throws what is wrong with it: it is told to nobody else then that the end is lost */
-export type OpenEnd = (handle: MovingHandle) => object;
 
 export class LaneInbound {
   #source: RecordSource;
@@ -61,7 +53,6 @@ export class LaneInbound {
   /** Something has waited in the inbox that has another end. */
   #watched = false;
   readonly #join: PartJoin;
-  readonly #openEnd: OpenEnd | undefined;
   readonly #messageMax: number = 0;
   readonly #lending: Pick<Lending, 'late' | 'borrowed'> | undefined;
   readonly #latest: NewestFrom | undefined;
@@ -88,7 +79,6 @@ export class LaneInbound {
     this.#lending = lending;
     this.#latest = latest;
     this.#join = join ?? new Join(messageMax);
-    this.#openEnd = parts.openEnd;
     if (luggage !== undefined) this.#unpack(luggage);
   }
 
@@ -145,20 +135,13 @@ export class LaneInbound {
 
   /** The value with Ports in the places of ends that came in it. They are opened for who asks for the message. */
   #withPorts(value: unknown): unknown {
-    if (!this.ports.some(isMovingHandle)) return value;
-    const opened = new Map<unknown, unknown>();
     try {
-      for (const item of this.ports) if (isMovingHandle(item)) opened.set(item, this.#openEnd?.(item));
+      const opened = this.#beside.opened(value, this.ports);
+      this.ports = opened.ports;
+      return opened.value;
     } catch (cause) {
-      for (const port of opened.values()) (port as { close(): void }).close();
-      this.#beside.discard(
-        value,
-        this.ports.filter((item) => !opened.has(item)),
-      );
       throw this.#failure(new CodecError('ERR_DECODE', `${PORT_UNREADABLE}: ${String(cause)}`, { cause }));
     }
-    this.ports = this.ports.map((item) => opened.get(item) ?? item);
-    return exchanged(value, opened);
   }
 
   /**
@@ -207,7 +190,7 @@ export class LaneInbound {
     this.#source.release();
     return {
       taught: this.#decoders.taught?.() ?? new Map(),
-      aside: packUp(this.#inbox.takeAll(), encoder, kind),
+      aside: packUp(this.#inbox.takeAll(), encoder, kind, this.#beside),
       parts: this.#join.begun,
       latest: this.#newest?.luggage,
     };

@@ -2,7 +2,7 @@
 // senders cannot wait for each other for ever, and what an ended peer left in the side channel. FIFO.
 import type { Beside } from './beside.ts';
 import { Fifo } from './fifo.ts';
-import type { Unread } from './lost-values.ts';
+import type { Unread } from './unread.ts';
 
 /** A message with what came in it by transfer: native ports, and ends of other channels, which are not open yet. */
 export interface Delivery {

@@ -5,7 +5,7 @@ import { CodecError, LayoutError } from '../errors.ts';
 import { MESSAGE_BYTES_MAX } from '../limits.ts';
 import { viewsOf } from '../memory/region.ts';
 import { AsideEncoder } from './aside-encoder.ts';
-import { movesOn } from './exchange.ts';
+import type { Beside } from './beside.ts';
 import type { Delivery, Failure, Item } from './inbox.ts';
 import type { SetAside } from './luggage.ts';
 
@@ -15,13 +15,18 @@ const NO_PORTS: readonly unknown[] = [];
  * @param encoder a new one: it teaches nothing
  * @param kind of its payloads
  */
-export function packUp(items: readonly Item[], encoder: Encoder, kind: number): SetAside[] {
+export function packUp(
+  items: readonly Item[],
+  encoder: Encoder,
+  kind: number,
+  beside: Pick<Beside, 'movesOn'>,
+): SetAside[] {
   // Without what was taught it may be longer than it was.
   const aside = new AsideEncoder(encoder, MESSAGE_BYTES_MAX);
   return items.map(({ content, bytes: weight }) => {
     if ('error' in content) return { error: String((content.error as Error)?.message), weight };
     if (content.ports.length > 0) {
-      const { value, transfer: ports } = movesOn(content.value, content.ports);
+      const { value, transfer: ports } = beside.movesOn(content.value, content.ports);
       return { native: { value, ports }, weight };
     }
     try {

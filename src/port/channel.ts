@@ -2,28 +2,26 @@
 import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
 import { LayoutError } from '../errors.ts';
-import { EndTeller } from '../lane/end-teller.ts';
 import { LIVENESS_SLICE_MS } from '../limits.ts';
 import {
   createHandle,
-  createNatives,
   type MovingHandle,
-  type NativePair,
   openHandle,
   type Remote,
   type RemoteHandle,
   type TextBounds,
-  takeSide,
-} from '../memory/handshake.ts';
+} from '../memory/handle.ts';
+import { createNatives, type NativePair } from '../memory/native-pair.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
+import { takeSide } from '../memory/sides.ts';
 import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
 import { agentLinks } from '../transport/thread/agent-links.ts';
 import { watchHandle } from '../transport/thread/dropped-handles.ts';
 import { Invitation } from '../transport/thread/invitation.ts';
 import { ThreadLink } from '../transport/thread/thread-link.ts';
 import { type ThreadLuggage, ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
+import { endUnused, HandleLines } from '../transport/thread/unopened-end.ts';
 import type { TransportEvents } from '../transport/transport.ts';
-import { sharedParking } from '../wait/parking.ts';
 import {
   type ChannelOptions,
   type PairOptions,
@@ -144,9 +142,7 @@ function openEnd(handle: MovingHandle): Port {
       transport.introduce(undefined, true);
       return transport;
     } catch (cause) {
-      const teller = EndTeller.of(region.views.words, end, natives as NativePair, sharedParking(platform.asyncPark));
-      teller.tell('lost', 0);
-      teller.closeLines();
+      endUnused(region.views.words, end, new HandleLines(natives as NativePair), 'lost');
       throw new LayoutError('Cannot open a Port that was transferred: what it has taken along makes no sense', {
         cause,
       });

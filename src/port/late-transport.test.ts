@@ -6,6 +6,7 @@ import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
 import { LateTransport } from '../transport/late.ts';
+import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
 import { Port } from './port.ts';
@@ -37,7 +38,14 @@ function late(canTake: boolean, timeoutMs = 60_000): { port: Port; far: Port; in
   const inbox = new Inbox(canTake);
   const { port: far, remote } = channel();
   const port = new Port(
-    (events) => new LateTransport(inbox, (data) => transportOf(attach(data), events.woken), timeoutMs, events),
+    (events) =>
+      new LateTransport(
+        inbox,
+        (data) => transportOf(attach(data), events.woken),
+        BEFORE_ANY_CHANNEL,
+        timeoutMs,
+        events,
+      ),
   );
   return { port, far, inbox, remote };
 }
@@ -177,7 +185,7 @@ function withBare(body: (bare: Bare) => void): void {
     pump: () => real.moved,
     cork: (body: () => unknown) => [body()],
   };
-  const late = new LateTransport(inbox, () => ({ out }) as unknown as Transport, 60_000, events);
+  const late = new LateTransport(inbox, () => ({ out }) as unknown as Transport, BEFORE_ANY_CHANNEL, 60_000, events);
   const connect = (): void => inbox.arrive('start data');
   try {
     body({ late, real, connect });

@@ -4,6 +4,7 @@ import { ofAgent } from '../agent.ts';
 import { UsageError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { LateTransport } from '../transport/late.ts';
+import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';
@@ -75,7 +76,7 @@ function late(waited: NonNullable<typeof inbox>, own: PortOptions): Port {
       started(data as SpawnData);
       return attached(data as SpawnData, own, events);
     };
-    return new LateTransport(waited, connect, START_TIMEOUT_MS_DEFAULT, events);
+    return new LateTransport(waited, connect, BEFORE_ANY_CHANNEL, START_TIMEOUT_MS_DEFAULT, events);
   });
 }
 

@@ -5,9 +5,9 @@
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
-import { MovingEnd } from '../lane/moving-end.ts';
-import type { MovingHandle } from '../memory/handshake.ts';
+import type { MovingHandle } from '../memory/handle.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
+import { MovingEnd } from '../transport/thread/moving-end.ts';
 import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';

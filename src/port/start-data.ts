@@ -1,7 +1,7 @@
 // What this thread was started with. Belongs to the thread, as its life does: there is one of it, whoever asks.
 import { platform, platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
-import type { RemoteHandle } from '../memory/handshake.ts';
+import type { RemoteHandle } from '../memory/handle.ts';
 import { LAYOUT_VERSION } from '../memory/layout.ts';
 import { writeError } from '../memory/life-page.ts';
 import type { PortOptions } from './options.ts';

@@ -1,6 +1,6 @@
 // What moves with a message instead of being cloned: a list, or an options object that has one, as with a native port.
 import { UsageError } from '../errors.ts';
-import type { MovingEnd } from '../lane/moving-end.ts';
+import type { MovingEnd } from '../transport/thread/moving-end.ts';
 import { PortEvents } from './port-events.ts';
 
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };

@@ -2,11 +2,8 @@
 // is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
-import type { HeldValue } from '../lane/beside.ts';
-import { cloneForLater } from '../lane/clone-for-later.ts';
+import type { Beside, HeldValue } from '../lane/beside.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
-import { letGoOf } from '../lane/lost-values.ts';
-import { checkTransfer } from '../lane/transfer-list.ts';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
 import type { StartInbox } from '../platform/start-inbox.ts';
@@ -52,6 +49,7 @@ export class LateTransport implements Transport {
   readonly interrupts: Interrupts;
   readonly #inbox: StartInbox;
   readonly #open: (data: unknown) => Transport;
+  readonly #beside: Pick<Beside, 'holdBack' | 'discard'>;
   readonly #events: TransportEvents;
   readonly #timeoutMs: number;
   readonly #since: number = performance.now();
@@ -69,11 +67,19 @@ export class LateTransport implements Transport {
 
   /**
    * @param open makes the real transport out of start data
+   * @param beside what becomes of values meanwhile
    * @param timeoutMs to wait for start data
    */
-  constructor(inbox: StartInbox, open: (data: unknown) => Transport, timeoutMs: number, events: TransportEvents) {
+  constructor(
+    inbox: StartInbox,
+    open: (data: unknown) => Transport,
+    beside: Pick<Beside, 'holdBack' | 'discard'>,
+    timeoutMs: number,
+    events: TransportEvents,
+  ) {
     this.#inbox = inbox;
     this.#open = open;
+    this.#beside = beside;
     this.#timeoutMs = timeoutMs;
     this.#events = events;
     this.out = this.#makeOut();
@@ -215,9 +221,8 @@ export class LateTransport implements Transport {
         { limit: EARLY_MESSAGES_MAX },
       );
     }
-    checkTransfer(transfer, []);
     // As it is now, and moved now, whatever becomes of it until then.
-    this.#early.push(cloneForLater(value, transfer));
+    this.#early.push(this.#beside.holdBack(value, transfer));
     // A getter of the value may have found the start data.
     if (this.#found !== undefined) this.#sendEarly(this.#found);
     return this.out.backlog > 0;
@@ -288,7 +293,7 @@ export class LateTransport implements Transport {
       try {
         real.out.post(value, transfer);
       } catch (error) {
-        letGoOf(value, transfer);
+        this.#beside.discard(value, transfer);
         this.#events.failed(error);
       }
       given++;
@@ -312,7 +317,7 @@ export class LateTransport implements Transport {
   /** There will be no channel: what was posted goes nowhere. */
   #fail(failure: Error): void {
     this.#failure = failure;
-    for (const { value, transfer } of this.#early) letGoOf(value, transfer);
+    for (const { value, transfer } of this.#early) this.#beside.discard(value, transfer);
   }
 
   /** Blocks until there is a real transport; false at the time limit, or when there will be none. */

@@ -4,9 +4,10 @@
 // that lives as long as the thread may lead to a port: not the listeners of native ports or sockets, not a pending wait, not
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
-import type { EndTeller } from '../lane/end-teller.ts';
+
 import type { EndReason } from '../outcome.ts';
 import type { ThreadEnd } from '../platform/contract.ts';
+import type { EndTeller } from './ring/end-teller.ts';
 import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));

@@ -3,7 +3,7 @@
 import type { TimeoutError } from '../errors.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { Selectable, Watch } from '../link/selector.ts';
-import type { MovingHandle } from '../memory/handshake.ts';
+import type { MovingHandle } from '../memory/handle.ts';
 import type { CloseReason, EndReason } from '../outcome.ts';
 import type { Spin } from '../wait/spin.ts';
 

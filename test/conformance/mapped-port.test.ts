@@ -7,6 +7,7 @@ import { SLEEP } from '../../src/link/layout.ts';
 import { CLOSED as CLOSED_WORD, LANE_0, SIDE_0, TAIL } from '../../src/memory/layout.ts';
 import { DATA, DOORBELL } from '../../src/wait/signal.ts';
 import { MAPPED } from '../kit/mapped-agents.ts';
+import { Descriptor, OpenFile } from '../kit/mapped-beside.ts';
 import { mappedPair } from '../kit/mapped-pair.ts';
 import { MappedPlace } from '../kit/mapped-place.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
@@ -77,6 +78,57 @@ for (const late of [false, true]) {
     b.close();
   });
 }
+
+for (const late of [false, true]) {
+  const where = late ? ', also where only the event loop hears of it' : '';
+  test(`mapped region: what comes with a value is opened for who asks for it, and its medium lets go of what nobody reads${where}`, async () => {
+    const { a, b } = mappedPair({ late, descriptors: true }).ports({ capacityBytes: 1024 });
+    const descriptors = Array.from({ length: 100 }, () => new Descriptor());
+    for (const each of descriptors) a.postMessage([each], [each]);
+    a.close();
+    // Up to there the ring held them; the others were left over, and taken in together.
+    const read = descriptors.slice(0, 70);
+    for (const each of read) {
+      const [file] = (await within('a message', b.receiveAsync())) as [OpenFile];
+      assert.ok(file instanceof OpenFile);
+      assert.equal(file.descriptor, each);
+    }
+    b.close();
+    assert.deepEqual(
+      descriptors.map((each) => each.letGo),
+      descriptors.map((each) => (read.includes(each) ? 0 : 1)),
+    );
+  });
+}
+
+test('mapped region: a medium lets go of what cannot be opened, and the next message comes', () => {
+  const { a, b } = mappedPair({ descriptors: true }).ports();
+  const descriptors = [new Descriptor(), new Descriptor()] as const;
+  descriptors[1].broken = true;
+  a.postMessage([...descriptors], [...descriptors]);
+  a.postMessage('next');
+  assert.throws(() => b.receive(), { code: 'ERR_DECODE', message: /it leads nowhere/ });
+  assert.equal(b.receive(), 'next');
+  assert.deepEqual(
+    descriptors.map((each) => each.letGo),
+    [1, 1],
+  );
+  closing(a, b);
+});
+
+test('mapped region: a medium lets go of what an outbox drops', () => {
+  const { a, b } = mappedPair({ descriptors: true }).ports({
+    capacityBytes: 1024,
+    overflow: 'drop-oldest',
+    highWaterMarkBytes: 4096,
+  });
+  const descriptors = Array.from({ length: 400 }, () => new Descriptor());
+  for (const each of descriptors) a.postMessage([each], [each]);
+  const dropped = descriptors.filter((each) => each.letGo > 0);
+  assert.equal(dropped.length, a.stats().dropped);
+  assert.ok(dropped.length > 0 && dropped.every((each) => each.letGo === 1));
+  closing(a, b);
+});
 
 test('mapped region: where there is no memory to lend large messages go in parts, and the newest is no longer than a slot', async () => {
   const { agents, ports } = mappedPair({ lends: false });

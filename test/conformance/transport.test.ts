@@ -1,6 +1,6 @@
 // The shared ring under the transport suite, in each way its event loop may sleep.
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
-import { createNatives } from '../../src/memory/handshake.ts';
+import { createNatives } from '../../src/memory/native-pair.ts';
 import { allocateRegion } from '../../src/memory/region.ts';
 import { ThreadLink } from '../../src/transport/thread/thread-link.ts';
 import { ThreadTransport } from '../../src/transport/thread/thread-ring.ts';

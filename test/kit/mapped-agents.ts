@@ -94,6 +94,7 @@ export interface Said {
   readonly address: number;
   readonly left?: readonly (readonly [tag: number, payload: Uint8Array])[];
   readonly memory?: { readonly number: number; readonly slot: number; readonly memory: ArrayBuffer };
+  readonly value?: { readonly number: number; readonly value: unknown; readonly ports: readonly unknown[] };
 }
 
 class SocketEnd {

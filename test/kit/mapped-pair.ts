@@ -1,9 +1,9 @@
 // Ports over regions that two agents have mapped, both ends here.
 import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import type { ChannelOptions, Port as PublicPort } from '../../src/index.ts';
-import { takeSide } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { capacityFor, openMapped, regionBytes, writeHeader } from '../../src/memory/region.ts';
+import { takeSide } from '../../src/memory/sides.ts';
 import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../../src/transport/ring/shared-ring.ts';
@@ -47,7 +47,12 @@ function endOptions(options: ChannelOptions): SharedRingOptions {
   };
 }
 
-export function mappedPair({ late = false, lends = true, parking = MAPPED }: MappedScript = {}): MappedPair {
+export function mappedPair({
+  late = false,
+  lends = true,
+  parking = MAPPED,
+  descriptors = false,
+}: MappedScript = {}): MappedPair {
   const agents = mappedAgents(new Random(seed), late);
   let memory = new ArrayBuffer(0);
   let count = 0;
@@ -66,7 +71,7 @@ export function mappedPair({ late = false, lends = true, parking = MAPPED }: Map
         const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
         const words = { words: region.views.words, here, there };
         const tieUp = (each: ConstructorParameters<typeof MappedTie>[4]): MappedTie =>
-          new MappedTie(agents[side], address, words, { lends, parking }, each);
+          new MappedTie(agents[side], address, words, { lends, parking, descriptors }, each);
         return new SharedRingTransport(region, side, tieUp, endOptions(options), events);
       };
     return [open(0), open(1)];

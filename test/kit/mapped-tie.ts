@@ -1,7 +1,6 @@
 // What ties the two ends of a mapped region together: a seat in the link of its agents, and their control socket. It brings no
-// values but those that codecs write.
+// values but those that codecs write, unless it is to hand descriptors over.
 import { type Beside, NOTHING_BESIDE } from '../../src/lane/beside.ts';
-import { type EndLines, EndTeller } from '../../src/lane/end-teller.ts';
 import type { LeftOver, SpilledFrame } from '../../src/lane/left-over.ts';
 import type { Lending } from '../../src/lane/lending.ts';
 import type { Marked } from '../../src/link/link-end.ts';
@@ -9,10 +8,12 @@ import { Seat } from '../../src/link/seat.ts';
 import { type SideWords, type Views, viewsOf } from '../../src/memory/region.ts';
 import type { EndReason } from '../../src/outcome.ts';
 import { Remains } from '../../src/transport/remains.ts';
+import { type EndLines, EndTeller } from '../../src/transport/ring/end-teller.ts';
 import type { Behind, Peer, Tie, TieEvents } from '../../src/transport/ring/tie.ts';
 import { MarkedTogether } from '../../src/transport/ring/together.ts';
 import type { Parking } from '../../src/wait/parking.ts';
 import type { MappedAgent, Member, Said } from './mapped-agents.ts';
+import { MappedBeside } from './mapped-beside.ts';
 
 /** Whoever uses the lines; held weakly by what lives as long as the link. */
 interface User {
@@ -91,6 +92,8 @@ export interface MappedMeans {
   /** Whether there is memory beside the ring. */
   readonly lends?: boolean;
   readonly parking?: Parking;
+  /** Whether descriptors can be handed over with a value. */
+  readonly descriptors?: boolean;
 }
 
 class MappedLending implements Lending {
@@ -142,7 +145,7 @@ class MappedLeftOver implements LeftOver {
 
 export class MappedTie implements Tie, User {
   readonly parking: Parking;
-  readonly beside: Beside = NOTHING_BESIDE;
+  readonly beside: Beside;
   readonly lending: MappedLending | undefined;
   readonly leftOver: MappedLeftOver;
   readonly peer: MappedLines;
@@ -156,12 +159,13 @@ export class MappedTie implements Tie, User {
     agent: MappedAgent,
     address: number,
     side: SideWords,
-    { lends, parking }: Required<MappedMeans>,
+    { lends, parking, descriptors }: Required<MappedMeans>,
     events: TieEvents,
   ) {
     this.#events = events;
     this.parking = parking;
     this.behind = agent;
+    this.beside = descriptors ? new MappedBeside(agent, address) : NOTHING_BESIDE;
     const lines = new MappedLines(agent, address, side, this);
     this.peer = lines;
     this.lending = lends ? new MappedLending(lines) : undefined;
@@ -177,7 +181,8 @@ export class MappedTie implements Tie, User {
     this.peer.close();
   }
 
-  accept({ memory, left }: Said): void {
+  accept({ memory, left, value }: Said): void {
+    if (value !== undefined && this.beside instanceof MappedBeside) this.beside.accept(value);
     if (memory !== undefined) this.lending?.accept(memory);
     if (left !== undefined) this.leftOver.accept(left);
   }

@@ -1,7 +1,7 @@
 // What ties two ends together, over native ports of a test's own: nothing of it joins a link.
 
-import type { NativePair } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
+import type { NativePair } from '../../src/memory/native-pair.ts';
 import type { TieEvents } from '../../src/transport/ring/tie.ts';
 import { ThreadLink } from '../../src/transport/thread/thread-link.ts';
 import { ThreadTie } from '../../src/transport/thread/thread-tie.ts';

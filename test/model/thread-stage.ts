@@ -1,8 +1,8 @@
 // The two ends of a channel in a model: the shipped port over the shipped thread transport, in a block of memory laid out
 // as memory/layout.ts says. Only the native ports (native.ts) and the codec are the model's own.
 import type { Codec } from '../../src/codec/codec.ts';
-import type { NativePair } from '../../src/memory/handshake.ts';
 import * as layout from '../../src/memory/layout.ts';
+import type { NativePair } from '../../src/memory/native-pair.ts';
 import type { Region } from '../../src/memory/region.ts';
 import type { ThreadRingOptions } from '../../src/transport/thread/thread-ring.ts';
 import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';

@@ -10,7 +10,7 @@
 // until that remote has arrived; the word RING then says that everything after it comes through our port.
 import { platform } from '#platform';
 import type { Beside } from '../../lane/beside.ts';
-import type { TransferList } from '../../memory/handshake.ts';
+import type { TransferList } from '../../memory/handle.ts';
 import { viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';

@@ -1,7 +1,7 @@
 // SABMessagePort: two pipes in one buffer, one each way, with the manners of a MessagePort. Side 'a' writes the first
 // half and reads the second.
 import { platform } from '#platform';
-import type { TransferList } from '../../memory/handshake.ts';
+import type { TransferList } from '../../memory/handle.ts';
 import { viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';

@@ -13,7 +13,7 @@ import { platform } from '#platform';
 import { Decoders } from '../../codec/choose.ts';
 import type { Codec, CodecOptions } from '../../codec/codec.ts';
 import { packed } from '../../codec/packed.ts';
-import { LaneInbound, type OpenEnd } from '../../lane/inbound.ts';
+import { LaneInbound } from '../../lane/inbound.ts';
 import type { Inbound, Outbound } from '../../lane/lane.ts';
 import { LatestOutbound } from '../../lane/latest-outbound.ts';
 import type { InboundLuggage, OutboundLuggage } from '../../lane/luggage.ts';
@@ -21,9 +21,9 @@ import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
 import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
-import { takenBy, wasTaken } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
+import { takenBy, wasTaken } from '../../memory/sides.ts';
 import type { CloseReason, EndReason } from '../../outcome.ts';
 import { AboveWait } from '../../wait/async.ts';
 import { BlockingWait } from '../../wait/block.ts';
@@ -72,8 +72,6 @@ export interface SharedRingOptions {
   readonly inboxLimit?: number;
   /** Milliseconds that a blocked call waits for the other end to be opened; Infinity where that may take any time. */
   readonly startTimeoutMs: number;
-  /** Makes a Port of an end that came in a message. */
-  readonly openEnd?: OpenEnd | undefined;
   /** What the end has taken along that this one goes on for. */
   readonly luggage?: RingLuggage | undefined;
 }
@@ -204,7 +202,6 @@ export class SharedRingTransport implements Transport {
           },
           newest,
         ),
-      openEnd: options.openEnd,
       luggage: luggage?.in,
     });
     this.#inbound = inbound;

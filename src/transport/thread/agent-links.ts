@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
 import { type BellCard, type OwnAgent, ownAgent } from '../../link/own-agent.ts';
-import { createNatives, type NativePair } from '../../memory/handshake.ts';
+import { createNatives, type NativePair } from '../../memory/native-pair.ts';
 import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';

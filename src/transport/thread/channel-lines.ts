@@ -13,12 +13,12 @@
 //
 // Longer than a file should be: an end that has left, and sends on what still comes, is to be an object of its own.
 import { platform } from '#platform';
-import type { EndLines } from '../../lane/end-teller.ts';
 import { MOVE_LOOK_MS, MOVE_PATIENCE_MS, MOVES_PENDING_MAX } from '../../limits.ts';
-import { createNatives, type NativePair } from '../../memory/handshake.ts';
 import * as layout from '../../memory/layout.ts';
+import { createNatives, type NativePair } from '../../memory/native-pair.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
+import type { EndLines } from '../ring/end-teller.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
 import { letGoOfMessage, nativesOfMessage } from './native-values.ts';

@@ -1,10 +1,9 @@
 // Handles that nobody will attach: who has the other end is told.
-import { platform } from '#platform';
-import { EndTeller } from '../../lane/end-teller.ts';
-import { claimSide, type Remote } from '../../memory/handshake.ts';
+import type { Remote } from '../../memory/handle.ts';
 import * as layout from '../../memory/layout.ts';
-import { sharedParking } from '../../wait/parking.ts';
+import { claimSide } from '../../memory/sides.ts';
 import type { Invitation } from './invitation.ts';
+import { endUnused } from './unopened-end.ts';
 
 /** A handle that this thread made, as far as it can be told of when it is garbage. */
 interface DroppedHandle {
@@ -15,11 +14,8 @@ interface DroppedHandle {
 
 const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, invitation }) => {
   // Handed on, or attached here: it is somebody else's.
-  const natives = invitation.takeBack();
-  if (natives === undefined || !claimSide(words, end, 2)) return;
-  const teller = EndTeller.of(words, end, natives, sharedParking(platform.asyncPark));
-  teller.tell('dropped', 0);
-  teller.closeLines();
+  const lines = invitation.takeBack();
+  if (lines !== undefined && claimSide(words, end, 2)) endUnused(words, end, lines, 'dropped');
 });
 
 /** Tells the other end when a handle that this thread made is garbage before it was handed over or attached. */

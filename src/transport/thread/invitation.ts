@@ -1,11 +1,12 @@
 // The native ports that go with a handle: made when somebody asks for the transfer list, because a channel whose other end is
 // attached in the same thread needs none. What goes with it is the right to attach: who holds them holds the handle.
 import { platform } from '#platform';
-import type { EndLines } from '../../lane/end-teller.ts';
-import { createNatives, type NativePair } from '../../memory/handshake.ts';
+import { createNatives, type NativePair } from '../../memory/native-pair.ts';
+import type { EndLines } from '../ring/end-teller.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { ThreadLink } from './thread-link.ts';
+import { HandleLines } from './unopened-end.ts';
 
 export class Invitation {
   /** What the channel's maker keeps. */
@@ -54,12 +55,12 @@ export class Invitation {
   }
 
   /** The handle is garbage: what tells of it, unless it was handed on. */
-  takeBack(): EndLines | NativePair | undefined {
+  takeBack(): EndLines | undefined {
     if (this.#far === undefined) {
       const look = (): void => this.#maker?.arrived();
       return { doorbell: look, above: look, tellEnd: look, close: () => {} };
     }
     const [tether, side] = platform.moveHere([this.#far.tether, this.#far.side]) ?? [];
-    return tether && side && { tether, side };
+    return tether && side && new HandleLines({ tether, side });
   }
 }

@@ -2,13 +2,13 @@
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
-import { cloneForLater, refusal } from '../../lane/clone-for-later.ts';
-import { movesOn, pack } from '../../lane/exchange.ts';
-import { endUnopened, isUnopened, letGoOf, type OnTheWay } from '../../lane/lost-values.ts';
-import { isMovingEnd, isMovingHandle, transferOfAll } from '../../lane/moving-end.ts';
-import { checkTransfer } from '../../lane/transfer-list.ts';
 import type { ChannelLines } from './channel-lines.ts';
+import { cloneForLater, refusal } from './clone-for-later.ts';
+import { exchanged, movesOn, pack } from './exchange.ts';
+import { endUnopened, isUnopened, letGoOf, type OnTheWay } from './lost-values.ts';
+import { isMovingEnd, isMovingHandle, type OpenEnd, transferOfAll } from './moving-end.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
+import { checkTransfer } from './transfer-list.ts';
 
 /** What moves once cannot always move twice: then who takes the value is told. */
 function movable(value: BesideValue): BesideValue {
@@ -34,7 +34,9 @@ export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
   readonly discard: Beside['discard'] = letGoOf;
+  readonly movesOn: Beside['movesOn'] = movesOn;
   readonly #lines: ChannelLines;
+  readonly #openEnd: OpenEnd | undefined;
   readonly #values = new Arrived();
   #nextNumber = 0;
   /** Where the value went that was posted last. */
@@ -46,8 +48,10 @@ export class NativeBeside implements Beside {
   #posting = false;
   #closeLater: (() => void) | undefined;
 
-  constructor(lines: ChannelLines) {
+  /** @param openEnd only one end of a channel that is used by itself, in a test, has none */
+  constructor(lines: ChannelLines, openEnd?: OpenEnd) {
     this.#lines = lines;
+    this.#openEnd = openEnd;
   }
 
   /**
@@ -143,6 +147,19 @@ export class NativeBeside implements Beside {
   has(number: number, where: number): boolean {
     return this.#values.has(number) || this.#lines.hasArrived(where);
   }
+  opened(value: unknown, ports: readonly unknown[]): BesideValue {
+    if (!ports.some(isMovingHandle)) return { value, ports };
+    const opened = new Map<unknown, unknown>();
+    try {
+      for (const item of ports) if (isMovingHandle(item)) opened.set(item, this.#openEnd?.(item));
+    } catch (cause) {
+      for (const port of opened.values()) (port as { close(): void }).close();
+      const unopened = ports.filter((item) => !opened.has(item));
+      letGoOf(value, unopened);
+      throw cause;
+    }
+    return { value: exchanged(value, opened), ports: ports.map((item) => opened.get(item) ?? item) };
+  }
   /** What came from there and is not among the values could not be made here. */
   #unreadable(where: number): BesideValue | undefined {
     if (!this.#lines.hasArrived(where)) return undefined;
@@ -191,3 +208,12 @@ export class NativeBeside implements Beside {
     else done();
   }
 }
+
+/** What becomes of values before their channel is there. */
+export const BEFORE_ANY_CHANNEL: Pick<Beside, 'holdBack' | 'discard'> = {
+  holdBack(value, transfer) {
+    checkTransfer(transfer, []);
+    return cloneForLater(value, transfer);
+  },
+  discard: letGoOf,
+};

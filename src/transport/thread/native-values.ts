@@ -6,8 +6,9 @@
 //
 // UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: joining.ts.
 import type { BesideValue } from '../../lane/beside.ts';
-import { letGoOf, type Unread, watchUnread } from '../../lane/lost-values.ts';
-import { transferOfAll } from '../../lane/moving-end.ts';
+import { type Unread, watchUnread } from '../../lane/unread.ts';
+import { letGoOf } from './lost-values.ts';
+import { transferOfAll } from './moving-end.ts';
 import { MOVED } from './stretch.ts';
 
 export const VALUE = 1;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { turn, within } from '../../../test/kit/watchdog.ts';
-import { createNatives } from '../../memory/handshake.ts';
 import { createLifePage, tellEnded } from '../../memory/life-page.ts';
+import { createNatives } from '../../memory/native-pair.ts';
 import type { CloseReason } from '../../outcome.ts';
 import { type Member, ThreadLink } from './thread-link.ts';
 

@@ -10,16 +10,16 @@
 //
 // Longer than most files by what it says of itself; all of it is about two native ports.
 import { platform } from '#platform';
-import { endUnopened, isUnopened, type OnTheWay } from '../../lane/lost-values.ts';
 import { END_NEWS_MS, SIDE_VALUES_MAX } from '../../limits.ts';
 import { LINK_PAGE_BYTES } from '../../link/layout.ts';
 import type { LinkEnd } from '../../link/link-end.ts';
 import type { AgentLink } from '../../link/own-agent.ts';
 import { Resting } from '../../link/resting.ts';
-import type { NativePair } from '../../memory/handshake.ts';
 import { endedOn, readError } from '../../memory/life-page.ts';
+import type { NativePair } from '../../memory/native-pair.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
+import { endUnopened, isUnopened, type OnTheWay } from './lost-values.ts';
 import { letGoOfMessage } from './native-values.ts';
 
 /** What the tether carries. For the founder: look. */

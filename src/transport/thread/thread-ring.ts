@@ -1,18 +1,15 @@
 // A region between two threads of one process, tied by native ports and, once both know it, by the link of the two.
-import {
-  createMovingHandle,
-  giveUpSide,
-  type MovingHandle,
-  type NativePair,
-  type TextBounds,
-} from '../../memory/handshake.ts';
+import { createMovingHandle, type MovingHandle, type TextBounds } from '../../memory/handle.ts';
 import * as layout from '../../memory/layout.ts';
+import type { NativePair } from '../../memory/native-pair.ts';
 import type { Region } from '../../memory/region.ts';
+import { giveUpSide } from '../../memory/sides.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import { type RingLuggage, type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents, Travels } from '../transport.ts';
 import type { AgentCard, AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
+import type { OpenEnd } from './moving-end.ts';
 import { ThreadLink } from './thread-link.ts';
 import { ThreadTie, type TieLuggage } from './thread-tie.ts';
 
@@ -33,6 +30,7 @@ export interface Way {
 export interface ThreadRingOptions extends SharedRingOptions {
   readonly asyncPark: 'wait-async' | 'doorbell';
   readonly moving: Moving;
+  readonly openEnd?: OpenEnd | undefined;
 }
 
 /** What stands in the handle of an end, should it go over to another thread. */
@@ -82,7 +80,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
         const words = { words: region.views.words, here, there };
         const parking = sharedParking(options.asyncPark);
         const came = luggage && { ...luggage.tie, tail: new ThreadLink(luggage.tail) };
-        tie = new ThreadTie(first, agent, words, { parking, life }, tieEvents, came);
+        tie = new ThreadTie(first, agent, words, { parking, life, openEnd: options.openEnd }, tieEvents, came);
         return tie;
       },
       options,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { platform } from '#platform';
 import { tieOver } from '../../../test/kit/tie.ts';
-import { createNatives } from '../../memory/handshake.ts';
+import { createNatives } from '../../memory/native-pair.ts';
 
 test('asking whether the peer is gone leaves nothing with a peer that only blocks', () => {
   const { near, far } = createNatives();

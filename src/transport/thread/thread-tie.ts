@@ -1,22 +1,28 @@
 // What ties one end of a region to the other thread: the lines of its channel (channel-lines.ts), and what goes over them.
-import { EndTeller } from '../../lane/end-teller.ts';
+
 import type { SpilledFrame } from '../../lane/left-over.ts';
-import type { NativePair } from '../../memory/handshake.ts';
+import type { NativePair } from '../../memory/native-pair.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { agentSelect } from '../agent-select.ts';
 import { Remains } from '../remains.ts';
+import { EndTeller } from '../ring/end-teller.ts';
 import type { Tie, TieEvents } from '../ring/tie.ts';
 import { MarkedTogether } from '../ring/together.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { ChannelLines, type LinesLuggage, type LinesUser } from './channel-lines.ts';
 import type { JoiningOptions } from './joining.ts';
+import type { OpenEnd } from './moving-end.ts';
 import { type BesideLuggage, NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
 import { type LentMemory, NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import type { ThreadLink } from './thread-link.ts';
+
+export interface TieOptions extends JoiningOptions {
+  readonly openEnd?: OpenEnd | undefined;
+}
 
 /** What a tie takes along. */
 export interface TieLuggage {
@@ -41,7 +47,7 @@ export class ThreadTie implements Tie, LinesUser {
     first: ThreadLink,
     agent: AgentLinks | undefined,
     side: SideWords,
-    options: JoiningOptions,
+    options: TieOptions,
     events: TieEvents,
     luggage?: TieLuggage & { readonly tail: ThreadLink },
   ) {
@@ -56,7 +62,7 @@ export class ThreadTie implements Tie, LinesUser {
     );
     this.parking = options.parking;
     this.peer = lines;
-    this.beside = new NativeBeside(lines);
+    this.beside = new NativeBeside(lines, options.openEnd);
     this.lending = new NativeLending(lines);
     this.leftOver = new NativeLeftOver(lines);
     this.together = new MarkedTogether(agentSelect, () => events.arrived());

@@ -1,11 +1,12 @@
-// What travels to the other thread, and how it is checked on arrival.
+// What travels to the other thread for an end of a channel, and how it is checked on arrival.
 import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
-import type { NativePort } from '../platform/contract.ts';
-import { ATTACHED, CLOSED, LAYOUT_VERSION, MOVES, SIDE_0, SIDE_1 } from './layout.ts';
+import { ATTACHED, CLOSED, LAYOUT_VERSION } from './layout.ts';
 import { isLifePage } from './life-page.ts';
+import type { NativePair } from './native-pair.ts';
 import { checkSharedMemory, openRegion, type Region } from './region.ts';
+import { blockOf, claimSide, NOT_TAKEN } from './sides.ts';
 
 const HANDLE_TYPE = 'millrace';
 
@@ -130,54 +131,6 @@ function transferListOf({ tether, side }: NativePair, pass: unknown): TransferLi
   return (pass instanceof ArrayBuffer ? [tether, side, pass] : [tether, side]) as unknown as TransferList;
 }
 
-/** The two native ports that one end of a channel holds. */
-export interface NativePair {
-  readonly tether: NativePort;
-  readonly side: NativePort;
-}
-
-/** The native ports of both ends. */
-export function createNatives(): { readonly near: NativePair; readonly far: NativePair } {
-  const [tether0, tether1] = platform.messageChannel();
-  const [side0, side1] = platform.messageChannel();
-  return { near: { tether: tether0, side: side0 }, far: { tether: tether1, side: side1 } };
-}
-
-/** The thread that makes a channel takes a side of it itself. */
-export function takeSide({ views }: Region, end: 0 | 1): void {
-  Atomics.store(views.words, blockOf(end) + ATTACHED, 1);
-}
-
-/** An end that was taken goes over to another thread, which is to take it: by a ticket that this end has never had. */
-export function giveUpSide({ views }: Region, end: 0 | 1): number {
-  const ticket = TICKET_FIRST + (Atomics.load(views.words, blockOf(end) + MOVES) & TICKET_MASK);
-  // SYNC attach-once: all that this thread did at the side is done; pairs with claimSide.
-  Atomics.compareExchange(views.words, blockOf(end) + ATTACHED, 1, ticket);
-  return ticket;
-}
-
-/**
- * Takes a side for this thread, or, with 2, so that nobody will ever have it; false if it is taken.
- * @param ticket of the handle, if the end was open before
- */
-export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1, ticket: number = NOT_TAKEN): boolean {
-  // SYNC attach-once: whoever changes 0, or the ticket, owns the side; pairs with the same exchange in any other thread.
-  return Atomics.compareExchange(words, blockOf(end) + ATTACHED, ticket, by) === ticket;
-}
-
-const NOT_TAKEN = 0;
-const TICKET_FIRST = 16;
-const TICKET_MASK = 0xffffff;
-
-/** What ATTACHED says of a side: 0 that nobody has it, or not yet again, 1 that a thread does, 2 that none ever will. */
-export function takenBy(attached: number): 0 | 1 | 2 {
-  return attached === 1 || attached === 2 ? attached : 0;
-}
-/** Whether a thread has it, or has had it before it went on its way. */
-export function wasTaken(attached: number): boolean {
-  return attached === 1 || attached >= TICKET_FIRST;
-}
-
 export interface OpenedHandle {
   readonly end: 0 | 1;
   readonly region: Region<SharedArrayBuffer>;
@@ -273,10 +226,6 @@ export function lacksTransfer(value: unknown, transfer: readonly unknown[]): boo
     // A Proxy, whose traps are.
     return false;
   }
-}
-
-function blockOf(end: 0 | 1): number {
-  return end === 0 ? SIDE_0 : SIDE_1;
 }
 
 function attachedBefore(): UsageError {

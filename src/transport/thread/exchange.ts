@@ -1,11 +1,11 @@
 // Other things in the places of some in a value: handles in those of Ports on the way out, Ports in those of handles on arrival.
 import { platform } from '#platform';
-import { Classifier, MAP, PLAIN, SET } from '../codec/classify.ts';
-import { setCarefully } from '../codec/plain-object.ts';
-import { UsageError } from '../errors.ts';
-import type { MovingHandle } from '../memory/handshake.ts';
-import type { NativePort } from '../platform/contract.ts';
-import type { HeldValue } from './beside.ts';
+import { Classifier, MAP, PLAIN, SET } from '../../codec/classify.ts';
+import { setCarefully } from '../../codec/plain-object.ts';
+import { UsageError } from '../../errors.ts';
+import type { HeldValue } from '../../lane/beside.ts';
+import type { MovingHandle } from '../../memory/handle.ts';
+import type { NativePort } from '../../platform/contract.ts';
 import { cloneForLater } from './clone-for-later.ts';
 import { letGoOf } from './lost-values.ts';
 import { isMovingEnd, nativesIn } from './moving-end.ts';

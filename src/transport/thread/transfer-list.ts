@@ -1,8 +1,8 @@
 // What stands in a transfer list, looked at before anything moves. Runtimes differ in what they have moved already when they
 // refuse a list: Deno detaches the buffers in front of the entry that it does not like.
 import { platform } from '#platform';
-import { BUFFER, Classifier, HOST } from '../codec/classify.ts';
-import { UsageError } from '../errors.ts';
+import { BUFFER, Classifier, HOST } from '../../codec/classify.ts';
+import { UsageError } from '../../errors.ts';
 import { isMovingEnd, isMovingHandle } from './moving-end.ts';
 
 const classifier = new Classifier();

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LayoutError, UsageError } from '../errors.ts';
-import {
-  createHandle,
-  createNatives,
-  lacksTransfer,
-  type OpenedHandle,
-  openHandle,
-  type Remote,
-  transferOf,
-} from './handshake.ts';
+import { createHandle, lacksTransfer, type OpenedHandle, openHandle, type Remote, transferOf } from './handle.ts';
+import { createNatives } from './native-pair.ts';
 import { allocateRegion, type Region } from './region.ts';
 
 const TEXTS = { count: 16, bytes: 1024 };

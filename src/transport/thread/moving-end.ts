@@ -1,8 +1,8 @@
 // Ends of channels that move in a message. Where the sender puts a Port, there stands on the way what it takes to open its end
 // again: the handle of an end that was never handed out, with what the end has taken along.
 import { platform } from '#platform';
-import { UsageError } from '../errors.ts';
-import type { MovingHandle } from '../memory/handshake.ts';
+import { UsageError } from '../../errors.ts';
+import type { MovingHandle } from '../../memory/handle.ts';
 
 /** A Port that is to move, in a transfer list. */
 export class MovingEnd {
@@ -33,6 +33,12 @@ export class MovingEnd {
     return this.#leave();
   }
 }
+
+/**
+ * Makes a Port of an end that came in a message.
+ * @throws what is wrong with it: it is told to nobody else then that the end is lost
+ */
+export type OpenEnd = (handle: MovingHandle) => object;
 
 export function isMovingEnd(item: unknown): item is MovingEnd {
   return item instanceof MovingEnd;

@@ -1,7 +1,7 @@
 // Clones a value now that is to be posted later, and says why one cannot be.
-import { DataCloneError } from '../errors.ts';
-import { lacksTransfer } from '../memory/handshake.ts';
-import type { HeldValue } from './beside.ts';
+import { DataCloneError } from '../../errors.ts';
+import type { HeldValue } from '../../lane/beside.ts';
+import { lacksTransfer } from '../../memory/handle.ts';
 import { movedAnyway } from './transfer-list.ts';
 
 /**

@@ -1,11 +1,12 @@
 // Says in shared memory that one side of a channel has ended, and wakes the other one.
-import { type NativePair, takenBy } from '../memory/handshake.ts';
-import * as layout from '../memory/layout.ts';
-import { CLOSE_CODES } from '../memory/layout.ts';
-import type { SideWords } from '../memory/region.ts';
-import type { EndReason } from '../outcome.ts';
-import type { Parking } from '../wait/parking.ts';
-import { ANYTHING, PASSED, Waker } from '../wait/signal.ts';
+
+import * as layout from '../../memory/layout.ts';
+import { CLOSE_CODES } from '../../memory/layout.ts';
+import type { SideWords } from '../../memory/region.ts';
+import { takenBy } from '../../memory/sides.ts';
+import type { EndReason } from '../../outcome.ts';
+import type { Parking } from '../../wait/parking.ts';
+import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
 
 /** How one end of a channel wakes the other, and what it closes at its end. */
 export interface EndLines {
@@ -15,26 +16,6 @@ export interface EndLines {
   tellEnd(): void;
   /** @param attached whether a thread has the other end */
   close(attached: boolean): void;
-}
-
-/** The native ports of a handle that nobody will attach. */
-class NativeLines implements EndLines {
-  readonly #natives: NativePair;
-
-  constructor(natives: NativePair) {
-    this.#natives = natives;
-  }
-  doorbell(): void {
-    this.#natives.tether.postMessage(0);
-  }
-  above(): void {
-    this.doorbell();
-  }
-  tellEnd(): void {}
-  close(): void {
-    this.#natives.tether.close();
-    this.#natives.side.close();
-  }
 }
 
 export class EndTeller {
@@ -47,12 +28,6 @@ export class EndTeller {
     this.#side = side;
     this.#lines = lines;
     this.#parking = parking;
-  }
-
-  /** For an end that was never opened. */
-  static of(words: Int32Array, end: 0 | 1, lines: EndLines | NativePair, parking: Parking): EndTeller {
-    const [here, there] = end === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
-    return new EndTeller({ words, here, there }, 'close' in lines ? lines : new NativeLines(lines), parking);
   }
 
   /**

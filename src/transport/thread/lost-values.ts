@@ -1,11 +1,10 @@
 // What becomes of handles and native ports in a message that nobody will ever read: whoever has the other ends is told.
-import { platform } from '#platform';
-import { claimSide, type MovingHandle, openHandle } from '../memory/handshake.ts';
-import { ATTACHED, DATA, SIDE_0, SIDE_1 } from '../memory/layout.ts';
-import type { NativePort } from '../platform/contract.ts';
-import { sharedParking } from '../wait/parking.ts';
-import { EndTeller } from './end-teller.ts';
+import { type MovingHandle, openHandle } from '../../memory/handle.ts';
+import { ATTACHED, DATA, SIDE_0, SIDE_1 } from '../../memory/layout.ts';
+import { claimSide } from '../../memory/sides.ts';
+import type { NativePort } from '../../platform/contract.ts';
 import { nativesIn } from './moving-end.ts';
+import { endUnused, HandleLines, NO_LINES } from './unopened-end.ts';
 
 /**
  * Ends what has moved here with a value that is lost: the channels of handles as `dropped`, native ports as such.
@@ -29,9 +28,7 @@ function endHandle(value: object): void {
     return;
   }
   if (opened.natives === undefined) return;
-  const teller = EndTeller.of(opened.region.views.words, opened.end, opened.natives, sharedParking(platform.asyncPark));
-  teller.tell('dropped', 0);
-  teller.closeLines();
+  endUnused(opened.region.views.words, opened.end, new HandleLines(opened.natives), 'dropped');
 }
 
 /** An end that is on its way, as far as its sender may have to tell of it. */
@@ -43,9 +40,7 @@ export function isUnopened({ memory, end, ticket }: OnTheWay): boolean {
 /** Whoever it was sent to is over: unless it was opened before, it never will be. Its native ports are over there. */
 export function endUnopened({ memory, end, ticket }: OnTheWay): void {
   const words = new Int32Array(memory, 0, DATA);
-  if (!claimSide(words, end, 2, ticket)) return;
-  const nobody = { doorbell(): void {}, above(): void {}, tellEnd(): void {}, close(): void {} };
-  EndTeller.of(words, end, nobody, sharedParking(platform.asyncPark)).tell('dropped', 0);
+  if (claimSide(words, end, 2, ticket)) endUnused(words, end, NO_LINES, 'dropped');
 }
 
 /** Every object in a value, each once. */
@@ -64,17 +59,4 @@ function visit(value: unknown, each: (object: object) => void): void {
     if (object instanceof Map) for (const entry of object) entry.forEach(add);
     if (object instanceof Set) object.forEach(add);
   }
-}
-
-/** Messages that wait for a reader. May not lead to the reader. */
-export interface Unread {
-  /** Nobody will ask for them any more. */
-  discard(): void;
-}
-
-const unreadOf = new FinalizationRegistry<Unread>((unread) => unread.discard());
-
-/** Discards what is unread when its reader is garbage. */
-export function watchUnread(reader: object, unread: Unread): void {
-  unreadOf.register(reader, unread);
 }
