@@ -54,7 +54,13 @@ test('an agent that sleeps by a bell says so in its word, and is rung by who kno
     wake();
     wake();
   };
-  const wait = new BlockingWait(sleeper.sleeps, SLEEPS, new Spin(0), Number.POSITIVE_INFINITY, () => {});
+  const wait = new BlockingWait(
+    sleeper.sleeps,
+    SLEEPS,
+    new Spin(0),
+    () => Number.POSITIVE_INFINITY,
+    () => {},
+  );
   assert.equal(
     wait.wait(DATA, () => news, Number.POSITIVE_INFINITY),
     true,

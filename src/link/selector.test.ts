@@ -54,7 +54,13 @@ function stage(count: number, slice?: (watches: readonly Watch<Fake>[]) => void)
   const selector = new Selector(
     [end],
     (look) =>
-      new BlockingWait(new SharedPlace(page, SLEEP), SLEEPS, new Spin(0), slice ? 1 : Number.POSITIVE_INFINITY, look),
+      new BlockingWait(
+        new SharedPlace(page, SLEEP),
+        SLEEPS,
+        new Spin(0),
+        () => (slice ? 1 : Number.POSITIVE_INFINITY),
+        look,
+      ),
     {
       overdue: false,
       ask() {

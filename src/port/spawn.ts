@@ -78,12 +78,13 @@ export function spawn(
   };
   const { port, transport, region, remote } = makeChannel(resolved, life, watch);
   const data: SpawnData = { remote, life, options: portOptions };
-  // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same.
-  const { lines } = transport;
+  // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same. And the lines
+  // that lead to it: an end of this channel may have gone over to another thread since.
+  const { joining } = transport.lines;
   const ended: ThreadEnded = (how, error) => {
     tellEnded(life, how ?? 'terminated');
     // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
-    lines.tellGone(how === 'exit' ? endedOn(life) : how, error);
+    joining.tellGone(how === 'exit' ? endedOn(life) : how, error);
   };
   try {
     if (module === undefined) {

@@ -68,7 +68,7 @@ export class AgentSelect implements SelectPlace {
     const spin = new Spin(SPIN_US_DEFAULT);
     this.#selector = new Selector(
       ends,
-      (slice) => new BlockingWait(agent.sleeps, SLEEPS, spin, SELECT_SLICE_MS, slice),
+      (slice) => new BlockingWait(agent.sleeps, SLEEPS, spin, () => SELECT_SLICE_MS, slice),
       new Lives(agent),
     );
   }

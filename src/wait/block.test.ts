@@ -11,9 +11,15 @@ test('who is woken for nothing all the time looks after what nobody rings for al
   // As if somebody stored into the word whenever we are about to sleep on it.
   const place: ParkPlace = Object.assign(Object.create(shared) as ParkPlace, { sleep: () => true });
   let looked = false;
-  const wait = new BlockingWait(place, 1, new Spin(0), 5, () => {
-    looked = true;
-  });
+  const wait = new BlockingWait(
+    place,
+    1,
+    new Spin(0),
+    () => 5,
+    () => {
+      looked = true;
+    },
+  );
   assert.equal(
     wait.wait(DATA, () => looked, 10_000),
     true,

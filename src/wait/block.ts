@@ -8,20 +8,20 @@ export class BlockingWait {
   readonly #place: ParkPlace;
   readonly #sleeps: number;
   readonly #spin: Spin;
-  readonly #sliceMs: number;
+  readonly #sliceMs: () => number;
   readonly #slice: () => void;
 
   /**
    * @param place where this side sleeps, and can
    * @param sleeps word index of this side's counter of sleeps
-   * @param sliceMs longest sleep between two calls of `slice`; Infinity to sleep through
+   * @param sliceMs longest sleep between two calls of `slice`, asked before each; Infinity to sleep through
    * @param slice looks after what nobody rings for: whether the peer's thread still lives
    */
-  constructor(place: ParkPlace, sleeps: number, spin: Spin, sliceMs: number, slice: () => void) {
+  constructor(place: ParkPlace, sleeps: number, spin: Spin, sliceMs: () => number, slice: () => void) {
     this.#place = place;
     this.#sleeps = sleeps;
     this.#spin = spin;
-    this.#sliceMs = Math.min(sliceMs, place.sliceMsMax);
+    this.#sliceMs = sliceMs;
     this.#slice = slice;
   }
 
@@ -38,16 +38,17 @@ export class BlockingWait {
     const start = performance.now();
     if (this.#spin.worthwhile && this.#spin.until(look)) return true;
     // Also by the clock: whoever is woken for nothing, again and again, is to ask for the peer's life all the same (G10).
-    let sliceAt = this.#sliceMs;
+    let sliceAt = this.#sliceMs();
     for (;;) {
       const waited = performance.now() - start;
       if (waited >= timeoutMs) return false;
       const state = announce(place, place.blocks, interest);
       if (!lookBeforeSleep()) {
         place.words[this.#sleeps] = (place.words[this.#sleeps] as number) + 1;
-        const left = Math.min(timeoutMs - waited, this.#sliceMs, TIMEOUT_MS_MAX);
+        const sliceMs = Math.min(this.#sliceMs(), place.sliceMsMax);
+        const left = Math.min(timeoutMs - waited, sliceMs, TIMEOUT_MS_MAX);
         if (!place.sleep(state, left) || waited > sliceAt) {
-          sliceAt = waited + this.#sliceMs;
+          sliceAt = waited + sliceMs;
           this.#slice();
         }
       }

@@ -36,7 +36,10 @@ function blocking(
   slice = (): void => {},
 ): { words: Int32Array; wait: BlockingWait } {
   const words = newWords();
-  return { words, wait: new BlockingWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD, new Spin(0), sliceMs, slice) };
+  return {
+    words,
+    wait: new BlockingWait(new SharedPlace(words, PARK_WORD), SLEEPS_WORD, new Spin(0), () => sliceMs, slice),
+  };
 }
 
 test('blocking: what is there already is seen without a sleep, also with a time limit of 0', () => {
@@ -77,7 +80,13 @@ test('blocking: a place whose sleeper nobody can wake is looked at in slices of 
   const place = new MappedPlace(PARK_WORD);
   assert.throws(() => Atomics.wait(place.words, PARK_WORD, 0, 0), TypeError);
   let slices = 0;
-  const wait = new BlockingWait(place, SLEEPS_WORD, new Spin(0), Number.POSITIVE_INFINITY, () => void slices++);
+  const wait = new BlockingWait(
+    place,
+    SLEEPS_WORD,
+    new Spin(0),
+    () => Number.POSITIVE_INFINITY,
+    () => void slices++,
+  );
   assert.equal(
     wait.wait(DATA, () => slices === 3, STEP_MS),
     true,

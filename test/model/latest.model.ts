@@ -112,7 +112,7 @@ function sleeping(shipped: Shipped, count: number): Model {
   const parts = (kit: Kit, side: 0 | 1) => {
     const words = kit.words();
     const place = (of: 0 | 1) => new shipped.SharedPlace(words, PARK[of]);
-    const wait = new shipped.BlockingWait(place(side), SLEEPS[side], new shipped.Spin(0), 1 / 0, silent);
+    const wait = new shipped.BlockingWait(place(side), SLEEPS[side], new shipped.Spin(0), () => 1 / 0, silent);
     const bell = new shipped.Waker(place(side === 0 ? 1 : 0), side === 0 ? shipped.DATA : shipped.SPACE, silent);
     return { wait, bell };
   };

@@ -292,10 +292,16 @@ function selectorOf(
   const selector = new shipped.Selector(
     ends,
     (slice) =>
-      new shipped.BlockingWait(at(shipped, words, SLEEP), SLEEPS, new shipped.Spin(0), sliceMs, () => {
-        between();
-        slice();
-      }),
+      new shipped.BlockingWait(
+        at(shipped, words, SLEEP),
+        SLEEPS,
+        new shipped.Spin(0),
+        () => sliceMs,
+        () => {
+          between();
+          slice();
+        },
+      ),
   );
   const watches = ([0, 1] as const).map((channel) => {
     const watch = selector.watch(new End(shipped, words, channel, linked));

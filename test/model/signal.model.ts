@@ -50,7 +50,7 @@ function end(
 
 function blocking(shipped: Shipped, words: Int32Array, side: 0 | 1, sliceMs: number, slice: () => void): BlockingWait {
   const place = new shipped.SharedPlace(words, PARK[side]);
-  return new shipped.BlockingWait(place, SLEEPS[side], new shipped.Spin(0), sliceMs, slice);
+  return new shipped.BlockingWait(place, SLEEPS[side], new shipped.Spin(0), () => sliceMs, slice);
 }
 
 /** The native port of a model: each message adds one to a word on which the listener sleeps. */

@@ -87,7 +87,13 @@ class RingReader implements LiveReader {
     this.#region = createRegion(buffers.sharedBuffer);
     this.#look = () => this.#readable || this.#writerClosed();
     const spin = new Spin(SPIN_US_DEFAULT);
-    this.#blocking = new BlockingWait(new SharedPlace(state, READER_PARK), READER_SLEEPS, spin, NEVER, () => {});
+    this.#blocking = new BlockingWait(
+      new SharedPlace(state, READER_PARK),
+      READER_SLEEPS,
+      spin,
+      () => NEVER,
+      () => {},
+    );
     // A reader that takes over from a closed one opens the ring again.
     this.#life = arrive(state, READER_LIFE);
     if (options.liveness === true) endWithThread(this);

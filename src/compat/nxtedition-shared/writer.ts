@@ -95,7 +95,13 @@ class RingWriter implements LiveWriter, PutOff {
     this.#logger = options.logger;
     this.#timeoutMs = options.timeoutMs ?? WRITE_TIMEOUT_MS;
     const spin = new Spin(SPIN_US_DEFAULT);
-    this.#blocking = new BlockingWait(new SharedPlace(state, WRITER_PARK), WRITER_SLEEPS, spin, NEVER, () => {});
+    this.#blocking = new BlockingWait(
+      new SharedPlace(state, WRITER_PARK),
+      WRITER_SLEEPS,
+      spin,
+      () => NEVER,
+      () => {},
+    );
     this.#highWater = Math.min(HIGH_WATER_BYTES, lane.capacity >>> 2);
     this.#producer.gather(this.#highWater);
     // A writer that takes over from a closed one opens the ring again.

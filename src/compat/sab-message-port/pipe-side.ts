@@ -154,7 +154,7 @@ export class PipeSide implements PumpMedium, LoopWait {
     });
   }
   #blockingWait(sliceMs: number, slice: () => void): BlockingWait {
-    return new BlockingWait(this.#here, this.#places.sleeps, this.spin, sliceMs, slice);
+    return new BlockingWait(this.#here, this.#places.sleeps, this.spin, () => sliceMs, slice);
   }
 
   /** This thread is about to be blocked, perhaps several times: from now on it counts who takes its place. */

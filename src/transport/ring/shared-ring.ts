@@ -20,7 +20,7 @@ import type { InboundLuggage, OutboundLuggage } from '../../lane/luggage.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { LatestSource, RingInboundNotes, RingOutboundNotes, RingSink, RingSource } from '../../lane/ring-records.ts';
-import { INBOX_BYTES_DEFAULT, ROOM_PATIENCE_MS } from '../../limits.ts';
+import { INBOX_BYTES_DEFAULT, LIVENESS_SLICE_MS, ROOM_PATIENCE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import { takenBy, wasTaken } from '../../memory/sides.ts';
@@ -221,10 +221,16 @@ export class SharedRingTransport implements Transport {
       !platform.canBlock || sleepsHere.blocks === 0
         ? undefined
         : new RingBlocking({
-            wait: new BlockingWait(sleepsHere, sleeps, spin, options.livenessSliceMs, () => {
-              // If it is gone, `closed` has told.
-              peer.peerGone();
-            }),
+            wait: new BlockingWait(
+              sleepsHere,
+              sleeps,
+              spin,
+              () => this.#livenessSliceMs(options),
+              () => {
+                // If it is gone, `closed` has told.
+                peer.peerGone();
+              },
+            ),
             awaited,
             jam: new Jam(words, side, () => spaceBell.ring()),
             lanes: { out: this.#lane, in: inbound },
@@ -292,6 +298,13 @@ export class SharedRingTransport implements Transport {
   get #met(): boolean {
     // SYNC attach-once: a plain look; pairs with claimSide and giveUpSide.
     return wasTaken(Atomics.load(this.#words, this.#there + layout.ATTACHED));
+  }
+
+  /** What is known of who was at the other end first holds for nobody who came after. */
+  #livenessSliceMs({ livenessSliceMs }: SharedRingOptions): number {
+    // SYNC moved: a plain look; pairs with ChannelLines.leave, which wakes who sleeps by an older answer.
+    const moved = Atomics.load(this.#words, this.#there + layout.MOVES) !== 0;
+    return moved ? Math.min(livenessSliceMs, LIVENESS_SLICE_MS) : livenessSliceMs;
   }
 
   hold(held: boolean): void {

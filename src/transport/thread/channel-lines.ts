@@ -18,6 +18,7 @@ import * as layout from '../../memory/layout.ts';
 import { createNatives, type NativePair } from '../../memory/native-pair.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
+import { BLOCKED, Waker } from '../../wait/signal.ts';
 import type { EndLines } from '../ring/end-teller.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
@@ -90,6 +91,7 @@ export class ChannelLines implements Joiner, EndLines {
     this.#stretch = this.#begin(first, luggage?.rank ?? 0);
     this.#tail = luggage?.tail;
     this.#tail?.found(this);
+    if (luggage !== undefined) this.#lookUntilMet(this.#stretch);
   }
   #begin(first: ThreadLink, rank: number): Stretch {
     return new Stretch(new Joining(first, this.#agent, this.#side, this.#options, this), rank);
@@ -257,10 +259,14 @@ export class ChannelLines implements Joiner, EndLines {
     }
     this.#user.deref()?.marked(true);
   }
-  /** As long as it is on its way, nobody may be there who could ring if it is lost. */
+  /**
+   * As long as it is on its way, or has not heard that we are here, nobody may be there who could ring if it is lost: its thread may be
+   * terminated without having had a turn.
+   */
   #lookUntilMet(stretch: Stretch): void {
     platform.later(() => {
       if (this.#over || stretch !== this.#stretch || stretch.joining.met) return;
+      this.peerGone();
       this.arrived();
       this.#lookUntilMet(stretch);
     }, MOVE_LOOK_MS);
@@ -297,7 +303,7 @@ export class ChannelLines implements Joiner, EndLines {
    */
   leave(): { readonly natives: NativePair; readonly luggage: LinesLuggage; readonly tail: NativePair } {
     this.pull();
-    const { words, here } = this.#side;
+    const { words, here, there } = this.#side;
     const { near, far } = createNatives();
     const tail = createNatives();
     const rank = rankAfter(this.#stretch.rank, here === layout.SIDE_0 ? 0 : 1);
@@ -313,6 +319,8 @@ export class ChannelLines implements Joiner, EndLines {
     // SYNC moved: who sees it finds MOVED on the line where he is, if he can take from it; pairs with #moveUnheard.
     Atomics.add(words, here + layout.MOVES, 1);
     this.#stretch.ring();
+    // Who is blocked may not look after its peer, because it knows that it need not: that one.
+    new Waker(this.#options.parking.place(words, there + layout.PARK), BLOCKED, () => {}).ring();
     return { natives: far, luggage: { rank, moves: this.#moves }, tail: tail.far };
   }
   #sendOn(message: readonly unknown[]): void {
@@ -376,12 +384,6 @@ export class ChannelLines implements Joiner, EndLines {
   }
   get peerError(): unknown {
     return this.joining.first.peerError ?? this.joining.link?.peerError;
-  }
-  /** Whoever saw the other thread end says how. */
-  tellGone(how: EndReason | undefined, error: unknown): void {
-    const { first, line } = this.joining;
-    if (first.members > 0) first.tellGone(how, error);
-    if (line !== first) line.tellGone(how, error);
   }
   /** @param attached whether a thread has the other end */
   close(attached: boolean): void {

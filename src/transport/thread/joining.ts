@@ -37,6 +37,7 @@ import { Seat } from '../../link/seat.ts';
 import * as layout from '../../memory/layout.ts';
 import { isLifePage } from '../../memory/life-page.ts';
 import type { SideWords } from '../../memory/region.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import {
   type AgentCard,
@@ -381,6 +382,12 @@ export class Joining implements Member, Expecting {
 
   // ---- its end ------------------------------------------------------------------------------------------------
 
+  /** Whoever saw the thread end that these lines lead to says how. */
+  tellGone(how: EndReason | undefined, error: unknown): void {
+    const { first, line } = this;
+    if (first.members > 0) first.tellGone(how, error);
+    if (line !== first) line.tellGone(how, error);
+  }
   /** A link that we had agreed to is over, of which nothing else is known: that thread may live, and ours tell if it does not. */
   lost(link: ThreadLink): boolean {
     if (link === this.first || this.#link !== undefined) return false;
