@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import type { Port } from '../src/index.ts';
 import { SEAT, SIDE_0, SIDE_1 } from '../src/memory/layout.ts';
 import { type Copies, makeCopies } from './copies/make.ts';
 import { STEP_MS, until, within } from './kit/watchdog.ts';
@@ -218,4 +219,50 @@ test('a spawned thread has one parent port, whichever copy it asks; another layo
   const { port } = first.door.spawn(new URL(`data:text/javascript,${encodeURIComponent(text)}`));
   assert.deepEqual(await within('the answer', port.receiveAsync()), [true, true]);
   port.close();
+});
+
+test('a Port of one copy moves through a Port of another, and arrives as one of the copy that reads it', async () => {
+  const carrier = second.door.channel();
+  const worker = thread(
+    `const by = first.attach(workerData);
+     by.on('message', async ({ port }) => {
+       port.postMessage([port instanceof first.Port, await port.receiveAsync(), new SharedArrayBuffer(4)]);
+       by.postMessage({ port }, [port]);
+     });`,
+    carrier.remote,
+    carrier.remote.transfer as readonly unknown[],
+  );
+  const { port, remote } = first.door.channel();
+  const peer = second.door.attach(remote);
+  peer.postMessage('unread');
+  carrier.port.postMessage({ port }, [port]);
+  assert.equal(port.reason, 'detached');
+  assert.throws(() => carrier.port.postMessage({ port }, [port]), is(second.door.UsageError));
+  assert.deepEqual(await within('what was unread', peer.receiveAsync()), [true, 'unread', new SharedArrayBuffer(4)]);
+  const { port: back } = (await within('the port', carrier.port.receiveAsync())) as { port: Port };
+  assert.deepEqual(
+    all.map(({ door }) => back instanceof door.Port),
+    [false, true, false],
+  );
+  peer.postMessage('again');
+  assert.equal(back.receive({ timeoutMs: STEP_MS }), 'again');
+  back.close();
+  assert.equal(await within('the end', peer.closed), 'closed');
+  carrier.port.close();
+  await worker.terminate();
+});
+
+test('a Port of another layout is refused by name where it would travel, and goes on', () => {
+  const carrier = first.door.channel();
+  const { port, remote } = other.door.channel();
+  const far = other.door.attach(remote);
+  for (const transfer of [[port], [new ArrayBuffer(1), port]]) {
+    assert.throws(
+      () => carrier.port.postMessage({ port }, transfer),
+      (error) => error instanceof first.door.UsageError && /another version/.test(error.message),
+    );
+  }
+  port.postMessage(1);
+  assert.equal(far.tryReceive(), 1);
+  for (const each of [carrier.port, port, far]) each.close();
 });

@@ -7,7 +7,6 @@ import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
 import type { MovingHandle } from '../memory/handle.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
-import { MovingEnd } from '../transport/thread/moving-end.ts';
 import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { PortEvents } from './port-events.ts';
@@ -16,7 +15,7 @@ import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './rece
 import { type SelectedPort, selectChanged } from './selecting.ts';
 import { Sending, type SendOptions } from './sending.ts';
 import { showAs } from './show.ts';
-import { portsMoveBy, type Transfer } from './transfer.ts';
+import { type Moving, portsMoveBy, type Transfer } from './transfer.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
 let inside: (port: object) => SelectedPort | undefined;
@@ -61,7 +60,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   static {
     inside = (port) => (#transport in port ? (port as Port).#asSelected : undefined);
-    portsMoveBy((port) => (#transport in port ? (port as Port).#asMoving : noMove(port)));
+    portsMoveBy(Port.prototype, (port) => (#transport in port ? (port as Port).#asMoving : NO_PORT));
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
   }
 
@@ -531,13 +530,13 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     return this.#selected;
   }
 
-  get #asMoving(): MovingEnd {
+  get #asMoving(): Moving {
     const { travels } = this.#transport;
     const refusal = (): string | undefined => {
       if (this.#ending.shut) return this.reason === 'detached' ? 'it was transferred before' : 'it was closed';
       return travels === undefined ? NOT_HERE : travels.staysFor;
     };
-    return new MovingEnd(this, travels?.memory, refusal, () => this.#leave(travels as Travels));
+    return { memory: travels?.memory, refusal, leave: () => this.#leave(travels as Travels) };
   }
   /** This end goes over to another thread. Nobody here hears of the channel any more. */
   #leave(travels: Travels): MovingHandle {
@@ -632,16 +631,14 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
 const NOT_HERE = 'its channel is not connected yet, or is one that no other thread can go on with';
 
-function noMove(port: object): MovingEnd {
-  return new MovingEnd(
-    port,
-    undefined,
-    () => 'another copy of this library has made it',
-    () => {
-      throw new UsageError('ERR_TRANSFER', 'Cannot transfer a Port of another copy of this library');
-    },
-  );
-}
+/** What has the manners of a Port, and is none. */
+const NO_PORT: Moving = {
+  memory: undefined,
+  refusal: () => 'it is none',
+  leave: () => {
+    throw new UsageError('ERR_TRANSFER', 'Cannot transfer what is no Port');
+  },
+};
 
 function checkInterrupt(id: number): void {
   if (Number.isSafeInteger(id) && id >= 1 && id <= 0x7fffffff) return;

@@ -1,19 +1,40 @@
 // What moves with a message instead of being cloned: a list, or an options object that has one, as with a native port.
 import { UsageError } from '../errors.ts';
-import type { MovingEnd } from '../transport/thread/moving-end.ts';
-import { PortEvents } from './port-events.ts';
+import type { MovingHandle } from '../memory/handle.ts';
+import { LAYOUT_VERSION } from '../memory/layout.ts';
+import { MovingEnd } from '../transport/thread/moving-end.ts';
 
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };
 
 const NO_TRANSFER: readonly unknown[] = [];
 const KNOWN: readonly string[] = ['transfer'];
 
-/** How a Port that stands in a list moves. */
-let movingEndOf: (port: object) => MovingEnd;
+/** By which a Port is known in a list, and says how it moves, whichever copy of this library has made it. */
+const MOVES: unique symbol = Symbol.for('millrace.moves');
 
-/** For the class of them, which this module is part of. */
-export function portsMoveBy(endOf: (port: object) => MovingEnd): void {
-  movingEndOf = endOf;
+/** As for `MovingEnd`. */
+export interface Moving {
+  readonly memory: unknown;
+  refusal(): string | undefined;
+  leave(): MovingHandle;
+}
+/** What a Port says; if its version is another one, nothing else is known of it. */
+interface Moves {
+  [MOVES](): Moving & { readonly version: number };
+}
+
+/** For the class of them. */
+export function portsMoveBy(ports: object, moving: (port: object) => Moving): void {
+  const value = function (this: object): Moving & { readonly version: number } {
+    return { version: LAYOUT_VERSION, ...moving(this) };
+  };
+  Object.defineProperty(ports, MOVES, { value });
+}
+
+function movingEndOf(port: Moves): MovingEnd {
+  const { version, memory, refusal, leave } = port[MOVES]();
+  const foreign = version === LAYOUT_VERSION ? undefined : 'another version of this library has made it';
+  return new MovingEnd(port, memory, () => foreign ?? refusal(), leave);
 }
 
 /**
@@ -27,8 +48,8 @@ export function transferList(transfer: Transfer | undefined, known: readonly str
   return list.some(isPort) ? list.map((item: unknown) => (isPort(item) ? movingEndOf(item) : item)) : list;
 }
 
-function isPort(item: unknown): item is PortEvents {
-  return item instanceof PortEvents;
+function isPort(item: unknown): item is Moves {
+  return typeof item === 'object' && item !== null && MOVES in item;
 }
 
 /** A buffer in place of a list, or a misspelt `transfer`, would move nothing and say nothing. */
