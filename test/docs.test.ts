@@ -159,6 +159,39 @@ if (documents.includes('docs/protocol/memory-layout.md')) {
   });
 }
 
+// ---- invariants ---------------------------------------------------------------------------------------------------
+
+const sources = (readdirSync(join(root, 'src'), { recursive: true }) as string[])
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => `src/${path.replaceAll('\\', '/')}`);
+
+/** Where each label is stated: `// X1. ` in a source, `- **X1** ` in a protocol page. */
+function stated(): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>();
+  const note = (path: string, form: RegExp): void => {
+    for (const [, label = ''] of read(path).matchAll(form)) places.set(label, [...(places.get(label) ?? []), path]);
+  };
+  for (const path of sources) note(path, /^\/\/ ([A-Z][1-9])\. /gm);
+  for (const path of documents) if (path.startsWith('docs/protocol/')) note(path, /^- \*\*([A-Z][1-9])\*\* /gm);
+  return places;
+}
+
+test('each invariant has a label of its own, ARCHITECTURE.md lists it, and what sources cite is stated (guarantees have a page of their own)', () => {
+  const places = stated();
+  for (const [label, paths] of places) assert.equal(paths.length, 1, `${label} is stated in ${paths.join(' and ')}`);
+  const [, list = ''] = read('ARCHITECTURE.md').split(/^## Invariants$/m);
+  const ranges = [...(list.split(/^## /m)[0] as string).matchAll(/([A-Z])([1-9])-\1([1-9])/g)];
+  const listed = ranges.flatMap(([, letter, from, to]) =>
+    Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => `${letter}${Number(from) + i}`),
+  );
+  assert.deepEqual([...places.keys()].sort(), listed.sort());
+  for (const path of sources) {
+    for (const [, cited = ''] of read(path).matchAll(/\(([A-FH-Z][1-9](?:, [A-FH-Z][1-9])*)(?: in [\w.-]+)?\)/g)) {
+      for (const label of cited.split(', ')) assert.ok(places.has(label), `${path} cites ${label}`);
+    }
+  }
+});
+
 // ---- guarantees ---------------------------------------------------------------------------------------------------
 
 if (documents.includes('docs/guarantees.md')) {

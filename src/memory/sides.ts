@@ -30,7 +30,7 @@ export function giveUpSide({ views }: Region, end: 0 | 1): number {
  * @param ticket of the handle, if the end was open before
  */
 export function claimSide(words: Int32Array, end: 0 | 1, by: 1 | 2 = 1, ticket: number = NOT_TAKEN): boolean {
-  // SYNC attach-once: whoever changes 0, or the ticket, owns the side; pairs with the same exchange in any other thread.
+  // SYNC attach-once: whoever changes 0, or the ticket, owns the side (V1); pairs with the same exchange in any other thread.
   return Atomics.compareExchange(words, blockOf(end) + ATTACHED, ticket, by) === ticket;
 }
 

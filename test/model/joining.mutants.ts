@@ -2,7 +2,7 @@
 import type { Mutant } from './mutants.ts';
 
 const JOINING = 'transport/thread/joining.js';
-const LINES = 'transport/thread/channel-lines.js';
+const STRETCHES = 'transport/thread/stretches.js';
 const LINKS = 'transport/thread/agent-links.js';
 
 export const joiningMutants: readonly Mutant[] = [
@@ -40,7 +40,7 @@ export const joiningMutants: readonly Mutant[] = [
   },
   {
     name: 'a channel changes its line in the middle of a post',
-    file: LINES,
+    file: STRETCHES,
     find: /if \(this\.#posting > 0\)\s+this\.#afterPosts\.push\(then\);\s+else/,
     replace: '',
     caughtBy: 'joining: a getter',
@@ -121,15 +121,15 @@ export const joiningMutants: readonly Mutant[] = [
   },
   {
     name: 'what still comes for an end that has moved is not sent on',
-    file: LINES,
-    find: /(this\.#relay !== undefined\)\s+)this\.#sendOn\(message\);/,
+    file: STRETCHES,
+    find: /(this\.#left !== undefined\)\s+)this\.#left\.sendOn\(message\);/,
     replace: '$1return;',
     caughtBy: 'joining: an end that moves',
     as: 'invariant',
   },
   {
     name: 'the end that stays does not say that it has left a line',
-    file: LINES,
+    file: STRETCHES,
     find: 'earlier.leave(DONE);',
     replace: '',
     caughtBy: 'joining: an end that moves',

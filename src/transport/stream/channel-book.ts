@@ -177,7 +177,7 @@ export class ChannelBook {
     this.#events.opened(opening);
   }
 
-  /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (M3 in meeting.ts). */
+  /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (N3 in meeting.ts). */
   #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
     if (this.#parity === 1) {
       if (!ours.closeSent) this.#joins(ours, terms, flags);

@@ -3,12 +3,12 @@
 // the other's.
 //
 // Invariants:
-// M1. Who has an opening of a name waiting takes it and opens none. So an OPEN that comes while one of ours of that name is
+// N1. Who has an opening of a name waiting takes it and opens none. So an OPEN that comes while one of ours of that name is
 //     unanswered was sent by somebody who had not seen ours, and will see it: the two meet, here and there.
-// M2. On both sides the first such OPEN meets the first, the second the second: each keeps its own in the order in which they were
+// N2. On both sides the first such OPEN meets the first, the second the second: each keeps its own in the order in which they were
 //     sent, and answers come behind what was sent before them. One that was given up meanwhile meets all the same, so that both
 //     sides count alike: whoever meets it learns that it was closed.
-// M3. The initiator's number stays, and nothing is ever said about the other one: nothing was said before, but that it is over. Each
+// N3. The initiator's number stays, and nothing is ever said about the other one: nothing was said before, but that it is over. Each
 //     OPEN is the answer to the other, and no ACCEPT is sent.
 
 interface Named {

@@ -37,7 +37,7 @@ export type OnTheWay = Pick<MovingHandle, 'memory' | 'end' | 'ticket'>;
 export function isUnopened({ memory, end, ticket }: OnTheWay): boolean {
   return Atomics.load(new Int32Array(memory), (end === 0 ? SIDE_0 : SIDE_1) + ATTACHED) === ticket;
 }
-/** Whoever it was sent to is over: unless it was opened before, it never will be. Its native ports are over there. */
+/** Whoever it was sent to is over: unless it was opened before, it never will be (V7). Its native ports are over there. */
 export function endUnopened({ memory, end, ticket }: OnTheWay): void {
   const words = new Int32Array(memory, 0, DATA);
   if (claimSide(words, end, 2, ticket)) endUnused(words, end, NO_LINES, 'dropped');

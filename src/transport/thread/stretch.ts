@@ -20,7 +20,7 @@ export const LINE_BITS = 8;
 /** The line that one who has left sends on what still comes for him (channel-lines.ts). */
 export const TAIL = -1;
 
-/** Who moves when both may: a later move counts, and of two at a time that of side 0. */
+/** Who moves when both may: a later move counts, and of two at a time that of side 0 (V4). */
 export function rankAfter(rank: number, side: 0 | 1): number {
   return ((rank >> 1) + 1) * 2 + (side === 0 ? 1 : 0);
 }
@@ -37,7 +37,7 @@ export class Stretch {
     this.rank = rank;
   }
 
-  /** Which line what is sent now goes over, as the other side is told it. */
+  /** Which line what is sent now goes over, as the other side is told it (V2). */
   get tag(): number {
     const { line, first } = this.joining;
     return ((this.rank & RANK_MASK) << 1) | (line === first ? 0 : 1);
@@ -72,7 +72,7 @@ export class Stretch {
     joining.leave();
     return said;
   }
-  /** The other side leaves the line. If it never went on to the link, it never will. */
+  /** The other side leaves the line (V5). If it never went on to the link, it never will. */
   done(tag: number): void {
     if ((tag & 1) === 0) this.#firstDone = true;
     this.#linkDone = true;

@@ -11,13 +11,14 @@ import { EndTeller } from '../ring/end-teller.ts';
 import type { Tie, TieEvents } from '../ring/tie.ts';
 import { MarkedTogether } from '../ring/together.ts';
 import type { AgentLinks } from './agent-links.ts';
-import { ChannelLines, type LinesLuggage, type LinesUser } from './channel-lines.ts';
+import { ChannelLines } from './channel-lines.ts';
 import type { JoiningOptions } from './joining.ts';
 import type { OpenEnd } from './moving-end.ts';
 import { type BesideLuggage, NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
 import { type LentMemory, NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
+import type { LinesLuggage, LinesUser } from './stretches.ts';
 import type { ThreadLink } from './thread-link.ts';
 
 export interface TieOptions extends JoiningOptions {

@@ -1,0 +1,309 @@
+// All lines of a channel, over the moves of either end: the stretch (stretch.ts) that this side posts on, earlier ones until nothing
+// more comes there, and the tail. What comes on any of them is heard here and handed to the end, or, where that has left, sent on
+// to where it is now (left-end.ts). Leads to no port: see transport/remains.ts.
+//
+// The invariants of moves, V1 to V7, stand in docs/protocol/memory-layout.md, "Moves".
+import { platform } from '#platform';
+import { MOVE_LOOK_MS, MOVE_PATIENCE_MS, MOVES_PENDING_MAX } from '../../limits.ts';
+import * as layout from '../../memory/layout.ts';
+import type { NativePair } from '../../memory/native-pair.ts';
+import type { SideWords } from '../../memory/region.ts';
+import type { EndReason } from '../../outcome.ts';
+import type { AgentLinks } from './agent-links.ts';
+import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
+import type { LeftEnd } from './left-end.ts';
+import { letGoOfMessage } from './native-values.ts';
+import { DONE, isAboutLines, LINE_BITS, MOVED, Stretch, TAIL } from './stretch.ts';
+import { ThreadLink } from './thread-link.ts';
+
+const TAG_MASK: number = 2 ** LINE_BITS - 1;
+
+/** Whoever uses the lines. Held weakly: a link lives as long as its threads. */
+export interface LinesUser {
+  /** Something the other side sent came. */
+  accept(kind: unknown, message: readonly unknown[]): void;
+  /** Something changed: look. Called from the event loop. */
+  arrived(): void;
+  /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
+  marked(blocked: boolean): void;
+  /** The other thread is gone; `how` is undefined if only that is known. */
+  gone(how: EndReason | undefined, error: unknown): void;
+}
+
+/** What the lines of an end take along. */
+export interface LinesLuggage {
+  /** Of the stretch that begins. */
+  readonly rank: number;
+  /** Moves of the other side that were heard of. */
+  readonly moves: number;
+}
+
+export class Stretches implements Joiner {
+  readonly #agent: AgentLinks | undefined;
+  protected readonly side: SideWords;
+  protected readonly options: JoiningOptions;
+  protected readonly user: WeakRef<LinesUser>;
+  /** The one that this side posts on. */
+  protected stretch: Stretch;
+  /** Earlier ones, and one that a later move has overtaken, until nothing more comes there. */
+  #older: Stretch[] = [];
+  /** What this end's predecessor sends on. */
+  #tail: ThreadLink | undefined;
+  /** Moves of the other side that were heard of. */
+  #moves: number;
+  /** This end has left: what still comes for it goes that way. */
+  #left: LeftEnd | undefined;
+  /** Posts that are under way: a getter of a value may look for messages, and post. */
+  #posting = 0;
+  readonly #afterPosts: (() => void)[] = [];
+  /** This end uses them no more: it has ended, or left. */
+  protected over = false;
+
+  /**
+   * @param first what came with the handle
+   * @param agent this thread's links; without them the channel keeps to its own ports
+   * @param luggage what the one has taken along that this end goes on for, and the line by which he sends on the rest
+   */
+  constructor(
+    first: ThreadLink,
+    agent: AgentLinks | undefined,
+    side: SideWords,
+    options: JoiningOptions,
+    user: LinesUser,
+    luggage?: LinesLuggage & { readonly tail: ThreadLink },
+  ) {
+    this.#agent = agent;
+    this.side = side;
+    this.options = options;
+    this.user = new WeakRef(user);
+    this.#moves = luggage?.moves ?? 0;
+    this.stretch = this.#begin(first, luggage?.rank ?? 0);
+    this.#tail = luggage?.tail;
+    this.#tail?.found(this);
+    if (luggage !== undefined) this.#lookUntilMet(this.stretch);
+  }
+  #begin(first: ThreadLink, rank: number): Stretch {
+    return new Stretch(new Joining(first, this.#agent, this.side, this.options, this), rank);
+  }
+
+  get joining(): Joining {
+    return this.stretch.joining;
+  }
+
+  // ---- what goes over them ------------------------------------------------------------------------------------
+
+  /** Posts what belongs to the channel on the line of this side; where it has gone, as the other side must be told (V2). */
+  protected postOnLine(kind: number, rest: readonly unknown[], transfer: readonly unknown[]): number {
+    this.hearOfMove();
+    const { tag, joining } = this.stretch;
+    this.#posting++;
+    try {
+      const place = joining.line.post([kind, joining.address, ...rest], transfer);
+      return (place << LINE_BITS) | tag;
+    } finally {
+      // What a getter let us hear while the message was not on its line yet, which is not to be left before it is.
+      if (--this.#posting === 0) for (const then of this.#afterPosts.splice(0)) then();
+    }
+  }
+  quiet(then: () => void): void {
+    if (this.#posting > 0) this.#afterPosts.push(then);
+    else then();
+  }
+  /** Whether everything up to there has come, or will not any more. */
+  hasArrived(where: number): boolean {
+    const tag = where & TAG_MASK;
+    const stretch = this.#stretchOf(tag);
+    if (stretch === undefined) return !this.unsettled;
+    return stretch.isDone(tag) || stretch.lineOf(tag).hasArrived(where >> LINE_BITS);
+  }
+  /** Why the message there could not be made. */
+  causeOf(where: number): unknown {
+    const tag = where & TAG_MASK;
+    return this.#stretchOf(tag)
+      ?.lineOf(tag)
+      .causeOf(where >> LINE_BITS);
+  }
+  #stretchOf(tag: number): Stretch | undefined {
+    return this.#all.find((stretch) => stretch.has(tag));
+  }
+  get #all(): Stretch[] {
+    return [this.stretch, ...this.#older];
+  }
+  /** Whether something may come by ways of which this thread, if it were blocked, could not take it in at will. */
+  get unsettled(): boolean {
+    return this.#unsettledHere || this.#moveUnheard;
+  }
+  get #unsettledHere(): boolean {
+    return this.#older.length > 0 || this.#tail !== undefined || this.#left !== undefined;
+  }
+  /** Nothing more comes on any of them (V5, V6). */
+  get areOver(): boolean {
+    return this.#older.length === 0 && this.#tail === undefined && this.stretch.isOver;
+  }
+  pull(): void {
+    let heard: number;
+    do {
+      heard = this.#moves;
+      this.joining.pull();
+      if (this.#older.length > 0) for (const { joining } of [...this.#older]) joining.pull();
+      this.#tail?.pull();
+      // What waits on a line that we have heard of just now has come, too.
+    } while (heard !== this.#moves);
+  }
+
+  // ---- what comes on them -------------------------------------------------------------------------------------
+
+  accept(kind: unknown, message: readonly unknown[], line: ThreadLink): void {
+    if (isAboutLines(kind) || isAboutChannel(kind)) {
+      this.quiet(() => this.#hear(message, line));
+      return;
+    }
+    const user = this.user.deref();
+    if (this.#left !== undefined) this.#left.sendOn(message);
+    else if (user === undefined) letGoOfMessage(message);
+    else user.accept(kind, message);
+  }
+  #hear(message: readonly unknown[], line: ThreadLink): void {
+    const [kind, , tag] = message;
+    if (kind === MOVED) this.#hearMoved(message);
+    if (isAboutLines(kind)) this.#done(tag);
+    else {
+      this.#all.find((stretch) => stretch.joining.first === line)?.joining.hear(kind as number, message);
+      if (this.#unsettledHere) this.#settle();
+    }
+  }
+  arrived(): void {
+    if (this.#left !== undefined) this.#left.ring();
+    else this.user.deref()?.arrived();
+  }
+  marked(blocked: boolean): void {
+    this.hearOfMove();
+    if (this.#left !== undefined) this.#left.ring();
+    else this.user.deref()?.marked(blocked);
+  }
+  gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
+    if (link === this.#tail) {
+      link.pull();
+      this.#done(TAIL);
+    } else if (this.#left !== undefined || !this.stretch.uses(link)) this.#lost(link);
+    else if (how !== undefined || !this.joining.lost(link)) this.#peerGone(how, error);
+  }
+  /** Asks whether the other side's thread is gone, without the event loop. */
+  peerGone(): EndReason | undefined {
+    if (this.unsettled) this.pull();
+    const { first, line } = this.joining;
+    if (line !== first) first.pull();
+    return line.peerGone();
+  }
+  /** The other side's thread is gone, unless that is a thread which the other side has left (V3). */
+  #peerGone(how: EndReason | undefined, error: unknown): void {
+    if (!this.hearOfMove()) this.user.deref()?.gone(how, error);
+    else if (this.#moveUnheard) {
+      // It did not say where to, or only our event loop can hear it.
+      const tell = (): void => {
+        if (this.#moveUnheard) this.user.deref()?.gone(how, error);
+      };
+      if (platform.canTake) tell();
+      else platform.later(tell, MOVE_PATIENCE_MS);
+    }
+  }
+
+  // ---- moves of the other side --------------------------------------------------------------------------------
+
+  /** The other side has gone over to another thread, and we have not heard to which. */
+  get #moveUnheard(): boolean {
+    // SYNC moved: MOVED was said before; pairs with ChannelLines.leave.
+    return Atomics.load(this.side.words, this.side.there + layout.MOVES) !== this.#moves;
+  }
+  /** Takes in who it is, if there is any such news and it can be had at will; whether there was. */
+  protected hearOfMove(): boolean {
+    if (!this.#moveUnheard) return false;
+    this.pull();
+    return true;
+  }
+  /** The other side goes on over new native ports. */
+  #hearMoved(message: readonly unknown[]): void {
+    const [, , , rank, tether, side] = message;
+    if (typeof rank !== 'number' || !platform.isNativePort(tether) || !platform.isNativePort(side)) return;
+    const natives = { tether, side } as NativePair;
+    if (this.#left !== undefined) {
+      this.#left.moved(rank, natives);
+      return;
+    }
+    if (this.#older.length >= MOVES_PENDING_MAX) {
+      letGoOfMessage(message);
+      return;
+    }
+    this.#moves = (this.#moves + 1) | 0;
+    const stretch = this.#begin(new ThreadLink(natives), rank);
+    // V4: both sides come to the stretch of the highest rank, whatever they hear in which order.
+    const isLater = rank > this.stretch.rank;
+    const earlier = isLater ? this.stretch : stretch;
+    if (isLater) this.stretch = stretch;
+    this.#older.push(earlier);
+    earlier.leave(DONE);
+    if (isLater) {
+      stretch.joining.introduce(undefined, false);
+      // It may have gone to rest meanwhile, and nobody could ring.
+      stretch.joining.first.doorbell();
+      this.#lookUntilMet(stretch);
+    }
+    this.user.deref()?.marked(true);
+  }
+  /**
+   * As long as it is on its way, or has not heard that we are here, nobody may be there who could ring if it is lost: its thread may be
+   * terminated without having had a turn (V7).
+   */
+  #lookUntilMet(stretch: Stretch): void {
+    platform.later(() => {
+      if (this.over || stretch !== this.stretch || stretch.joining.met) return;
+      this.peerGone();
+      this.arrived();
+      this.#lookUntilMet(stretch);
+    }, MOVE_LOOK_MS);
+  }
+  /** Nothing more comes on a line. */
+  #done(tag: unknown): void {
+    if (tag === TAIL) {
+      this.#tail?.close(true);
+      this.#tail = undefined;
+    } else if (typeof tag === 'number') this.#stretchOf(tag)?.done(tag);
+    this.#settle();
+  }
+  #lost(line: ThreadLink): void {
+    // Its end may overtake what was said on it.
+    line.pull();
+    for (const stretch of this.#all) stretch.lost(line);
+    this.#settle();
+  }
+  #settle(): void {
+    for (const stretch of this.#older) if (stretch.isOver) stretch.joining.close(true);
+    this.#older = this.#older.filter((stretch) => !stretch.isOver);
+    if (this.#left === undefined) queueMicrotask(() => this.arrived());
+    else if (this.areOver) {
+      this.#left.over();
+      this.joining.close(true);
+    }
+  }
+
+  // ---- this side leaves ---------------------------------------------------------------------------------------
+
+  /** What came by now is this end's; what comes from now on goes where it goes. */
+  protected leaveTo(left: LeftEnd): LinesLuggage['moves'] {
+    this.over = true;
+    this.#left = left;
+    return this.#moves;
+  }
+  protected get hasLeft(): boolean {
+    return this.#left !== undefined;
+  }
+  /** @param attached whether a thread has the other end */
+  protected closeLines(attached: boolean): void {
+    // What came for a user that is garbage is let go.
+    if (this.user.deref() === undefined) this.pull();
+    this.over = true;
+    for (const { joining } of this.#older) joining.close(true);
+    this.#tail?.close(true);
+    this.joining.close(attached);
+  }
+}
