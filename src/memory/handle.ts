@@ -86,17 +86,48 @@ export function createHandle(
     texts,
     ...(pass && { pass }),
   };
-  let transfer: TransferList | undefined;
-  const makeTransfer = (): TransferList => {
-    const list = transferListOf(natives.far, pass);
-    return Object.defineProperty(list, Symbol('handle'), { value: texts });
-  };
-  return Object.defineProperties(handle, {
-    tether: { enumerable: true, get: () => natives.far.tether },
-    side: { enumerable: true, get: () => natives.far.side },
-    transfer: { enumerable: false, get: () => (transfer ??= makeTransfer()) },
-  }) as unknown as Remote;
+  const born: Born = { natives, pass, texts, transfer: undefined };
+  Object.defineProperty(handle, BORN, { value: born });
+  return Object.defineProperties(handle, ASKED_FOR) as unknown as Remote;
 }
+
+/** What a handle is made of that its creator holds. */
+interface Born {
+  readonly natives: HandleNatives;
+  readonly pass: unknown;
+  readonly texts: TextBounds;
+  transfer: TransferList | undefined;
+}
+const BORN: unique symbol = Symbol('born');
+
+/**
+ * What is made when it is asked for, by structured clone, too. The same functions for all handles: with some of its own each
+ * would have a hidden class of its own, which V8 keeps, and all they lead to, much longer than an object that is dropped.
+ */
+const ASKED_FOR: PropertyDescriptorMap & ThisType<{ readonly [BORN]: Born }> = {
+  tether: {
+    enumerable: true,
+    get() {
+      return this[BORN].natives.far.tether;
+    },
+  },
+  side: {
+    enumerable: true,
+    get() {
+      return this[BORN].natives.far.side;
+    },
+  },
+  transfer: {
+    enumerable: false,
+    get() {
+      const born = this[BORN];
+      born.transfer ??= Object.defineProperty(transferListOf(born.natives.far, born.pass), Symbol('handle'), {
+        value: born.texts,
+      });
+      return born.transfer;
+    },
+  },
+};
 
 /** @param life the page that speaks for the life of the thread at the other end */
 export function createMovingHandle(

@@ -64,7 +64,7 @@ export function makeChannel(options: Resolved, peerLife: SharedArrayBuffer | nul
   const invitation = new Invitation(texts, agent);
   let transport!: ThreadTransport;
   const port = new Port((events) => {
-    const way: Way = { ...watch, first: invitation.near, agent, peerLife, life: ownLife() };
+    const way: Way = { ...watch, first: invitation.near!, agent, peerLife, life: ownLife() };
     transport = openTransport(region, 0, way, options, texts, watch, events);
     return transport;
   });

@@ -4,7 +4,10 @@
 // that lives as long as the thread may lead to a port: not the listeners of native ports or sockets, not a pending wait, not
 // the list of what ends with the thread. They lead to this record at the most, which holds the port exactly while it has
 // something to do: somebody listens or waits, or something has still to go out.
-
+//
+// What the registry watches is a sign that the end holds, and not the end: V8's collector of young objects keeps whatever is
+// registered, with all it leads to, for the other collector, at ten times the cost. For the same reason an end that is closed
+// leaves nothing here but this record.
 import type { EndReason } from '../outcome.ts';
 import type { ThreadEnd } from '../platform/contract.ts';
 import type { EndTeller } from './ring/end-teller.ts';
@@ -13,7 +16,7 @@ import { endWithThread, forgetThreadEnd } from './thread-end.ts';
 const droppedEnds = new FinalizationRegistry<Remains>((remains) => remains.end('dropped'));
 
 export class Remains {
-  readonly #teller: EndTeller;
+  #teller: EndTeller | undefined;
   #living: WeakRef<{ endThread(how: ThreadEnd): void }> | undefined;
   #kept: object | undefined;
   #over = false;
@@ -22,10 +25,10 @@ export class Remains {
     this.#teller = teller;
   }
 
-  /** From now on this end is over when `holder` is garbage, or with its thread, which `living` is told of. */
-  watch(holder: object, living: { endThread(how: ThreadEnd): void }): void {
+  /** From now on this end is over when `sign` is garbage, or with its thread, which `living` is told of. */
+  watch(sign: object, living: { endThread(how: ThreadEnd): void }): void {
     this.#living = new WeakRef(living);
-    droppedEnds.register(holder, this);
+    droppedEnds.register(sign, this);
     endWithThread(this);
   }
 
@@ -49,8 +52,14 @@ export class Remains {
 
   /** Ends this side in the stead of a port that is gone. What it had sent is published, and nothing waited. */
   end(reason: EndReason): void {
-    if (!this.#over) this.#teller.tell(reason, 0);
+    if (!this.#over) this.#teller?.tell(reason, 0);
     this.over();
-    this.#teller.closeLines();
+    this.#teller?.closeLines();
+  }
+
+  /** The lines are closed: there is nothing more to be done for this end. */
+  closed(): void {
+    this.#teller = undefined;
+    this.#living = undefined;
   }
 }

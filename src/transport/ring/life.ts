@@ -20,6 +20,8 @@ export class Life {
   readonly #teller: EndTelling;
   readonly #remains: Staying;
   readonly #events: LifeEvents;
+  /** There as long as this end is. */
+  readonly #sign: object = {};
   #ended: CloseReason | undefined;
   #endedHere = false;
   #spilled = 0;
@@ -33,9 +35,9 @@ export class Life {
     this.#events = events;
   }
 
-  /** This end is open from now on, and ends with its thread, or when `holder` is garbage. */
-  begin(holder: object): void {
-    this.#remains.watch(holder, this);
+  /** This end is open from now on, and ends with its thread, or when it is garbage. */
+  begin(): void {
+    this.#remains.watch(this.#sign, this);
     // A peer that ended before this side was taken rings no more: the look tells whoever waits.
     void this.over;
   }

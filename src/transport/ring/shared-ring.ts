@@ -97,7 +97,7 @@ export class SharedRingTransport implements Transport {
   readonly #damage: Damage;
   readonly #inbound: LaneInbound;
   readonly #lane: SendingLane;
-  readonly #stats: () => Stats;
+  readonly #counted: { readonly region: Region; readonly side: 0 | 1; readonly outbox: Outbox };
   #error: unknown;
 
   /** @param tieUp ties this end to the other one; called once, before anything is sent */
@@ -261,8 +261,8 @@ export class SharedRingTransport implements Transport {
         attached: () => this.#met,
         startTimeoutMs: options.startTimeoutMs,
       });
-    this.#stats = () => statsOf(region, side, outbox, this.#lane, this.life.over && this.life.ended !== 'detached');
-    this.life.begin(this);
+    this.#counted = { region, side, outbox };
+    this.life.begin();
   }
 
   get link(): Link | undefined {
@@ -279,8 +279,12 @@ export class SharedRingTransport implements Transport {
       error: this.#errorOfPeer(),
       exit: this.#tie.behind?.exit,
       way: this.#tie.behind?.way,
-      stats: this.#stats,
+      stats: () => this.#stats(),
     };
+  }
+  #stats(): Stats {
+    const { region, side, outbox } = this.#counted;
+    return statsOf(region, side, outbox, this.#lane, this.life.over && this.life.ended !== 'detached');
   }
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;

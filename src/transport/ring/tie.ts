@@ -54,8 +54,8 @@ export interface EndTelling {
 
 /** What stays when nobody holds the port any more, and holds it while it has something to do. */
 export interface Staying {
-  /** From now on this end is over when `holder` is garbage, or with its agent, which `living` is told of. */
-  watch(holder: object, living: { endThread(how: ThreadEnd): void }): void;
+  /** From now on this end is over when `sign` is garbage, which this end alone holds, or with its agent, which `living` is told of. */
+  watch(sign: object, living: { endThread(how: ThreadEnd): void }): void;
   /** Keeps `port` though nobody else may hold it; `undefined` lets it go. */
   keep(port: object | undefined): void;
   /** The end is over, and whoever knew why has told. */

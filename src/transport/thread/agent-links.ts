@@ -48,8 +48,8 @@ export class AgentLinks {
   readonly card: AgentCard;
   readonly #agent: OwnAgent;
   readonly #byAgent = new Map<string, Set<KnownLink>>();
-  /** By token. */
-  readonly #expected = new Map<string, Expecting>();
+  /** By token; in boxes that are emptied: transport/thread/members.ts tells why. */
+  readonly #expected = new Map<string, { who: Expecting | undefined }>();
   /** Of handles that were never handed out: the channel's other end is here, too. By what copies of the handle share. */
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
   readonly #keepAlive = new KeepAlive();
@@ -104,10 +104,13 @@ export class AgentLinks {
   /** Returns a token that nobody can guess, for what is to come back over a link. */
   expect(who: Expecting): string {
     const token = randomName();
-    this.#expected.set(token, who);
+    this.#expected.set(token, { who });
     return token;
   }
   expectNoMore(token: string): void {
+    const box = this.#expected.get(token);
+    if (box === undefined) return;
+    box.who = undefined;
     this.#expected.delete(token);
   }
   /** Says something over a link to whoever expects it. */
@@ -122,7 +125,7 @@ export class AgentLinks {
     this.tell(known, UNKNOWN, countersign);
   }
   #told(known: KnownLink, [kind, , token, address, countersign]: readonly unknown[]): void {
-    const who = this.#expected.get(token as string);
+    const who = this.#expected.get(token as string)?.who;
     if (kind === UNKNOWN) who?.unknown(known);
     else if (kind !== KNOWN || typeof countersign !== 'string') return;
     else if (who === undefined) this.unknown(known, countersign);

@@ -5,15 +5,11 @@ import { claimSide } from '../../memory/sides.ts';
 import type { Invitation } from './invitation.ts';
 import { endUnused } from './unopened-end.ts';
 
-/** A handle that this thread made, as far as it can be told of when it is garbage. */
-interface DroppedHandle {
-  readonly words: Int32Array;
-  readonly end: 0 | 1;
-  readonly invitation: Invitation;
-}
-
-const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, invitation }) => {
-  // Handed on, or attached here: it is somebody else's.
+const droppedHandles = new FinalizationRegistry<Invitation>((invitation) => {
+  const { watched } = invitation;
+  if (watched === undefined) return;
+  const { words, end } = watched;
+  // Handed on: it is somebody else's.
   const lines = invitation.takeBack();
   if (lines !== undefined && claimSide(words, end, 2)) endUnused(words, end, lines, 'dropped');
 });
@@ -22,6 +18,7 @@ const droppedHandles = new FinalizationRegistry<DroppedHandle>(({ words, end, in
 export function watchHandle(remote: Remote, invitation: Invitation): Remote {
   const { end, memory, texts } = remote;
   // Copies of the handle share its `texts`, and its transfer list keeps them: one of the three is enough to hand it over.
-  droppedHandles.register(texts, { words: new Int32Array(memory, 0, layout.DATA), end, invitation });
+  invitation.watched = { words: new Int32Array(memory, 0, layout.DATA), end };
+  droppedHandles.register(texts, invitation);
   return remote;
 }

@@ -8,9 +8,17 @@ import type { ChannelLines } from './channel-lines.ts';
 import { ThreadLink } from './thread-link.ts';
 import { HandleLines } from './unopened-end.ts';
 
+/** A handle that this thread made, as far as it can be told of when it is garbage. */
+export interface WatchedHandle {
+  readonly words: Int32Array;
+  readonly end: 0 | 1;
+}
+
 export class Invitation {
   /** What the channel's maker keeps. */
-  readonly near: ThreadLink;
+  near: ThreadLink | undefined;
+  /** The handle, until it is attached here. */
+  watched: WatchedHandle | undefined;
   readonly #agent: AgentLinks | undefined;
   /** What the copies of the handle share. Its end is watched, so nothing here keeps it alive. */
   readonly #shared: WeakRef<object>;
@@ -34,19 +42,26 @@ export class Invitation {
   }
   /** The handle is attached in this thread: from here on there is nothing to hand out. Returns the maker's end. */
   spend(): ChannelLines | undefined {
+    const maker = this.#maker;
     this.#spent = true;
-    return this.#maker;
+    // This object is there as long as the handle is.
+    this.#maker = undefined;
+    this.near = undefined;
+    this.watched = undefined;
+    return maker;
   }
   get far(): NativePair {
     if (this.#far === undefined) {
       const near = this.#bear();
-      if (!this.#spent) this.near.open(near);
+      this.near?.open(near);
+      this.near = undefined;
     }
     return this.#far as NativePair;
   }
   #bear(): NativePair {
     const { near, far } = createNatives();
     this.#far = far;
+    this.#maker = undefined;
     const shared = this.#shared.deref();
     if (shared !== undefined) this.#agent?.unsent.delete(shared);
     // As after a move: they are refused wherever somebody posts them.

@@ -50,8 +50,9 @@ import {
   knownLink,
   tellWaiting,
 } from './agent-links.ts';
+import { FOUNDER, type Member } from './members.ts';
 import { letGoOfMessage } from './native-values.ts';
-import { FOUNDER, type Member, type ThreadLink } from './thread-link.ts';
+import type { ThreadLink } from './thread-link.ts';
 
 /** What is said about a channel over its first line. Lower numbers are what it sends: native-values.ts. */
 const INTRODUCE = 16;

@@ -2,9 +2,10 @@
 // lead here is sent on, over a line whose other end has travelled along (the TAIL), until nothing more can come (V6). If this
 // thread ends before that, a value that is still on its way is lost, and who reads its marker is told.
 import type { NativePair } from '../../memory/native-pair.ts';
+import { FOUNDER } from './members.ts';
 import { letGoOfMessage, nativesOfMessage } from './native-values.ts';
 import { DONE, MOVED, TAIL } from './stretch.ts';
-import { FOUNDER, ThreadLink } from './thread-link.ts';
+import { ThreadLink } from './thread-link.ts';
 
 export class LeftEnd {
   readonly #tail: ThreadLink;

@@ -4,7 +4,8 @@ import { turn, within } from '../../../test/kit/watchdog.ts';
 import { createLifePage, tellEnded } from '../../memory/life-page.ts';
 import { createNatives } from '../../memory/native-pair.ts';
 import type { CloseReason } from '../../outcome.ts';
-import { type Member, ThreadLink } from './thread-link.ts';
+import type { Member } from './members.ts';
+import { ThreadLink } from './thread-link.ts';
 
 /** A member, and what it is told of the end. */
 function memberOf(link: ThreadLink): { readonly gone: Promise<unknown>; readonly looks: () => number } {

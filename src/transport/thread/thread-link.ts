@@ -20,6 +20,7 @@ import type { NativePair } from '../../memory/native-pair.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { endUnopened, isUnopened, type OnTheWay } from './lost-values.ts';
+import { FOUNDER, type Member, Members } from './members.ts';
 import { letGoOfMessage } from './native-values.ts';
 
 /** What the tether carries. For the founder: look. */
@@ -29,8 +30,6 @@ const HEAR = 1;
 /** Channels are marked in the ready set. */
 const MARKS = 2;
 
-/** The founder's address, at both ends. */
-export const FOUNDER = 0;
 /** What is for no channel: agent-links.ts. */
 export const LINK = 'link';
 
@@ -40,20 +39,10 @@ const PLACE_MASK: number = 2 ** PLACE_BITS - 1;
 
 const always = (): boolean => true;
 
-/** One end of a channel, as its link knows it. */
-export interface Member {
-  /** Something came for it: what stands behind the address. Called in the middle of some call. */
-  accept(kind: unknown, message: readonly unknown[], link: ThreadLink): void;
-  /** Something changed: look. Called from the event loop. */
-  arrived(): void;
-  /** The other thread is gone; `how` is undefined if only that is known. */
-  gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void;
-}
-
 export class ThreadLink implements AgentLink {
   #natives: NativePair | undefined;
   readonly #make: () => NativePair;
-  readonly #members = new Map<number, Member>();
+  readonly #members = new Members();
   /** Addresses are good at both ends: one side gives those above FOUNDER, the other those below. */
   #nextAddress = FOUNDER;
   #addressStep: 1 | -1 = 1;
@@ -99,7 +88,7 @@ export class ThreadLink implements AgentLink {
       closed: () => {},
       unreadable: () => {
         this.#acceptUnreadable(undefined);
-        for (const member of [...this.#members.values()]) member.arrived();
+        for (const member of this.#members.all()) member.arrived();
       },
     });
   }
@@ -199,7 +188,7 @@ export class ThreadLink implements AgentLink {
       this.told(message);
       return undefined;
     }
-    const member = this.#members.get(message[1]);
+    const member = this.#members.get(message[1] as number);
     if (member !== undefined) member.accept(message[0], message, this);
     else letGoOfMessage(message);
     return member;
@@ -319,7 +308,7 @@ export class ThreadLink implements AgentLink {
     this.#gone = true;
     this.ended();
     for (const end of this.#sent?.splice(0) ?? []) endUnopened(end);
-    for (const member of [...this.#members.values()]) member.gone(how, error, this);
+    for (const member of this.#members.all()) member.gone(how, error, this);
   }
   #tetherClosed(): void {
     if (this.#closed) return;
@@ -327,7 +316,7 @@ export class ThreadLink implements AgentLink {
     this.ended();
     // Who is told of the end of that thread knows how, and writes it down for others: what it said before can be read.
     const watched = this.#life !== undefined && endedOn(this.#life) === undefined;
-    if (this.endTold || watched) for (const member of [...this.#members.values()]) member.arrived();
+    if (this.endTold || watched) for (const member of this.#members.all()) member.arrived();
     if (watched && !this.endTold) platform.later(() => this.#tellHow(), END_NEWS_MS);
     else if (!this.endTold) this.#tellHow();
     this.#shutUnused();

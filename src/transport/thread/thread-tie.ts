@@ -104,6 +104,9 @@ export class ThreadTie implements Tie, LinesUser {
   }
 
   close(attached: boolean): void {
-    this.beside.close(() => this.peer.close(attached));
+    this.beside.close(() => {
+      this.peer.close(attached);
+      this.remains.closed();
+    });
   }
 }
