@@ -29,7 +29,7 @@ test('what a side says first: its greeting, whole', () => {
   );
   assert.deepEqual(
     [...new Int32Array(Uint8Array.from(bytes).buffer)],
-    [56, 1, 0x5343524d, 1, 1, 0, 5000, 7, 9000, 0, 0, 0, 0, 0, 0, 0],
+    [1 | (7 << 8), 0, 0x5343524d, 1, 1, 0, 5000, 7, 9000, 0, 0, 0, 0, 0, 0, 0],
   );
 });
 
@@ -203,8 +203,13 @@ test('what can be no frame, or comes out of turn, ends the connection, with all 
     (bench) => bench.say(frames.OPEN, 4, ...TERMS, 0, 2, 0xffff, 0),
     (bench) => bench.say(frames.DATA, 0, ...RECORD),
     (bench) =>
-      bench.connection.received(new Uint8Array(Int32Array.of(STREAM_WINDOW_MAX + 8, frames.DATA | 0x200).buffer)),
-    (bench) => bench.connection.received(new Uint8Array(Int32Array.of(12, frames.DATA | 0x200).buffer)),
+      bench.connection.received(
+        new Uint8Array(Int32Array.of(frames.frameHead(frames.DATA, STREAM_WINDOW_MAX + 8), 2).buffer),
+      ),
+    (bench) => bench.say(frames.DATA, -2, ...RECORD),
+    (bench) => bench.say(frames.RESET, -2, 3, 0),
+    (bench) => bench.say(frames.CLOSE, -(2 ** 31), 1, 0),
+    (bench) => bench.say(200, -1, 0, 0),
   ];
   for (const [i, body] of cases.entries()) {
     const bench = new StreamBench();

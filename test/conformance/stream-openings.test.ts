@@ -348,7 +348,7 @@ test('a channel that crosses one on terms that can be none ends for both, and sa
 });
 
 test('a RESET of what nobody has opened ends the connection; of what is over it means nothing', () => {
-  for (const number of [2, 3, 0xffffff]) {
+  for (const number of [2, 3, 0x7ffffffe, 0x7fffffff]) {
     const bench = new StreamBench();
     bench.say(frames.RESET, number, 1, 0);
     assert.equal(bench.over?.[0], 'lost', `${number}`);
@@ -381,4 +381,18 @@ test('openings that come one by one behind each other wait in the order of their
     [...bench.connection.waiting].map(({ name }) => name),
     ['later'],
   );
+});
+
+test('the last number there is names a channel like any other, and behind it the other side opens none', () => {
+  const bench = new StreamBench();
+  const last = frames.CHANNEL_MAX - 1;
+  const port = bench.portOver(bench.taken(last));
+  port.postMessage(1);
+  bench.say(frames.DATA, last, ...RECORD);
+  assert.throws(() => port.tryReceive(), { code: 'ERR_DECODE' });
+  port.close();
+  bench.say(frames.CLOSE, last, 1, 1);
+  assert.deepEqual([bench.heard.at(-1), bench.connection.channels], [`8 ${last}: 1 1`, 0]);
+  bench.open(last);
+  assert.equal(bench.over?.[0], 'lost');
 });

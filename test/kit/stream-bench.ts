@@ -34,8 +34,9 @@ export function acceptFrame(number: number, terms: readonly number[] = TERMS): F
 /** Frames in one chunk, as a socket may hand them over. */
 export function chunk(...all: readonly Frame[]): Uint8Array {
   return new Uint8Array(
-    Int32Array.from(all.flatMap(([type, channel, ...body]) => [body.length * 4, type | (channel << 8), ...body]))
-      .buffer,
+    Int32Array.from(
+      all.flatMap(([type, channel, ...body]) => [frames.frameHead(type, body.length * 4), channel, ...body]),
+    ).buffer,
   );
 }
 

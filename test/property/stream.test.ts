@@ -8,8 +8,10 @@ import {
   ACCEPT,
   BEHIND_BYTES_MAX,
   BODY_BYTES,
+  CHANNEL_MAX,
   DATA,
   FRAME_HEADER_BYTES,
+  frameHead,
   HELLO,
   OPEN,
 } from '../../src/transport/stream/frames.ts';
@@ -29,9 +31,9 @@ function someFrames(random: Random): { bytes: Uint8Array; told: string[] } {
     const type = random.pick(TYPES);
     const behind = type === DATA ? 240 : (BEHIND_BYTES_MAX[type] ?? (type >= 128 ? 256 : 0));
     const length = (BODY_BYTES[type] ?? 0) + 8 * random.int(0, behind / 8);
-    const channel = random.int(0, 0xffffff);
+    const channel = random.int(0, CHANNEL_MAX);
     const body = Uint8Array.from({ length }, () => random.bits());
-    bytes.push(...new Uint8Array(Int32Array.of(length, type | (channel << 8)).buffer), ...body);
+    bytes.push(...new Uint8Array(Int32Array.of(frameHead(type, length), channel).buffer), ...body);
     told.push(`${type} ${channel} ${body}`);
   }
   return { bytes: Uint8Array.from(bytes), told };

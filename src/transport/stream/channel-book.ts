@@ -15,6 +15,7 @@ import type { ConnectionOptions, StreamConnection } from './connection.ts';
 import * as frames from './frames.ts';
 import { agreedTerms, type Greeting, noTerms, termsOf } from './greeting.ts';
 import { Meeting } from './meeting.ts';
+import { Numbers } from './numbers.ts';
 import { Opening } from './opening.ts';
 
 export interface BookEvents {
@@ -36,10 +37,7 @@ export class ChannelBook {
   readonly #meeting = new Meeting<StreamChannel, Opening>();
   readonly #window: number;
   readonly #waitingMax: number;
-  readonly #parity: 0 | 1;
-  #nextNumber: number;
-  /** The highest number that the peer has opened. */
-  #opened = 0;
+  readonly #numbers: Numbers;
   /** Channels that the peer has opened and that are not over. */
   #theirs = 0;
 
@@ -50,8 +48,7 @@ export class ChannelBook {
     this.#events = events;
     this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
     this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
-    this.#parity = options.initiator ? 1 : 0;
-    this.#nextNumber = options.initiator ? 1 : 2;
+    this.#numbers = new Numbers(options.initiator);
   }
 
   get count(): number {
@@ -73,11 +70,11 @@ export class ChannelBook {
         { option: 'name', value: name },
       );
     }
-    const number = this.#nextNumber;
-    const why = this.shut ?? (number > frames.CHANNEL_MAX ? 'has used its numbers' : undefined);
+    const why = this.shut ?? (this.#numbers.usedUp ? 'has used its numbers' : undefined);
     if (why !== undefined) throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
-    const channel = new StreamChannel(this.#connection, number, name, this.#terms(terms));
-    this.#nextNumber += 2;
+    const all = this.#terms(terms);
+    const number = this.#numbers.take();
+    const channel = new StreamChannel(this.#connection, number, name, all);
     this.#channels.set(number, channel);
     this.#meeting.asked.add(channel);
     this.#connection.frames.open(number, channel.terms, bytes);
@@ -114,7 +111,7 @@ export class ChannelBook {
     this.#meeting.asked.delete(channel);
     if (this.#channels.get(number) !== channel) return;
     this.#channels.delete(number);
-    if (this.#isTheirs(number)) this.#theirs--;
+    if (this.#numbers.isTheirs(number)) this.#theirs--;
     this.#emptied();
   }
 
@@ -143,8 +140,7 @@ export class ChannelBook {
   channelOf(number: number): StreamChannel | undefined {
     const channel = this.#channels.get(number);
     if (channel !== undefined) return channel;
-    const known = this.#isTheirs(number) ? number <= this.#opened : number < this.#nextNumber;
-    if (!known)
+    if (!this.#numbers.known(number))
       throw new LayoutError(`Cannot take a frame for channel ${number}, which nobody has opened`, { value: number });
     return undefined;
   }
@@ -154,12 +150,10 @@ export class ChannelBook {
 
   /** An OPEN. @throws LayoutError if it can be none */
   came(number: number, words: Int32Array): void {
-    if (!this.#isTheirs(number) || number <= this.#opened)
-      throw new LayoutError(`Cannot open channel ${number}: it is not the other side's, or was opened before`);
+    this.#numbers.opened(number);
     const name = frames.textOf(frames.OPEN, words, 5, true);
     const terms = termsOf(words);
     const flags = words[4] as number;
-    this.#opened = number;
     const ours = this.#meeting.met(name);
     if (ours !== undefined) {
       this.#meet(ours, number, terms, flags);
@@ -179,7 +173,7 @@ export class ChannelBook {
 
   /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (N3 in meeting.ts). */
   #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
-    if (this.#parity === 1) {
+    if (this.#numbers.initiator) {
       if (!ours.closeSent) this.#joins(ours, terms, flags);
       return;
     }
@@ -247,9 +241,6 @@ export class ChannelBook {
     const window = terms.window === undefined ? this.#window : windowFor(terms.window);
     const said = { messageMax, texts: 0, textBytes: 0, ...terms, window };
     return this.peer === undefined ? said : agreedTerms(said, this.peer);
-  }
-  #isTheirs(number: number): boolean {
-    return (number & 1) !== this.#parity;
   }
 
   #drop(opening: Opening): void {

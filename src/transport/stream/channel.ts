@@ -12,7 +12,7 @@ import type { InboundNotes, OutboundNotes } from '../../lane/records.ts';
 import { SIDE_VALUES_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { StreamConnection } from './connection.ts';
-import { ASK_ALL, CODE_DAMAGE, DATA } from './frames.ts';
+import { ASK_ALL, CODE_DAMAGE } from './frames.ts';
 import { StreamSink } from './sink.ts';
 import { StreamSource } from './source.ts';
 
@@ -202,7 +202,7 @@ export class StreamChannel {
     this.number = number;
     this.terms = terms;
     this.peerTerms = peerTerms;
-    this.sink.begin(DATA | (number << 8), peerTerms.window);
+    this.sink.begin(number, peerTerms.window);
     if (this.closeSent) return;
     if (this.#asks > 0) this.#connection.frames.ask(number, this.#asks);
     if (this.#interrupts !== 0) this.#connection.frames.interrupt(number, this.#interrupts);

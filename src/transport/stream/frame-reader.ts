@@ -2,7 +2,16 @@
 // on as they come.
 import { LayoutError } from '../../errors.ts';
 import { STREAM_FRAME_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX } from '../../limits.ts';
-import { BEHIND_BYTES_MAX, BODY_BYTES, CONTROL_BYTES_MAX, DATA, FRAME_HEADER_BYTES, OPTIONAL_TYPES } from './frames.ts';
+import {
+  BEHIND_BYTES_MAX,
+  BODY_BYTES,
+  CONTROL_BYTES_MAX,
+  DATA,
+  FRAME_HEADER_BYTES,
+  lengthOf,
+  OPTIONAL_TYPES,
+  typeOf,
+} from './frames.ts';
 
 export interface FrameHandler {
   /** A frame that is not DATA, whole. `words` is the reader's own and holds until it returns. */
@@ -63,11 +72,11 @@ export class FrameReader {
   }
 
   #whole(): void {
-    const length = this.#kept[0] as number;
-    const type = (this.#kept[1] as number) & 0xff;
-    const channel = (this.#kept[1] as number) >>> 8;
+    const length = lengthOf(this.#kept[0] as number);
+    const type = typeOf(this.#kept[0] as number);
+    const channel = this.#kept[1] as number;
     if (this.#filled === FRAME_HEADER_BYTES) {
-      check(type, length);
+      check(type, length, channel);
       if (type === DATA) {
         this.#filled = 0;
         this.#data = length;
@@ -88,10 +97,10 @@ export class FrameReader {
   }
 }
 
-function check(type: number, length: number): void {
+function check(type: number, length: number, channel: number): void {
   const least = BODY_BYTES[type] ?? 0;
-  if (length >= least && length <= least + roomBehind(type) && (length & 7) === 0) return;
-  throw new LayoutError(`Cannot read the stream: a frame claims type ${type} and ${length} bytes`, {
+  if (length >= least && length <= least + roomBehind(type) && channel >= 0) return;
+  throw new LayoutError(`Cannot read the stream: a frame claims type ${type}, ${length} bytes and channel ${channel}`, {
     length,
     kind: type,
   });

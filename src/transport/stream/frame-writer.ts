@@ -74,8 +74,8 @@ export class FrameWriter {
     if (this.over) return;
     const length = (body.length * 4 + text.length + 7) & -8;
     const at = frames.FRAME_HEADER_BYTES + body.length * 4;
-    this.#words[0] = length;
-    this.#words[1] = type | (channel << 8);
+    this.#words[0] = frames.frameHead(type, length);
+    this.#words[1] = channel;
     this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
     this.#bytes.set(text, at);
     this.#bytes.fill(0, at + text.length, frames.FRAME_HEADER_BYTES + length);

@@ -4,13 +4,16 @@
 //
 //    0                   1                   2                   3
 //    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
-//   +---------------------------------------------------------------+
-//   |           LENGTH, bytes of body, a multiple of 8              |
 //   +---------------+-----------------------------------------------+
-//   |     TYPE      |  CHANNEL, 0 for the connection itself         |
+//   |     TYPE      |  LENGTH, eights of bytes of body              |
 //   +---------------+-----------------------------------------------+
-//   |                      body, LENGTH bytes                     ...
+//   |           CHANNEL, 0 for the connection itself                |
 //   +---------------------------------------------------------------+
+//   |                      body, 8 * LENGTH bytes                 ...
+//   +---------------------------------------------------------------+
+//
+// A record in a body is two words of header, too, and then payload to a multiple of 8: so it lies on a multiple of 8 in the stream,
+// in a frame that its sender writes, and in the memory of its reader, who hands it to the codec where it lies.
 import { LayoutError } from '../../errors.ts';
 import {
   STREAM_FIELDS_BYTES_MAX,
@@ -74,7 +77,8 @@ export const CONTROL_BYTES_MAX: number =
 
 export const STREAM_MAGIC = 0x5343524d;
 export const STREAM_VERSION = 1;
-export const CHANNEL_MAX = 0xffffff;
+/** The highest number: a side has 2^30 of its own, each for one channel. */
+export const CHANNEL_MAX = 0x7fffffff;
 /** Of FEATURES and FLAGS: bits here must be known to who reads them; the others count where both sides set them. */
 export const REQUIRED_BITS = 0xffff;
 
@@ -96,6 +100,18 @@ export const CODE_OWN = 256;
 
 /** POSITION of an ASK that asks to be told of each record: any that lies behind what may come. */
 export const ASK_ALL: number = Number.MAX_SAFE_INTEGER;
+
+/** The first word of a frame of `length` bytes of body, a multiple of 8. */
+export function frameHead(type: number, length: number): number {
+  return type | (length << 5);
+}
+export function typeOf(head: number): number {
+  return head & 0xff;
+}
+/** Bytes of body. */
+export function lengthOf(head: number): number {
+  return (head >>> 8) * 8;
+}
 
 /** A position as it travels: two words. */
 export function lowWord(position: number): number {

@@ -9,7 +9,7 @@ import { HEADER_BYTES, RECORD_ALIGN, recordBytes } from '../../frame/header.ts';
 import type { RecordSink } from '../../lane/records.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
 import { FULL } from '../../ring/producer.ts';
-import { FRAME_HEADER_BYTES } from './frames.ts';
+import { DATA, FRAME_HEADER_BYTES, frameHead } from './frames.ts';
 
 /** Bytes of payload below which a claim is not worth an attempt. */
 const LEAST = 8;
@@ -27,8 +27,8 @@ export class StreamSink implements RecordSink {
   /** Behind the last record that was committed. */
   position = 0;
   claimed = -1;
-  /** Second header word of this channel's frames of records. */
-  #tag = 0;
+  /** The channel's number. */
+  #number = 0;
   readonly #frameMax: number;
   readonly #medium: MediumRoom;
   readonly #foundNone: () => void;
@@ -59,9 +59,9 @@ export class StreamSink implements RecordSink {
     this.#write = write;
   }
 
-  /** The reader takes part: frames of records begin with `tag`, and it keeps memory for `window` bytes, the first credit. */
-  begin(tag: number, window: number): void {
-    this.#tag = tag;
+  /** The reader takes part in the channel of this number, and keeps memory for `window` bytes, the first credit. */
+  begin(number: number, window: number): void {
+    this.#number = number;
     this.#window = window;
     this.capacity = Math.min(window, this.#frameMax);
     this.maxPayload = Math.floor(this.capacity / 2) - HEADER_BYTES;
@@ -115,8 +115,8 @@ export class StreamSink implements RecordSink {
     const bytes = this.#gathered;
     if (bytes === 0) return;
     const { words, bytes: memory } = this.views;
-    words[0] = bytes;
-    words[1] = this.#tag;
+    words[0] = frameHead(DATA, bytes);
+    words[1] = this.#number;
     this.#gathered = 0;
     this.#write(memory.subarray(0, FRAME_HEADER_BYTES + bytes));
   }
