@@ -155,6 +155,11 @@ export const START_WINDOW_MS: number = 500;
 export const EARLY_MESSAGES_MAX: number = 1024;
 /** Milliseconds after which a worker's console goes on without the parent: a parent at its event loop takes less. */
 export const STDIO_WAIT_MS: number = 20;
+/**
+ * Milliseconds that a thread which ends may wait, for all its connections together, until what it has just posted is out of its hands:
+ * who reads takes a socket's fill in one; who has stopped must not hold up an exit that somebody watches.
+ */
+export const EXIT_WAIT_MS: number = 250;
 /** Characters of JSON that tell what a thread died of: 16 KiB of memory a worker, of which few pages are ever touched. */
 export const DEATH_TEXT_MAX: number = 8192;
 
@@ -251,6 +256,11 @@ export const STREAM_WAITING_MAX: number = 1024;
 export const STREAM_NAME_BYTES_MAX: number = 256;
 /** Bytes of the text with which a side says why it refuses, resets or leaves: a sentence, for people. */
 export const STREAM_TEXT_BYTES_MAX: number = 256;
+/**
+ * Bytes of JSON with which a side that crashes says what of: an error's message and some of its stack, in no more memory than a
+ * greeting with all its fields needs, which each connection has.
+ */
+export const STREAM_DEATH_BYTES_MAX: number = 4096;
 /** Bytes of all fields behind a greeting: a ticket, a certificate, and what else later versions have to say before the first channel. */
 export const STREAM_FIELDS_BYTES_MAX: number = 4096;
 /** Bytes of a frame that this version does not know and may pass over: room for what comes later. */

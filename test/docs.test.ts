@@ -122,8 +122,22 @@ test('docs/protocol/stream.md lists every frame with its body, every code of RES
   const bodies = Object.fromEntries(
     rows.filter(([, , , words]) => words).map(([, type, , words]) => [type, 4 * Number(words)]),
   );
-  const { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG, GOODBYE } = frames;
-  assert.deepEqual(types, { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG, GOODBYE });
+  const { HELLO, OPEN, ACCEPT, DATA, ACK, ASK, INTERRUPT, CLOSE, RESET, PING, PONG, GOODBYE, LEAVING } = frames;
+  assert.deepEqual(types, {
+    HELLO,
+    OPEN,
+    ACCEPT,
+    DATA,
+    ACK,
+    ASK,
+    INTERRUPT,
+    CLOSE,
+    RESET,
+    PING,
+    PONG,
+    GOODBYE,
+    LEAVING,
+  });
   assert.deepEqual(bodies, frames.BODY_BYTES);
   const longer = rows.filter(([, , , , and]) => and).map(([, type]) => type);
   assert.deepEqual(longer, Object.keys(frames.BEHIND_BYTES_MAX));

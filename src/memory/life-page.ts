@@ -10,6 +10,7 @@
 // The bootstrap of src/platform/bootstrap.ts writes the error too, in the same way.
 import { DEATH_TEXT_MAX } from '../limits.ts';
 import type { EndReason } from '../outcome.ts';
+import { deathText, errorOf } from './death-text.ts';
 import { CLOSE_CODES, closeReason } from './layout.ts';
 import { checkSharedMemory, isSharedMemory } from './region.ts';
 
@@ -45,7 +46,7 @@ export function endedOn(page: SharedArrayBuffer): EndReason | undefined {
 export function writeError(page: SharedArrayBuffer, error: unknown): void {
   const words = new Int32Array(page, 0, 2);
   if (Atomics.load(words, ERROR_LENGTH) !== 0) return;
-  const text = textOf(error);
+  const text = deathText(error, (told) => told.length <= DEATH_TEXT_MAX);
   const units = new Uint16Array(page, ERROR_TEXT_BYTE, text.length);
   for (let i = 0; i < text.length; i++) units[i] = text.charCodeAt(i);
   // SYNC death: the text above is visible to whoever reads its length; pairs with readError.
@@ -59,44 +60,5 @@ export function readError(page: SharedArrayBuffer): unknown {
   if (length <= 0 || length > DEATH_TEXT_MAX) return undefined;
   let text = '';
   for (const unit of new Uint16Array(page, ERROR_TEXT_BYTE, length)) text += String.fromCharCode(unit);
-  try {
-    const { value, name, message, stack, code } = JSON.parse(text) as Record<string, unknown>;
-    return value !== undefined ? value : rebuilt({ name, message, stack, code });
-  } catch {
-    return undefined;
-  }
-}
-
-function rebuilt(fields: Readonly<Record<string, unknown>>): Error {
-  const error = new Error();
-  for (const [key, value] of Object.entries(fields)) {
-    if (typeof value !== 'string') continue;
-    Object.defineProperty(error, key, { value, configurable: true, writable: true, enumerable: key === 'code' });
-  }
-  return error;
-}
-
-/** JSON of what can be told of an error in DEATH_TEXT_MAX characters. */
-function textOf(error: unknown): string {
-  const part = (key: string, max: number): string | undefined => {
-    const value = (error as Record<string, unknown>)[key];
-    return typeof value === 'string' ? value.slice(0, max) : undefined;
-  };
-  for (let max = DEATH_TEXT_MAX / 2; ; max >>= 1) {
-    let told: object;
-    try {
-      if (typeof error === 'object' && error !== null && 'message' in error) {
-        told = {
-          name: part('name', 64),
-          message: part('message', max),
-          stack: part('stack', max),
-          code: part('code', 64),
-        };
-      } else told = { value: ['number', 'boolean'].includes(typeof error) ? error : String(error).slice(0, max) };
-    } catch {
-      told = { value: 'an error that cannot be told' };
-    }
-    const text = JSON.stringify(told);
-    if (text.length <= DEATH_TEXT_MAX) return text;
-  }
+  return errorOf(text);
 }

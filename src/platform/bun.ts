@@ -57,12 +57,12 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 
   // The exit code does not tell here: it is 0 after a rejection that nobody handled, and in the threads of `bun test`
   // after every uncaught error. The global error event comes for what ends the thread, and only for that.
-  onThreadEnd(task: (how: ThreadEnd) => void): void {
+  onThreadEnd(task: (how: ThreadEnd, code?: number) => void): void {
     let how: ThreadEnd = 'exit';
     onCrash(() => {
       how = 'crash';
     });
-    process.on('exit', () => task(how));
+    process.on('exit', (code) => task(how, code));
   },
   onCrash,
 });

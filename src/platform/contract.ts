@@ -155,8 +155,11 @@ export interface Platform {
   later(task: () => void, ms: number): void;
   /** Reports an exception that no handler took, the way the runtime reports uncaught ones. */
   reportError(error: unknown): void;
-  /** Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed. */
-  onThreadEnd(task: (how: ThreadEnd) => void): void;
+  /**
+   * Calls `task` when this thread ends by itself (normal end, exit, uncaught error), never when it is killed; with its exit
+   * status where that is known.
+   */
+  onThreadEnd(task: (how: ThreadEnd, code?: number) => void): void;
   /** Calls `task` with the error that ends this thread, before the tasks of `onThreadEnd`. */
   onCrash(task: (error: unknown) => void): void;
 }

@@ -69,7 +69,7 @@ export const denoPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
   canProbe: () => false,
   probeGone: () => false,
 
-  onThreadEnd(task: (how: ThreadEnd) => void): void {
+  onThreadEnd(task: (how: ThreadEnd, code?: number) => void): void {
     nodePlatform.onThreadEnd(task);
     // The thread of a web Worker has no exit event; that somebody made nothing of the error is the last that it says.
     if (isWebThread()) nodePlatform.onCrash(() => task('crash'));

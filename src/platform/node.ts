@@ -125,13 +125,13 @@ export const nodePlatform: Platform = {
     });
   },
 
-  onThreadEnd(task: (how: ThreadEnd) => void): void {
+  onThreadEnd(task: (how: ThreadEnd, code?: number) => void): void {
     let how: ThreadEnd = 'exit';
     nodePlatform.onCrash(() => {
       how = 'crash';
     });
     // An exception that an uncaughtException listener took is no crash; the exit code of a later end says so.
-    process.on('exit', (code) => task(code === 0 ? 'exit' : how));
+    process.on('exit', (code) => task(code === 0 ? 'exit' : how, code));
   },
 
   onCrash(task: (error: unknown) => void): void {

@@ -59,14 +59,39 @@ export interface Way {
   readonly why?: string | undefined;
 }
 
+/** A side of a connection begins nothing new, and ends when the channels that there are have ended. */
+export interface Leaving {
+  /** Milliseconds in which it ends at the latest, counted from when it said so; `undefined` where it has not said. */
+  readonly timeoutMs: number | undefined;
+  /** Why, for people. */
+  readonly text: string;
+}
+
+export interface CloseOptions {
+  readonly drain?: boolean;
+  readonly reason?: EndReason;
+  /** Why, for people over there. */
+  readonly text?: string;
+}
+
 /** What stands behind the channels of one connection to one peer: they end with it. */
 export interface Link {
   /** Why it is over; `undefined` while it is open. */
   readonly ended: CloseReason | undefined;
   /** What it ended of, where that is known. */
   readonly error: unknown;
+  /** What this side has said as it began to leave, and the other one. */
+  readonly leaving?: Leaving | undefined;
+  readonly peerLeaving?: Leaving | undefined;
+  /**
+   * Begins to leave: from here on neither side opens a channel or accepts one, and what was not answered is refused. The channels that there
+   * are go on, in both directions; the connection ends as `closed` with the last of them, or after the time limit. Keeps the process alive until
+   * then. Said again it has another limit. Not where the peer cannot be told.
+   * @throws UsageError ERR_OPTION
+   */
+  leave?(options?: { timeoutMs?: number | undefined; text?: string }): void;
   /** Ends it, and with it all its channels; with `drain` when the peer has taken what they had accepted. */
-  close(options?: { drain?: boolean; reason?: CloseReason }): void;
+  close(options?: CloseOptions): void;
 }
 
 /** What is asked of a transport now and then. */

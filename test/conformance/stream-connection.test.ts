@@ -10,7 +10,9 @@ import {
   acceptFrame,
   chunk,
   type Frame,
+  goodbyeFrame,
   HELLO,
+  leavingFrame,
   openFrame,
   RECORD,
   StreamBench,
@@ -188,8 +190,14 @@ test('what can be no frame, or comes out of turn, ends the connection, with all 
     (bench) => bench.say(frames.HELLO, 2, ...HELLO),
     (bench) => bench.say(frames.ACK, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     (bench) => bench.say(frames.ACK, 2, 0, 0, 0, 0, 0, 0),
-    (bench) => bench.say(frames.GOODBYE, 2, 1, 0),
-    (bench) => bench.say(frames.GOODBYE, 0, 1, 1),
+    (bench) => bench.say(frames.GOODBYE, 2, 1, 0, 0, 0),
+    (bench) => bench.say(frames.GOODBYE, 0, 1, 0),
+    (bench) => bench.say(frames.GOODBYE, 0, 1, 0, 0, -1),
+    (bench) => bench.say(frames.LEAVING, 2, 0, 0),
+    (bench) => bench.say(frames.LEAVING, 0, -1, 0),
+    (bench) => bench.say(frames.LEAVING, 0, 0, 1),
+    (bench) => bench.connection.received(chunk(leavingFrame(), openFrame(4))),
+    (bench) => bench.say(frames.GOODBYE, 0, 1, 0, 0, 1),
     (bench) => bench.say(frames.RESET, 2, 1, 9, 0, 0),
     (bench) => bench.say(frames.RESET, 2, 1, -1, 0, 0),
     (bench) => bench.say(frames.PING, 2, 0, 0),
@@ -230,7 +238,8 @@ test('nothing is believed before a greeting', () => {
     [frames.PING, 0, 1, 2],
     [frames.DATA, 2, ...RECORD],
     [frames.RESET, 0, 2, 0],
-    [frames.GOODBYE, 0, 1, 0],
+    goodbyeFrame(1),
+    leavingFrame(),
     [200, 0, 0, 0],
   ];
   for (const frame of cases) {
@@ -413,7 +422,7 @@ test('blocking calls refuse and say what to use; an interrupt arrives with the s
 test('what stands behind the end of a connection in the same chunk means nothing: it opens no channel that never ends', () => {
   const ends: readonly [string, Frame, boolean, string][] = [
     ['a RESET', [frames.RESET, 0, frames.CODE_DAMAGE, 0], false, 'lost'],
-    ['a GOODBYE', [frames.GOODBYE, 0, 1, 0], false, 'closed'],
+    ['a GOODBYE', goodbyeFrame(1), false, 'closed'],
     ['another version', [frames.HELLO, 0, ...HELLO.map((word, i) => (i === 2 ? 9 : word))], true, 'lost'],
   ];
   for (const [what, end, greets, reason] of ends) {
@@ -429,5 +438,5 @@ test('a connection that is closed while it takes frames in opens no more of them
   bench.whenOpened = () => bench.connection.close();
   bench.connection.received(chunk(openFrame(2), [frames.DATA, 2, ...RECORD], openFrame(4)));
   assert.deepEqual([bench.openings.length, bench.openings[0]?.over, bench.over?.[0]], [1, true, 'closed']);
-  assert.deepEqual(bench.heard, ['9 2: 6', '12 0: 1 0']);
+  assert.deepEqual(bench.heard, ['12 0: 1 0 0']);
 });

@@ -5,7 +5,7 @@ import { CLOSED, ClosedError, type CloseReason, LayoutError, type Port, RefusedE
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
-import { chunk, type Frame, HELLO, RECORD, StreamBench, text, WINDOW } from '../kit/stream-bench.ts';
+import { chunk, type Frame, goodbyeFrame, HELLO, RECORD, StreamBench, text, WINDOW } from '../kit/stream-bench.ts';
 import { endOptions, portOver, streamPair } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
 
@@ -46,7 +46,7 @@ for (const how of ['exit', 'crash'] as const) {
     const code = how === 'exit' ? 2 : 3;
     assert.deepEqual(
       bench.heard.filter((each) => !/^[46] 3/.test(each)),
-      ['4 1: 32', `8 1: ${code} 0`, `12 0: ${code} 0`],
+      ['4 1: 32', `12 0: ${code} 0 0`],
     );
     assert.deepEqual([bench.flushed, bench.streamEnded, bench.over], [1, true, [how, undefined]]);
     assert.ok(large.port.stats().undelivered > 80);
@@ -67,11 +67,13 @@ test('the peer that says exit or crash ends all its channels so, also those that
     const asked = bench.portOver(bench.connection.open('unanswered'));
     bench.open(6);
     bench.connection.received(
-      chunk([frames.DATA, 2, 8, 4, 0, 0], [frames.CLOSE, 2, 1, 0], [frames.GOODBYE, 0, code, ...text('so long')]),
+      chunk([frames.DATA, 2, 8, 4, 0, 0], [frames.CLOSE, 2, 1, 0], goodbyeFrame(code, 'so long')),
     );
     assert.deepEqual(bench.over, [reason, 'so long']);
     assert.deepEqual([one.reason, two.reason, asked.reason], ['closed', reason, reason]);
     assert.equal((two.error as Error).message, 'so long');
+    const refused = (asked.error as RefusedError).refusal;
+    assert.equal(refused, code === 1 ? frames.CODE_LEAVING : undefined, 'who leaves in order has not taken it');
     assert.equal(await within('the end', asked.closed), reason);
     assert.deepEqual([bench.streamEnded, bench.openings[0]?.over, bench.connection.channels], [true, true, 0]);
     assert.throws(() => one.tryReceive(), { code: 'ERR_DECODE' }, 'what came before can be read');
@@ -222,13 +224,19 @@ test('close() while it drains ends it at once; a drain without channels ends at 
   bench.open(2, 'waits');
   bench.heard.splice(0);
   bench.connection.close({ drain: true });
-  assert.deepEqual([bench.over, bench.heard.includes('9 2: 6')], [undefined, true]);
+  assert.deepEqual([bench.over, bench.heard.includes('13 0: 0')], [undefined, true]);
   bench.connection.close({ reason: 'exit' });
-  assert.deepEqual([bench.over, bench.heard.at(-1), bench.held], [['exit', undefined], '12 0: 2 0', 0]);
+  assert.deepEqual([bench.over, bench.heard.at(-1), bench.held], [['exit', undefined], '12 0: 2 0 0', 0]);
   assert.ok(port.stats().undelivered > 80);
   const empty = new StreamBench();
   empty.connection.close({ drain: true });
-  assert.deepEqual([empty.over, empty.heard], [['closed', undefined], ['12 0: 1 0']]);
+  assert.deepEqual(
+    [empty.over, empty.heard],
+    [
+      ['closed', undefined],
+      ['13 0: 0', '12 0: 1 0 0'],
+    ],
+  );
 });
 
 test('a channel that its peer has ended is over when it is read out, though nobody closes it', async () => {
@@ -312,7 +320,7 @@ const ENDS: Readonly<Record<string, (bench: StreamBench) => CloseReason>> = {
   },
   'the peer’s goodbye': (bench) => {
     if (bench.greeted === 0) bench.say(frames.HELLO, 0, ...HELLO);
-    bench.say(frames.GOODBYE, 0, 2, 0);
+    bench.say(...goodbyeFrame(2));
     return 'exit';
   },
   'the peer’s reset': (bench) => {
@@ -396,7 +404,7 @@ for (const [state, prepare] of Object.entries(STATES)) {
       const said = bench.heard.length;
       const again: readonly Frame[] = [
         [frames.PING, 0, 1, 2],
-        [frames.GOODBYE, 0, 3, 0],
+        goodbyeFrame(3),
         [frames.OPEN, 8, WINDOW, 64, 0, 0, 0, 0],
       ];
       bench.connection.received(chunk(...again));

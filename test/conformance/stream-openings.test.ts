@@ -388,7 +388,7 @@ test('the last number there is names a channel like any other, and behind it the
   const last = frames.CHANNEL_MAX - 1;
   const port = bench.portOver(bench.taken(last));
   port.postMessage(1);
-  bench.say(frames.DATA, last, ...RECORD);
+  bench.say(frames.DATA, last, 8, 4, 0, 0);
   assert.throws(() => port.tryReceive(), { code: 'ERR_DECODE' });
   port.close();
   bench.say(frames.CLOSE, last, 1, 1);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STREAM_ANSWERS_MAX } from '../../src/limits.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
-import { acceptFrame, RECORD, StreamBench, text, WINDOW } from '../kit/stream-bench.ts';
+import { acceptFrame, goodbyeFrame, RECORD, StreamBench, WINDOW } from '../kit/stream-bench.ts';
 import { streamPair } from '../kit/stream-pair.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 
@@ -137,10 +137,10 @@ test('the end of a connection while its medium is full', () => {
   for (let i = 0; i < 5; i++) port.postMessage(i);
   bench.heard.splice(0);
   bench.connection.endThread('exit');
-  assert.deepEqual(bench.heard.at(-1), '12 0: 2 0');
+  assert.deepEqual(bench.heard.at(-1), '12 0: 2 0 0');
   assert.equal(port.stats().undelivered, 5);
   bench.connection.drained();
   bench.say(frames.DATA, 1, ...RECORD);
-  bench.say(frames.GOODBYE, 0, 1, ...text(''));
-  assert.deepEqual([bench.heard.at(-1), bench.over?.[0]], ['12 0: 2 0', 'exit']);
+  bench.say(...goodbyeFrame(1));
+  assert.deepEqual([bench.heard.at(-1), bench.over?.[0]], ['12 0: 2 0 0', 'exit']);
 });

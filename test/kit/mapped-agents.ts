@@ -224,7 +224,7 @@ export class MappedAgent implements AgentLink, Behind, Link {
   enter(address: number, member: Member): void {
     this.#members.set(address, member);
   }
-  leave(address: number): void {
+  letGo(address: number): void {
     this.#members.delete(address);
   }
   get ended(): EndReason | undefined {

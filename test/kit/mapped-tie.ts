@@ -70,7 +70,7 @@ class MappedLines implements Peer, EndLines, Member, Marked {
   close(): void {
     this.hold(false);
     this.#seat.leave();
-    this.agent.leave(this.address);
+    this.agent.letGo(this.address);
   }
 
   accept(said: Said): void {

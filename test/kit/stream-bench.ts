@@ -6,6 +6,7 @@ import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
+import type { Leaving } from '../../src/transport/transport.ts';
 import { endOptions } from './stream-pair.ts';
 
 export const WINDOW = 1024;
@@ -31,6 +32,12 @@ export function openFrame(number: number, name = '', terms: readonly number[] = 
 export function acceptFrame(number: number, terms: readonly number[] = TERMS): Frame {
   return [frames.ACCEPT, number, ...terms, 0, 0];
 }
+export function goodbyeFrame(code: number, said = '', bits = 0, status = 0): Frame {
+  return [frames.GOODBYE, 0, code, bits, status, ...text(said)];
+}
+export function leavingFrame(timeMs = 0, said = ''): Frame {
+  return [frames.LEAVING, 0, timeMs, ...text(said)];
+}
 /** Frames in one chunk, as a socket may hand them over. */
 export function chunk(...all: readonly Frame[]): Uint8Array {
   return new Uint8Array(
@@ -41,12 +48,15 @@ export function chunk(...all: readonly Frame[]): Uint8Array {
 }
 
 export class StreamBench {
-  /** Frames that came from ours: type, channel and words. Of OPEN the terms and the name, of RESET the code, of DATA its bytes. */
+  /** Frames that came from ours: type, channel and words. Of OPEN the terms and the name, of RESET the code, of GOODBYE and LEAVING the text, of DATA its bytes. */
   readonly heard: string[] = [];
   /** What was said to each RESET. */
   readonly said: string[] = [];
   readonly openings: Opening[] = [];
   readonly connection: StreamConnection;
+  readonly left: Leaving[] = [];
+  /** What the medium makes of being flushed. */
+  whenFlushed: ((timeoutMs: number) => boolean) | undefined;
   /** Called in the middle of `received`. */
   whenOpened: ((opening: Opening) => void) | undefined;
   over: [string, string | undefined] | undefined;
@@ -85,7 +95,10 @@ export class StreamBench {
         hold: (held) => {
           this.held += held ? 1 : -1;
         },
-        flush: () => void this.flushed++,
+        flushSync: (timeoutMs) => {
+          this.flushed++;
+          return this.whenFlushed?.(timeoutMs) ?? false;
+        },
       },
       { initiator: true, windowBytes: WINDOW, maxMessageBytes: 4096, ...options },
       {
@@ -94,9 +107,10 @@ export class StreamBench {
           this.openings.push(opening);
           this.whenOpened?.(opening);
         },
+        leaving: (leaving) => void this.left.push(leaving),
         idle: () => void this.idle++,
         ended: (reason, error) => {
-          this.over = [reason, error?.message];
+          this.over = [reason, (error as Error | undefined)?.message];
         },
       },
     );
@@ -111,6 +125,8 @@ export class StreamBench {
       told = [words[0] as number];
       this.said.push(frames.textOf(type, words, 1, true));
     }
+    if (type === frames.GOODBYE) told = [...words.subarray(0, 3), frames.textOf(type, words, 3, true)];
+    if (type === frames.LEAVING) told = [words[0] as number, frames.textOf(type, words, 1, true)];
     this.heard.push(`${type} ${number}: ${told.join(' ')}`.trim());
   }
 

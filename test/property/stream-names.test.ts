@@ -7,6 +7,56 @@ import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import { cases, eachCase, type Random, seed } from '../kit/prng.ts';
 import { Wire } from '../kit/wire.ts';
 
+// A side that leaves, or both, at any moment of the same: nobody waits for an answer that never comes.
+const LEAVING_CASES = cases(3000, 300_000);
+test(`sides that leave while names meet, ${LEAVING_CASES} cases (SEED=${seed})`, () => {
+  eachCase(0, LEAVING_CASES, (random) => {
+    const wire = new Wire({ random, chunkMax: 2000 });
+    wire.delayed = true;
+    const sides = sidesOf(wire, random.pick([2, 1000]));
+    const leavers = random.pick([[0], [1], [0, 1]]);
+    for (const who of [undefined, ...leavers]) {
+      if (who !== undefined) (sides[who as 0 | 1] as Side).connection.leave();
+      for (let step = random.int(0, 20); step > 0; step--) {
+        const side = random.pick(sides);
+        if (side.connection.leaving === undefined && side.connection.ended === undefined) act(random, side);
+        for (let i = random.skewed(6); i > 0; i--) wire.step();
+      }
+    }
+    while (wire.step());
+    const all = sides.flatMap(({ channels }) => channels);
+    if (sides[0].connection.ended !== undefined) assert.ok(all.every(({ ended }) => ended !== undefined));
+    for (const [i, { connection, channels }] of sides.entries()) {
+      const other = sides[i === 0 ? 1 : 0];
+      assert.ok([undefined, 'closed'].includes(connection.ended), `${connection.error}`);
+      if (other.connection.leaving === undefined) continue;
+      for (const channel of rest(channels)) {
+        assert.equal(channel.attached, true, 'who stays waits for nobody');
+        const peers = rest(other.channels).filter(({ number, attached }) => attached && number === channel.number);
+        assert.deepEqual(
+          peers.map(({ name, peerTerms }) => [name, peerTerms]),
+          [[channel.name, channel.terms]],
+        );
+      }
+      for (const { ended, attached, error } of channels)
+        if (ended !== undefined && !attached && error !== undefined)
+          assert.equal((error as { code: string }).code, 'ERR_REFUSED');
+    }
+    for (const { connection, channels } of sides) {
+      for (const channel of channels) channel.end('closed');
+      for (const opening of [...connection.waiting]) opening.refuse();
+    }
+    while (wire.step());
+    for (const { channels } of sides) for (const channel of channels) channel.finish('closed');
+    while (wire.step());
+    assert.deepEqual(
+      sides.map(({ connection }) => [connection.ended, connection.channels]),
+      Array(2).fill(['closed', 0]),
+    );
+    assert.equal(wire.held, 0);
+  });
+});
+
 const NAMES = ['', 'a'];
 
 interface Side {
@@ -55,7 +105,7 @@ test(`names meet, whatever crosses, ${CASES} cases (SEED=${seed})`, () => {
     }
     while (wire.step());
     const [left, right] = sides;
-    for (const { connection } of sides) assert.equal(connection.ended, undefined, connection.error?.message);
+    for (const { connection } of sides) assert.equal(connection.ended, undefined, (connection.error as Error)?.message);
     for (const [side, other] of [
       [left, right],
       [right, left],

@@ -10,7 +10,7 @@ import {
 } from '../../limits.ts';
 import { capacityFor } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
-import { type ChannelTerms, StreamChannel } from './channel.ts';
+import { type ChannelTerms, type ChannelWish, StreamChannel } from './channel.ts';
 import type { ConnectionOptions, StreamConnection } from './connection.ts';
 import * as frames from './frames.ts';
 import { agreedTerms, type Greeting, noTerms, termsOf } from './greeting.ts';
@@ -25,18 +25,23 @@ export interface BookEvents {
 }
 
 export class ChannelBook {
-  /** What the other side has said of itself. */
+  /** What the other side has said of itself, and this one. */
   peer: Greeting | undefined;
+  own: Greeting;
   /** Why no channel is opened or accepted any more, if so. */
   shut: 'has ended' | 'is leaving' | undefined;
+  /** What the other side has said as it began to leave, if it has: it opens and accepts nothing any more. */
+  peerLeaves: { readonly text: string } | undefined;
+  /** All channels are ending. */
+  ending = false;
   readonly #connection: StreamConnection;
-  readonly #own: Greeting;
   readonly #events: BookEvents;
   readonly #channels = new Map<number, StreamChannel>();
   readonly #openings = new Map<number, Opening>();
   readonly #meeting = new Meeting<StreamChannel, Opening>();
   readonly #window: number;
   readonly #waitingMax: number;
+  readonly #knownFlags: number;
   readonly #numbers: Numbers;
   /** Channels that the peer has opened and that are not over. */
   #theirs = 0;
@@ -44,7 +49,8 @@ export class ChannelBook {
   /** @throws UsageError ERR_OPTION */
   constructor(connection: StreamConnection, own: Greeting, options: ConnectionOptions, events: BookEvents) {
     this.#connection = connection;
-    this.#own = own;
+    this.own = own;
+    this.#knownFlags = options.knownFlags ?? 0;
     this.#events = events;
     this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
     this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
@@ -59,9 +65,9 @@ export class ChannelBook {
   }
 
   /** @see StreamConnection.open */
-  open(name: string, terms: Partial<ChannelTerms>): StreamChannel {
+  open(name: string, wish: ChannelWish): StreamChannel {
     const waiting = this.#meeting.waiting.first(name);
-    if (waiting !== undefined) return this.accept(waiting, terms);
+    if (waiting !== undefined) return this.accept(waiting, wish);
     const bytes = frames.isKept(name) ? undefined : frames.nameBytes(name);
     if (bytes === undefined) {
       throw new UsageError(
@@ -72,29 +78,36 @@ export class ChannelBook {
     }
     const why = this.shut ?? (this.#numbers.usedUp ? 'has used its numbers' : undefined);
     if (why !== undefined) throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
+    const { flags = 0, ...terms } = wish;
     const all = this.#terms(terms);
+    if (this.peerLeaves !== undefined) {
+      // As if it had been opened before this was heard.
+      const channel = new StreamChannel(this.#connection, 0, name, all, flags);
+      channel.wasLeft(this.peerLeaves.text);
+      return channel;
+    }
     const number = this.#numbers.take();
-    const channel = new StreamChannel(this.#connection, number, name, all);
+    const channel = new StreamChannel(this.#connection, number, name, all, flags);
     this.#channels.set(number, channel);
     this.#meeting.asked.add(channel);
-    this.#connection.frames.open(number, channel.terms, bytes);
+    this.#connection.frames.open(number, channel.terms, flags, bytes);
     return channel;
   }
 
   /** @see StreamConnection.accept */
-  accept(opening: Opening, terms: Partial<ChannelTerms>): StreamChannel {
+  accept(opening: Opening, { flags = 0, ...terms }: ChannelWish): StreamChannel {
     const { number, name } = opening;
     const { texts, textBytes } = opening.terms;
     const all = this.#terms({ texts, textBytes, ...terms });
-    const channel = new StreamChannel(this.#connection, number, name, all);
+    const channel = new StreamChannel(this.#connection, number, name, all, flags);
     if (opening.over) {
       channel.cut(this.#connection.ended ?? 'closed', this.#connection.error);
       return channel;
     }
     this.#settle(opening);
     this.#channels.set(number, channel);
-    this.#connection.frames.accept(number, channel.terms);
-    this.#begin(channel, number, opening.terms);
+    this.#connection.frames.accept(number, channel.terms, flags);
+    this.#begin(channel, number, opening.terms, opening.flags);
     return channel;
   }
 
@@ -115,22 +128,40 @@ export class ChannelBook {
     this.#emptied();
   }
 
+  /** None is opened or accepted any more. The other side has been told, which answers all that waits. */
+  leave(): void {
+    this.shut = 'is leaving';
+    for (const opening of [...this.#openings.values()]) {
+      this.#settle(opening);
+      this.#theirs--;
+    }
+  }
   /** Every channel ends, with what it has accepted as far as credit goes; none comes. */
   end(reason: EndReason): void {
     this.shut = 'is leaving';
-    for (const opening of [...this.#openings.values()]) this.refuse(opening, frames.CODE_LEAVING, '');
+    this.ending = true;
     for (const channel of [...this.#channels.values()]) {
       if (channel.owner !== undefined) channel.owner.close(reason);
       else channel.end(reason);
     }
   }
-  /** The connection is over. */
-  cut(reason: EndReason, error: Error | undefined): void {
+  /** Room came for what channels that end have left; what there is is used before this returns. */
+  goOn(): void {
+    for (const channel of [...this.#channels.values()]) channel.owner?.drain();
+  }
+  /** A goodbye is to be said next: what is to be said of each channel before it. */
+  part(): void {
+    for (const channel of this.#channels.values()) channel.part();
+  }
+  /** The connection is over. @param left what the other side has said as it left, where it has: no answer is one */
+  cut(reason: EndReason, error: unknown, left?: string): void {
     this.shut = 'has ended';
     for (const opening of [...this.#openings.values()]) this.#settle(opening);
     const channels = [...this.#channels.values()];
     this.#channels.clear();
+    const unanswered = left === undefined ? [] : [...this.#meeting.asked];
     this.#meeting.asked.clear();
+    for (const channel of unanswered) channel.wasLeft(left as string);
     for (const channel of channels) channel.cut(reason, error);
   }
 
@@ -154,17 +185,20 @@ export class ChannelBook {
     const name = frames.textOf(frames.OPEN, words, 5, true);
     const terms = termsOf(words);
     const flags = words[4] as number;
+    if (this.peerLeaves !== undefined) throw new LayoutError(`Cannot open channel ${number}: its side is leaving`);
     const ours = this.#meeting.met(name);
     if (ours !== undefined) {
       this.#meet(ours, number, terms, flags);
       return;
     }
+    // This side's LEAVING is the answer.
+    if (this.shut !== undefined) return;
     const [code, why] = this.#objection(name, terms, flags);
     if (code !== 0) {
       this.#connection.frames.reset(number, code, why);
       return;
     }
-    const opening = new Opening(this.#connection, number, name, agreedTerms(terms, this.#own));
+    const opening = new Opening(this.#connection, number, name, agreedTerms(terms, this.own), flags);
     this.#openings.set(number, opening);
     this.#meeting.waiting.add(opening);
     this.#theirs++;
@@ -203,6 +237,11 @@ export class ChannelBook {
     this.answered(channel);
     this.#joins(channel, termsOf(words), words[4] as number);
   }
+  /** The other side has said that it leaves: what it has not answered by now it never will, and nothing of it can cross. */
+  left(text: string): void {
+    this.peerLeaves = { text };
+    for (const channel of [...this.#meeting.asked]) channel.wasLeft(text);
+  }
   /** The other side has answered a channel of ours, by whatever. */
   answered(channel: StreamChannel): void {
     this.#meeting.asked.delete(channel);
@@ -210,9 +249,9 @@ export class ChannelBook {
 
   /** The other side has said its part in a channel of ours. */
   #joins(channel: StreamChannel, terms: ChannelTerms, flags: number): void {
-    const text = noTerms(terms, flags);
+    const text = noTerms(terms, flags, this.#knownFlags);
     if (text === undefined) {
-      this.#begin(channel, channel.number, agreedTerms(terms, this.#own));
+      this.#begin(channel, channel.number, agreedTerms(terms, this.own), flags);
       return;
     }
     const fields = { refusal: frames.CODE_TERMS, text };
@@ -220,24 +259,24 @@ export class ChannelBook {
   }
 
   /** Both have said their part, and what they take. */
-  #begin(channel: StreamChannel, number: number, theirs: ChannelTerms): void {
-    channel.joined(number, agreedTerms(channel.terms, this.peer as Greeting), theirs);
+  #begin(channel: StreamChannel, number: number, theirs: ChannelTerms, flags: number): void {
+    const agreed = agreedTerms(channel.terms, this.peer as Greeting);
+    channel.joined(number, agreed, theirs, frames.agreedBits(channel.flags, flags));
   }
 
   /** Why a channel is refused, as code and text; 0 if it is not. */
   #objection(name: string, terms: ChannelTerms, flags: number): readonly [code: number, why: string] {
-    if (this.shut !== undefined) return [frames.CODE_LEAVING, ''];
-    if (this.#theirs >= this.#own.channelsMax)
-      return [frames.CODE_FULL, `this side takes ${this.#own.channelsMax} channels`];
+    if (this.#theirs >= this.own.channelsMax)
+      return [frames.CODE_FULL, `this side takes ${this.own.channelsMax} channels`];
     if (this.#openings.size >= this.#waitingMax)
       return [frames.CODE_FULL, `${this.#waitingMax} channels wait already that nobody has accepted`];
-    const why = noTerms(terms, flags);
+    const why = noTerms(terms, flags, this.#knownFlags);
     if (why !== undefined) return [frames.CODE_TERMS, why];
     return frames.isKept(name) ? [frames.CODE_NAME, 'this side has no such channel'] : [0, ''];
   }
 
   #terms(terms: Partial<ChannelTerms>): ChannelTerms {
-    const { messageMax } = this.#own;
+    const { messageMax } = this.own;
     const window = terms.window === undefined ? this.#window : windowFor(terms.window);
     const said = { messageMax, texts: 0, textBytes: 0, ...terms, window };
     return this.peer === undefined ? said : agreedTerms(said, this.peer);

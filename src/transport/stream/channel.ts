@@ -13,6 +13,7 @@ import { SIDE_VALUES_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { StreamConnection } from './connection.ts';
 import { ASK_ALL, CODE_DAMAGE } from './frames.ts';
+import { leftUnanswered } from './last-words.ts';
 import { StreamSink } from './sink.ts';
 import { StreamSource } from './source.ts';
 
@@ -25,6 +26,12 @@ export interface ChannelTerms {
   /** Large strings that it sends and remembers, and their bytes: the other side has to remember them, too. */
   readonly texts: number;
   readonly textBytes: number;
+}
+
+/** What a side may say of its part; the rest is as ever. */
+export interface ChannelWish extends Partial<ChannelTerms> {
+  /** What it requires of the channel, or offers: bits of FLAGS. No bit is given out yet. */
+  readonly flags?: number | undefined;
 }
 
 /** Who uses this end. Called in the middle of any call. */
@@ -48,6 +55,8 @@ export class StreamChannel {
   terms: ChannelTerms;
   /** The other side's, as agreed on, once it takes part. */
   peerTerms: ChannelTerms | undefined;
+  /** Bits of FLAGS: what this side has said, and once the other one takes part what is agreed on (`agreedBits`). */
+  flags: number;
   readonly sink: StreamSink;
   readonly source: StreamSource;
   readonly outNotes: OutboundNotes & { sentCount: number; stalls: number };
@@ -74,6 +83,7 @@ export class StreamChannel {
   #besideTold = 0;
   /** Position up to which the peer knows that its records were taken. */
   #told = 0;
+  #receivedTold = 0;
   /** Position of which the peer wants to know as soon as it is taken. */
   #asked = Number.POSITIVE_INFINITY;
   /** Position of which we have asked the peer to tell. */
@@ -81,11 +91,12 @@ export class StreamChannel {
   /** The interrupt that waits for the peer to take part. */
   #interrupts = 0;
 
-  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms) {
+  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms, flags: number) {
     this.#connection = connection;
     this.number = number;
     this.name = name;
     this.terms = terms;
+    this.flags = flags;
     const waits = (): void => connection.pressure.await(this);
     this.sink = new StreamSink(terms.window, connection.frames, waits, (frame) => {
       if (!this.closeSent) connection.frames.whole(frame);
@@ -142,7 +153,7 @@ export class StreamChannel {
 
   /** Wants to be told as soon as the peer has taken everything before `position`. */
   ask(position: number): void {
-    if (position <= this.#asks || this.closeCame) return;
+    if (position <= this.#asks || this.closeCame || this.#connection.parting) return;
     this.#asks = position;
     if (this.attached) this.#connection.frames.ask(this.number, position);
   }
@@ -163,9 +174,16 @@ export class StreamChannel {
   finish(reason: EndReason): void {
     if (this.closeSent) return;
     this.sink.publish();
+    // A goodbye follows, which says the reason, and what of.
+    if (this.#connection.parting) this.part();
     this.closeSent = true;
-    this.#connection.frames.close(this.number, reason, this.inNotes.receivedCount);
+    if (!this.#connection.parting) this.#connection.frames.close(this.number, reason, this.inNotes.receivedCount);
     this.#free();
+  }
+
+  /** Its connection says goodbye next, which ends all channels: what is to be said of this one before. */
+  part(): void {
+    if (this.attached && !this.closeSent && this.inNotes.receivedCount !== this.#receivedTold) this.#tell();
   }
 
   /** Ends this side, where nobody uses it yet. */
@@ -198,9 +216,10 @@ export class StreamChannel {
   // ---- what came ------------------------------------------------------------------------------------------------
 
   /** The peer takes part, under this number and on these terms: with the peer's comes the first credit. */
-  joined(number: number, terms: ChannelTerms, peerTerms: ChannelTerms): void {
+  joined(number: number, terms: ChannelTerms, peerTerms: ChannelTerms, flags: number): void {
     this.number = number;
     this.terms = terms;
+    this.flags = flags;
     this.peerTerms = peerTerms;
     this.sink.begin(number, peerTerms.window);
     if (this.closeSent) return;
@@ -247,15 +266,22 @@ export class StreamChannel {
   }
   /** The peer has found damage, or does not want the channel. */
   wasReset(code: number, text: string): void {
-    const what = this.name === '' ? 'the channel' : `channel ${JSON.stringify(this.name)}`;
-    const said = text === '' ? '' : `: ${JSON.stringify(text)}`;
     this.closeSent = true;
     this.closeCame = true;
+    const what = this.name === '' ? 'the channel' : `channel ${JSON.stringify(this.name)}`;
+    const said = text === '' ? '' : `: ${JSON.stringify(text)}`;
     if (code === CODE_DAMAGE) this.#over('lost', new LayoutError(`The other side has found damage in ${what}${said}`));
     else {
       const message = `The other side does not take ${what}${said}`;
       this.#over('closed', new RefusedError('ERR_REFUSED', message, { refusal: code, text }));
     }
+    this.#free();
+  }
+  /** The peer leaves, and has not answered: nobody will. */
+  wasLeft(text: string): void {
+    this.closeSent = true;
+    this.closeCame = true;
+    this.#over('closed', leftUnanswered(this.name, text));
     this.#free();
   }
   /** The connection is gone, with everything that was under way. */
@@ -280,7 +306,7 @@ export class StreamChannel {
     if (asked || this.closeCame || (taken - this.#told) * 4 >= capacity) this.#acknowledge();
   }
   #acknowledge(): void {
-    const { taken, capacity } = this.source;
+    const { taken } = this.source;
     if (this.#connection.frames.full) {
       this.#connection.pressure.owe(this);
       return;
@@ -288,8 +314,12 @@ export class StreamChannel {
     this.#told = taken;
     this.#besideTold = this.#besideTaken;
     if (taken >= this.#asked) this.#asked = Number.POSITIVE_INFINITY;
-    if (this.closeSent) return;
+    if (!this.closeSent) this.#tell();
+  }
+  #tell(): void {
+    const { taken, capacity } = this.source;
     const { frames } = this.#connection;
+    this.#receivedTold = this.inNotes.receivedCount;
     frames.ack(this.number, taken, taken + capacity, this.inNotes.receivedCount, this.#relearns, this.#besideTaken);
   }
   #free(): void {

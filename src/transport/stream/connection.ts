@@ -1,24 +1,25 @@
-// A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, hands to each
-// what came for it, and ends when either side does, when the stream does, or when what comes can be no frames.
-// Longer than most files: each kind of frame has its place here, and each way to end.
-import { LayoutError, RefusedError } from '../../errors.ts';
-import {
-  KNOWN_TEXT_BYTES_DEFAULT,
-  MESSAGE_BYTES_DEFAULT,
-  STREAM_ANSWERS_MAX,
-  STREAM_CHANNELS_MAX,
-} from '../../limits.ts';
-import { closeReason } from '../../memory/layout.ts';
+// A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, and ends when either
+// side does, when the stream does, or when what comes can be no frames (incoming.ts). Its length is that of what it says of itself.
+import { LayoutError, RefusedError, UsageError } from '../../errors.ts';
+import { KNOWN_TEXT_BYTES_DEFAULT, MESSAGE_BYTES_DEFAULT, STREAM_CHANNELS_MAX, TIMEOUT_MS_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { endWithThread, forgetThreadEnd } from '../thread-end.ts';
-import type { ExitStatus, Link, Way } from '../transport.ts';
-import type { ChannelTerms, StreamChannel } from './channel.ts';
+import { endWithThread, forgetThreadEnd, type LastWords } from '../thread-end.ts';
+import type { CloseOptions, ExitStatus, Leaving, Link, Way } from '../transport.ts';
+import type { ChannelWish, StreamChannel } from './channel.ts';
 import { ChannelBook } from './channel-book.ts';
-import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
-import { greetingOf, greetingWords, noCommonTongue } from './greeting.ts';
+import {
+  fieldBytes,
+  type Greeting,
+  type GreetingField,
+  greetingOf,
+  greetingWords,
+  noCommonTongue,
+} from './greeting.ts';
+import { Incoming } from './incoming.ts';
+import { type CrashTold, type Goodbye, goodbyeOf } from './last-words.ts';
 import { checkRefusal, type Opening } from './opening.ts';
 import { Pressure } from './pressure.ts';
 
@@ -33,70 +34,104 @@ export interface ByteStream {
   end(): void;
   /** Keeps the process alive, or lets it go. At the start it lets it go. */
   hold(held: boolean): void;
-  /** This thread has no other turn: what was written goes out now, as far as it does without waiting. */
-  flush?(): void;
+  /**
+   * Where the medium can: hands all that it was given to whoever carries it on without this thread, and waits with the thread for that,
+   * so many milliseconds at the most; 0: what goes without waiting. True: all of it is out, and it takes more. Called when the thread ends and has
+   * no other turn, also after `end`. It calls nobody back meanwhile.
+   */
+  flushSync?(timeoutMs: number): boolean;
 }
 
-export interface ConnectionOptions {
-  /** Exactly one side is: its channels have odd numbers, those of the other side even ones. */
-  readonly initiator: boolean;
-  /** Bytes taken on a channel before they are acknowledged, unless it is told otherwise; rounded up to a power of two. */
-  readonly windowBytes?: number | undefined;
+/** What a side says of itself, in its greeting. */
+export interface GreetingOptions {
   /** Bytes, encoded, of the longest message that this side takes on any channel. */
   readonly maxMessageBytes?: number | undefined;
   /** Bytes of large strings that this side remembers for a channel, on behalf of the peer. */
   readonly textBytesMax?: number | undefined;
   /** Channels that a peer may have open. */
   readonly channelsMax?: number | undefined;
-  /** Of these, channels that nobody here has accepted yet. */
+  /** What it requires of the peer (the low 16 bits), and what it offers (the high ones). No bit is given out yet. */
+  readonly features?: number | undefined;
+  /** What stands behind the greeting, 4096 bytes at the most. A peer that does not know a kind passes it over. */
+  readonly fields?: readonly GreetingField[] | undefined;
+}
+
+export interface ConnectionOptions extends GreetingOptions {
+  /** Exactly one side is: its channels have odd numbers, those of the other side even ones. */
+  readonly initiator: boolean;
+  /**
+   * Waits for the initiator's greeting before it says its own: that of these options, with what this returns in their place. It may
+   * `refuse`. Until then what else is said waits.
+   */
+  readonly answer?: ((peer: Greeting) => GreetingOptions | undefined) | undefined;
+  /** Required features, and required flags of channels, that this side knows. */
+  readonly knownFeatures?: number | undefined;
+  readonly knownFlags?: number | undefined;
+  /** Bytes taken on a channel before they are acknowledged, unless it is told otherwise; rounded up to a power of two. */
+  readonly windowBytes?: number | undefined;
+  /** Of the channels that a peer may have open, those that nobody here has accepted yet. */
   readonly waitingMax?: number | undefined;
+  /** What the peer is told of an exception that ends this thread; by default all but its stack, which says where files lie. */
+  readonly crashTold?: CrashTold | undefined;
   /** By what the bytes go, for whoever asks a port. */
   readonly way?: Way | undefined;
 }
 
 export interface ConnectionEvents {
-  /** The peer has said its first words: it is one that speaks as we do. */
-  greeted?(): void;
+  /** The peer has said its first words: it is one that speaks as we do. Both sides know now what holds. */
+  greeted?(peer: Greeting): void;
   /** The peer has opened a channel that nobody has asked for here. `accept` it or `refuse` it, now or later; or `open` its name. */
   opened(opening: Opening): void;
+  /** The peer opens and accepts nothing any more; the channels that there are go on, and it ends with the last of them. */
+  leaving?(leaving: Leaving): void;
   /** There is no channel any more, also none that waits. */
   idle?(): void;
-  /** It is over; all its channels are. `error` says what was wrong if something was. */
-  ended(reason: EndReason, error: Error | undefined): void;
+  /** It is over; all its channels are. `error` says what was wrong, or what the peer died of, if something was. */
+  ended(reason: EndReason, error: unknown): void;
 }
 
-export class StreamConnection implements FrameHandler, Link {
+export class StreamConnection implements Link {
   /** What channels say goes through it, and what they wait for while the medium has enough. */
   readonly frames: FrameWriter;
   readonly pressure: Pressure;
   readonly way: Way | undefined;
   ended: EndReason | undefined;
   /** What it ended of, where that is known. */
-  error: Error | undefined;
-  /** How the peer's process ended, once the medium has learned it. */
+  error: unknown;
+  /** How the peer's process ended: as it has said itself, or as the medium has learned. */
   exit: ExitStatus | undefined;
+  leaving: Leaving | undefined;
+  peerLeaving: Leaving | undefined;
+  /** A goodbye is about to be said, which ends all channels: none says its own end. */
+  parting = false;
   /** Chunks that came. Who heard nothing for a while may `ping`; silence alone ends nothing. */
   heard = 0;
   readonly #stream: ByteStream;
   readonly #events: ConnectionEvents;
-  readonly #reader = new FrameReader(this);
+  readonly #options: ConnectionOptions;
+  readonly #incoming: Incoming;
   readonly #book: ChannelBook;
+  #greeted = false;
   #holds = 0;
   #pings = 0;
   /** It ends with its last channel, for this reason. */
-  #leaving: EndReason | undefined;
-  /** Whose DATA frame is coming; undefined while it is nobody's any more. */
-  #into: StreamChannel | undefined;
+  #endsAs: EndReason | undefined;
+  /** The time for that is over then. */
+  #deadline: ReturnType<typeof setTimeout> | undefined;
 
-  /** Greets at once. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
+  /** Greets at once, but for one that has an `answer`. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
   constructor(stream: ByteStream, options: ConnectionOptions, events: ConnectionEvents) {
-    const own = {
-      features: 0,
-      messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
-      channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
-      textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
-    };
-    this.#book = new ChannelBook(this, own, options, {
+    if (options.initiator && options.answer !== undefined) {
+      throw new UsageError(
+        'ERR_OPTION',
+        'Option answer is for the side that did not connect: two that wait say nothing',
+        {
+          option: 'answer',
+        },
+      );
+    }
+    this.#options = options;
+    this.#book = new ChannelBook(this, greetingFor(options), options, {
       opened: (opening) => events.opened(opening),
       emptied: () => this.#emptied(),
     });
@@ -104,25 +139,42 @@ export class StreamConnection implements FrameHandler, Link {
     this.#stream = stream;
     this.frames = new FrameWriter((bytes) => stream.write(bytes));
     this.pressure = new Pressure(this.frames);
+    this.#incoming = new Incoming(this.#book, this.frames, this.pressure, {
+      greeting: (words) => this.#greetedBy(words),
+      reset: (code, text) => this.#resetBy(code, text),
+      leaving: (timeMs, text) => this.#leftBy(timeMs, text),
+      goodbye: (words) => this.#saidGoodbye(words),
+    });
     this.#events = events;
-    this.frames.hello(greetingWords(own));
+    if (options.answer === undefined) this.#greet();
     endWithThread(this);
+  }
+
+  /** What both sides do beyond the protocol's first version: the same bits here and there. `undefined` before both have greeted. */
+  get features(): number | undefined {
+    const { own, peer } = this.#book;
+    return peer === undefined || !this.#greeted ? undefined : frames.agreedBits(own.features, peer.features);
+  }
+  /** What the peer has said of itself. */
+  get peer(): Greeting | undefined {
+    return this.#book.peer;
   }
 
   /**
    * The channel of this name: one that the peer has opened and nobody has accepted yet, else a new one. What is sent on that
-   * waits until the peer takes part; if it asks for the same name meanwhile, it gets the same channel.
-   * @param terms this side's; those of a channel that the peer has opened are the peer's where nothing is said
+   * waits until the peer takes part; if it asks for the same name meanwhile, it gets the same channel. One that a peer is asked for which is leaving
+   * has ended as `closed`, with a RefusedError.
+   * @param wish this side's part; of a channel that the peer has opened it is the peer's where nothing is said
    * @throws UsageError ERR_OPTION for what can be no name of a program's, or no credit
    * @throws UnsupportedError when the connection has ended, is leaving, or has no number left
    */
-  open(name = '', terms: Partial<ChannelTerms> = {}): StreamChannel {
-    return this.#book.open(name, terms);
+  open(name = '', wish: ChannelWish = {}): StreamChannel {
+    return this.#book.open(name, wish);
   }
 
   /** Takes part in a channel that the peer has opened. One that is over meanwhile gives a channel that has ended. */
-  accept(opening: Opening, terms: Partial<ChannelTerms> = {}): StreamChannel {
-    return this.#book.accept(opening, terms);
+  accept(opening: Opening, wish: ChannelWish = {}): StreamChannel {
+    return this.#book.accept(opening, wish);
   }
 
   /** @see Opening.refuse */
@@ -139,10 +191,7 @@ export class StreamConnection implements FrameHandler, Link {
    */
   refuse(code: number, text = ''): void {
     checkRefusal(code);
-    this.#over('closed', undefined, () => {
-      this.frames.reset(0, code, text);
-      this.#stream.end();
-    });
+    this.#over('closed', undefined, () => this.frames.reset(0, code, text));
   }
 
   /** Channels that the peer has opened and nobody has accepted, in the order of their names' first. */
@@ -170,14 +219,11 @@ export class StreamConnection implements FrameHandler, Link {
   received(bytes: Uint8Array): void {
     if (this.ended !== undefined) return;
     this.heard++;
-    this.frames.answers = true;
     try {
-      this.#reader.feed(bytes);
+      this.#incoming.feed(bytes);
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
       this.#break(error, frames.CODE_DAMAGE);
-    } finally {
-      this.frames.answers = false;
     }
   }
 
@@ -193,29 +239,38 @@ export class StreamConnection implements FrameHandler, Link {
    */
   closed(reason: EndReason, error?: Error): void {
     forgetThreadEnd(this);
-    this.#over(
-      reason,
-      error ?? (this.#reader.between ? undefined : new LayoutError('The stream ended inside a frame')),
-    );
+    const inside = this.#incoming.between ? undefined : new LayoutError('The stream ended inside a frame');
+    this.#over(reason, error ?? inside, undefined);
+  }
+
+  /** @see Link.leave */
+  leave({ timeoutMs, text = '' }: { timeoutMs?: number | undefined; text?: string } = {}): void {
+    checkTime(timeoutMs);
+    if (this.ended !== undefined) return;
+    this.#announce(timeoutMs, text);
+    this.#endsAs ??= 'closed';
+    this.#emptied();
   }
 
   /**
    * Ends the connection. What its channels have accepted goes out as far as the peer has given credit; with `drain` all of it, and
    * the connection ends when the peer has taken it, or at the next call without. Meanwhile no channel is opened or accepted.
    */
-  close({ drain = false, reason = 'closed' }: { drain?: boolean; reason?: EndReason } = {}): void {
-    if (this.ended !== undefined || (drain && this.#leaving !== undefined)) return;
-    if (drain) this.hold(true);
-    this.#leaving = reason;
-    this.#book.end(reason);
-    if (drain) this.#emptied();
-    else this.#leave(reason);
+  close({ drain = false, reason = 'closed', text = '' }: CloseOptions = {}): void {
+    if (this.ended !== undefined || (drain && this.#book.ending)) return;
+    if (drain) {
+      if (this.leaving === undefined) this.#announce(undefined, text);
+      this.#endsAs = reason;
+      this.#book.end(reason);
+      this.#emptied();
+    } else this.#part({ reason, text });
   }
 
-  /** Called by the list of what ends with the thread. */
-  endThread(how: ThreadEnd): void {
-    this.close({ reason: how });
-    this.#stream.flush?.();
+  /** Called by the list of what ends with the thread. What its channels have accepted goes out as far as credit and the medium allow. */
+  endThread(how: ThreadEnd, { code, thrown, untilMs = 0 }: Partial<LastWords> = {}): void {
+    const flush = (): boolean => this.#stream.flushSync?.(Math.max(0, Math.ceil(untilMs - performance.now()))) ?? false;
+    if (this.ended === undefined) this.#part({ reason: how, status: code, thrown }, flush);
+    flush();
   }
 
   /** A channel is over on both sides. */
@@ -224,165 +279,132 @@ export class StreamConnection implements FrameHandler, Link {
     this.#book.forget(channel);
   }
 
-  // ---- what came: called by the reader, which passes what they throw to `received` --------------------------------
+  // ---- greeting -----------------------------------------------------------------------------------------------------
 
-  control(type: number, number: number, words: Int32Array): void {
-    this.#take(type, number, words);
-    if (this.frames.owed > STREAM_ANSWERS_MAX)
-      throw new LayoutError(`The other side asks and does not read: ${this.frames.owed} bytes of answers wait`);
+  #greet(): void {
+    if (this.#greeted) return;
+    this.#greeted = true;
+    const { own } = this.#book;
+    this.frames.hello(greetingWords(own), fieldBytes(own.fields));
   }
-  #take(type: number, number: number, words: Int32Array): void {
-    if (type === frames.HELLO || this.#book.peer === undefined || number === 0) {
-      this.#ofConnection(type, number, words);
+
+  #greetedBy(words: Int32Array): void {
+    const error = noCommonTongue(words, this.#options.knownFeatures ?? 0);
+    if (error !== undefined) {
+      this.#break(error, frames.CODE_VERSION);
       return;
     }
-    if (type >= frames.OPTIONAL_TYPES) return;
-    // These are the connection's.
-    if (type >= frames.PING) throw unexpected(type, number);
-    if (type === frames.OPEN) {
-      this.#book.came(number, words);
-      return;
+    const peer = greetingOf(words);
+    if (!this.#greeted) {
+      this.#book.own = greetingFor({ ...this.#options, ...this.#options.answer?.(peer) });
+      if (this.ended !== undefined) return;
+      this.#greet();
     }
-    const channel = this.#book.channelOf(number);
-    const opening = this.#book.openingOf(number);
-    if (channel !== undefined) this.#ofChannel(type, channel, words);
-    else if (opening !== undefined) this.#book.ofOpening(type, opening);
-    // What is still on its way on a channel that is over means nothing.
+    this.#book.peer = peer;
+    this.#events.greeted?.(peer);
   }
 
-  dataBegins(number: number, length: number): void {
-    if (this.#book.peer === undefined || number === 0) throw unexpected(frames.DATA, number);
-    const channel = this.#book.channelOf(number);
-    const opening = this.#book.openingOf(number);
-    if (opening !== undefined) this.#book.ofOpening(frames.DATA, opening);
-    // A side that has ended reads no more.
-    this.#into = channel?.endedHere === true ? undefined : channel;
-    if (this.#into?.closeCame === true)
-      this.#spoil(new LayoutError('Cannot take records behind the end of their channel'));
-    else if (this.#into?.attached === false) this.#spoil(unexpected(frames.DATA, number));
-    else this.#trying((channel) => channel.source.begin(length, channel.creditGiven));
+  // ---- leaving ------------------------------------------------------------------------------------------------------
+
+  /** Says that nothing new begins, once, and again with another time. */
+  #announce(timeoutMs: number | undefined, text: string): void {
+    if (this.leaving === undefined) this.hold(true);
+    this.leaving = { timeoutMs, text };
+    this.frames.leaving(timeoutMs === undefined ? 0 : Math.max(1, Math.ceil(timeoutMs)), text);
+    this.#book.leave();
+    clearTimeout(this.#deadline);
+    if (timeoutMs !== undefined) this.#deadline = setTimeout(() => this.close(), timeoutMs);
   }
-  data(bytes: Uint8Array, start: number, end: number): void {
-    this.#trying((channel) => channel.source.add(bytes, start, end));
+  #leftBy(timeMs: number, text: string): void {
+    this.peerLeaving = { timeoutMs: timeMs === 0 ? undefined : timeMs, text };
+    this.#book.left(text);
+    if (this.ended === undefined) this.#events.leaving?.(this.peerLeaving);
   }
-  dataEnds(): void {
-    const channel = this.#into;
-    this.#into = undefined;
-    if (channel === undefined) return;
-    if (channel.source.endsWhole) channel.owner?.changed();
-    else channel.reset(new LayoutError('Cannot take a frame that ends inside a record'));
+  #emptied(): void {
+    if (this.channels > 0 || this.ended !== undefined) return;
+    this.#events.idle?.();
+    if (this.#endsAs !== undefined) this.#part({ reason: this.#endsAs });
   }
 
-  /** Damage inside a channel's records is that channel's alone: the frames around them still say where they end. */
-  #trying(body: (channel: StreamChannel) => void): void {
-    if (this.#into === undefined) return;
-    try {
-      body(this.#into);
-    } catch (error) {
-      if (!(error instanceof LayoutError)) throw error;
-      this.#spoil(error);
+  // ---- the end ------------------------------------------------------------------------------------------------------
+
+  /** @param flush empties the medium with the thread, where nobody comes back when it does so by itself */
+  #part(goodbye: Goodbye, flush?: () => boolean): void {
+    // Whoever is told of the end may close us again.
+    if (this.parting) return;
+    this.parting = true;
+    this.#book.end(goodbye.reason);
+    while (flush !== undefined && this.frames.full && flush()) {
+      this.frames.full = false;
+      this.#book.goOn();
     }
+    this.#book.part();
+    this.#over(goodbye.reason, undefined, () => this.frames.goodbye(goodbye, this.#options.crashTold ?? 'message'));
   }
-  #spoil(error: LayoutError): void {
-    const channel = this.#into;
-    this.#into = undefined;
-    channel?.reset(error);
+  #saidGoodbye(words: Int32Array): void {
+    const { reason, status, error } = goodbyeOf(words);
+    if (status !== undefined) this.exit ??= { code: status, signal: undefined };
+    const said = this.peerLeaving?.text ?? (error instanceof Error ? error.message : '');
+    this.#over(reason, error, () => {}, reason === 'closed' ? said : undefined);
   }
-
-  #ofConnection(type: number, number: number, words: Int32Array): void {
-    const [first, second] = words as unknown as [number, number];
-    if (type === frames.HELLO && number === 0 && this.#book.peer === undefined) this.#greeted(words);
-    else if (this.#book.peer === undefined) throw unexpected(type, number);
-    else if (type === frames.RESET) this.#resetBy(first, frames.textOf(type, words, 1, false));
-    else if (type === frames.PING) this.pressure.pinged(first, second);
-    else if (type === frames.GOODBYE) {
-      const text = frames.textOf(type, words, 1, false);
-      this.#over(closeReason(first), text === '' ? undefined : new Error(text), () => this.#stream.end());
-    } else if (type !== frames.PONG && type < frames.OPTIONAL_TYPES) throw unexpected(type, number);
-  }
-
   #resetBy(code: number, text: string): void {
     if (code > frames.CODE_VERSION) {
       const message = `The other side does not take the connection${text === '' ? '' : `: ${JSON.stringify(text)}`}`;
-      const error = new RefusedError('ERR_REFUSED', message, { refusal: code, text });
-      this.#over('closed', error, () => this.#stream.end());
+      this.#over('closed', new RefusedError('ERR_REFUSED', message, { refusal: code, text }), () => {});
       return;
     }
     const why = code === frames.CODE_VERSION ? 'it speaks another version' : 'it found damage';
     const said = text === '' ? '' : ` (${JSON.stringify(text)})`;
     const error = new LayoutError(`The other side has ended the connection: ${why}${said}`, { value: code });
-    this.#over('lost', error, () => this.#stream.end());
-  }
-
-  #greeted(words: Int32Array): void {
-    const error = noCommonTongue(words);
-    if (error !== undefined) {
-      this.#break(error, frames.CODE_VERSION);
-      return;
-    }
-    this.#book.peer = greetingOf(words);
-    this.#events.greeted?.();
-  }
-
-  #ofChannel(type: number, channel: StreamChannel, words: Int32Array): void {
-    const word = (i: number): number => words[i] as number;
-    // These are the answers to an OPEN, or end what has come of it.
-    if (type === frames.RESET) channel.wasReset(word(0), frames.textOf(type, words, 1, false));
-    else if (channel.closeCame) channel.reset(new LayoutError('Cannot take a frame behind the end of its channel'));
-    else if (type === frames.CLOSE) {
-      this.#book.answered(channel);
-      channel.closed(closeReason(word(0)), word(1));
-    } else if (type === frames.ACCEPT && !channel.attached) this.#book.accepted(channel, words);
-    else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
-    else if (type === frames.ACK) {
-      const taken = frames.positionOf(word(0), word(1));
-      const limit = frames.positionOf(word(2), word(3));
-      if (!channel.acknowledged(taken, limit, word(4), word(5), word(6)))
-        channel.reset(new LayoutError(`Cannot be: ${taken} bytes were taken, and ${limit} may come`));
-    } else if (type === frames.ASK) channel.asked(frames.positionOf(word(0), word(1)));
-    else if (word(0) > 0) channel.interrupted = word(0);
-    else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
-  }
-
-  #emptied(): void {
-    if (this.channels > 0 || this.ended !== undefined) return;
-    this.#events.idle?.();
-    if (this.#leaving !== undefined) this.#leave(this.#leaving);
-  }
-  #leave(reason: EndReason): void {
-    this.#over(reason, undefined, () => {
-      this.frames.goodbye(reason, '');
-      this.#stream.end();
-    });
+    this.#over('lost', error, () => {});
   }
   #break(error: LayoutError, code: number): void {
-    this.#over('lost', error, () => {
-      this.frames.reset(0, code, error.message);
-      this.#stream.end();
-    });
+    this.#over('lost', error, () => this.frames.reset(0, code, error.message));
   }
 
-  /** @param say tells the other side, and ends the stream, where that is to be done */
-  #over(reason: EndReason, error: Error | undefined, say?: () => void): void {
+  /**
+   * @param say tells the other side; not where its medium has ended
+   * @param left what the other side has said as it left, where it has: what it has not answered is refused
+   */
+  #over(reason: EndReason, error: unknown, say: (() => void) | undefined, left?: string): void {
     if (this.ended !== undefined) return;
     this.ended = reason;
     this.error = error;
+    clearTimeout(this.#deadline);
     // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends. What comes is believed no
     // more, also not while the other side is told.
-    this.#reader.stop();
-    this.#into = undefined;
-    say?.();
+    this.#incoming.stop();
+    if (say !== undefined) {
+      this.#greet();
+      say();
+      this.#stream.end();
+    }
     this.frames.over = true;
     // What was said last may still be with the medium.
-    if (this.#stream.flush === undefined) forgetThreadEnd(this);
+    if (this.#stream.flushSync === undefined) forgetThreadEnd(this);
     if (this.#holds > 0) this.#stream.hold(false);
-    this.#book.cut(reason, error);
+    this.#book.cut(reason, error, left);
     this.#events.ended(reason, error);
   }
 }
 
-function unexpected(type: number, number: number): LayoutError {
-  return new LayoutError(`Cannot read the stream: a frame of type ${type} for channel ${number} does not belong here`, {
-    kind: type,
+/** @throws UsageError ERR_OPTION */
+function greetingFor(options: GreetingOptions): Greeting {
+  const { fields = [] } = options;
+  fieldBytes(fields);
+  return {
+    features: options.features ?? 0,
+    messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
+    channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
+    textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
+    fields,
+  };
+}
+
+function checkTime(timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (timeoutMs >= 0 && timeoutMs <= TIMEOUT_MS_MAX)) return;
+  throw new UsageError('ERR_OPTION', `Option timeoutMs cannot be ${timeoutMs}: it takes 0 to ${TIMEOUT_MS_MAX}`, {
+    option: 'timeoutMs',
+    value: timeoutMs,
   });
 }

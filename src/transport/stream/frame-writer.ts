@@ -5,6 +5,7 @@ import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ChannelTerms } from './channel.ts';
 import * as frames from './frames.ts';
+import { type CrashTold, type Goodbye, goodbyeWords } from './last-words.ts';
 
 const NO_TEXT: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 
@@ -17,6 +18,8 @@ export class FrameWriter {
   owed = 0;
   /** What is said now answers what came. */
   answers = false;
+  /** What was said before the greeting, which it waits for; undefined once that was said. */
+  #early: Uint8Array[] | undefined = [];
   readonly #write: (bytes: Uint8Array) => boolean;
   readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
   readonly #bytes = new Uint8Array(this.#words.buffer);
@@ -28,14 +31,16 @@ export class FrameWriter {
 
   /** A whole frame that somebody else has made. */
   whole(frame: Uint8Array): void {
-    if (!this.over && !this.#write(frame)) this.full = true;
+    if (this.over) return;
+    if (this.#early !== undefined) this.#early.push(frame.slice());
+    else if (!this.#write(frame)) this.full = true;
   }
   /** @param name its bytes */
-  open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, name: Uint8Array): void {
-    this.#frame(frames.OPEN, channel, [window, messageMax, texts, textBytes, 0, name.length], name);
+  open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, flags: number, name: Uint8Array): void {
+    this.#frame(frames.OPEN, channel, [window, messageMax, texts, textBytes, flags, name.length], name);
   }
-  accept(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms): void {
-    this.#frame(frames.ACCEPT, channel, [window, messageMax, texts, textBytes, 0, 0]);
+  accept(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, flags: number): void {
+    this.#frame(frames.ACCEPT, channel, [window, messageMax, texts, textBytes, flags, 0]);
   }
   ack(channel: number, taken: number, limit: number, received: number, relearns: number, beside: number): void {
     const { lowWord, highWord } = frames;
@@ -56,12 +61,19 @@ export class FrameWriter {
     const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
     this.#frame(frames.RESET, channel, [code, bytes.length], bytes);
   }
-  goodbye(reason: EndReason, text: string): void {
-    const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
-    this.#frame(frames.GOODBYE, 0, [CLOSE_CODES[reason], bytes.length], bytes);
+  goodbye(goodbye: Goodbye, told: CrashTold): void {
+    this.#frame(frames.GOODBYE, 0, ...goodbyeWords(goodbye, told));
   }
-  hello(words: readonly number[]): void {
-    this.#frame(frames.HELLO, 0, words);
+  leaving(timeMs: number, text: string): void {
+    const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
+    this.#frame(frames.LEAVING, 0, [timeMs, bytes.length], bytes);
+  }
+  /** The first frame of all: what was said before follows it. */
+  hello(words: readonly number[], fields: Uint8Array): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    this.#frame(frames.HELLO, 0, words, fields);
+    for (const frame of early) this.whole(frame);
   }
   ping(low: number, high: number): void {
     this.#frame(frames.PING, 0, [low, high]);

@@ -16,6 +16,7 @@
 // in a frame that its sender writes, and in the memory of its reader, who hands it to the codec where it lies.
 import { LayoutError } from '../../errors.ts';
 import {
+  STREAM_DEATH_BYTES_MAX,
   STREAM_FIELDS_BYTES_MAX,
   STREAM_NAME_BYTES_MAX,
   STREAM_TEXT_BYTES_MAX,
@@ -45,8 +46,10 @@ export const RESET = 9;
 /** Eight bytes that come back. */
 export const PING = 10;
 export const PONG = 11;
-/** REASON, BYTES, and a text of so many. */
+/** REASON, BITS, STATUS, BYTES, and a text of so many. */
 export const GOODBYE = 12;
+/** TIME, BYTES, and a text of so many. */
+export const LEAVING = 13;
 
 /** Bytes of body of each type but DATA; of those with a text, before it. */
 export const BODY_BYTES: Readonly<Record<number, number>> = {
@@ -60,20 +63,26 @@ export const BODY_BYTES: Readonly<Record<number, number>> = {
   [RESET]: 8,
   [PING]: 8,
   [PONG]: 8,
-  [GOODBYE]: 8,
+  [GOODBYE]: 16,
+  [LEAVING]: 8,
 };
 /** Bytes that may stand behind that: a text, or in a greeting its fields. */
 export const BEHIND_BYTES_MAX: Readonly<Record<number, number>> = {
   [HELLO]: STREAM_FIELDS_BYTES_MAX,
   [OPEN]: STREAM_NAME_BYTES_MAX,
   [RESET]: STREAM_TEXT_BYTES_MAX,
-  [GOODBYE]: STREAM_TEXT_BYTES_MAX,
+  [GOODBYE]: STREAM_DEATH_BYTES_MAX,
+  [LEAVING]: STREAM_TEXT_BYTES_MAX,
 };
 /** Types from here on may be skipped by who does not know them; others end the connection. */
 export const OPTIONAL_TYPES = 128;
 /** Bytes of the longest body of a frame that is not DATA. */
 export const CONTROL_BYTES_MAX: number =
-  56 + Math.max(STREAM_FIELDS_BYTES_MAX, STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX);
+  56 +
+  Math.max(
+    ...[STREAM_FIELDS_BYTES_MAX, STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX],
+    ...[STREAM_DEATH_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX],
+  );
 
 export const STREAM_MAGIC = 0x5343524d;
 export const STREAM_VERSION = 1;
@@ -81,6 +90,12 @@ export const STREAM_VERSION = 1;
 export const CHANNEL_MAX = 0x7fffffff;
 /** Of FEATURES and FLAGS: bits here must be known to who reads them; the others count where both sides set them. */
 export const REQUIRED_BITS = 0xffff;
+
+// BITS of GOODBYE.
+/** STATUS is the exit status of its thread or process. */
+export const HAS_STATUS = 1;
+/** The text is JSON of what was thrown, and nobody has caught. */
+export const HAS_THROWN = 2;
 
 // Codes of RESET.
 /** What came on this channel, or on this connection, cannot be what an honest peer sends. */
@@ -128,6 +143,15 @@ export function positionOf(low: number, high: number): number {
 const strict = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenient = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
 const encoder = /* @__PURE__ */ new TextEncoder();
+
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** What both sides do of what each has said in FEATURES, or FLAGS: what one of them requires, and what both offer. */
+export function agreedBits(ours: number, theirs: number): number {
+  return ((ours | theirs) & REQUIRED_BITS) | (ours & theirs & ~REQUIRED_BITS);
+}
 
 /** A text of at most `max` bytes in UTF-8: of a longer one, the beginning. */
 export function textBytes(text: string, max: number): Uint8Array {

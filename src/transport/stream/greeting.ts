@@ -1,11 +1,23 @@
 // What the two sides of a connection say of themselves first, and what each makes of it.
-import { LayoutError } from '../../errors.ts';
-import { KNOWN_TEXTS_MAX, MESSAGE_BYTES_MAX, STREAM_WINDOW_MAX, STREAM_WINDOW_MIN } from '../../limits.ts';
+import { LayoutError, UsageError } from '../../errors.ts';
+import {
+  KNOWN_TEXTS_MAX,
+  MESSAGE_BYTES_MAX,
+  STREAM_FIELDS_BYTES_MAX,
+  STREAM_WINDOW_MAX,
+  STREAM_WINDOW_MIN,
+} from '../../limits.ts';
 import type { ChannelTerms } from './channel.ts';
 import { BODY_BYTES, HELLO, REQUIRED_BITS, STREAM_MAGIC, STREAM_VERSION } from './frames.ts';
 
+/** What stands behind the words of a greeting: a ticket, a name, whatever a kind is for. No kind is given out yet. */
+export interface GreetingField {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+}
+
 export interface Greeting {
-  /** Bits of what the side can do beyond the protocol's first version. None is defined in it. */
+  /** Bits of what the side can do beyond the protocol's first version. None is given out yet. */
   readonly features: number;
   /** Bytes, encoded, of the longest message that it takes on any channel. */
   readonly messageMax: number;
@@ -13,6 +25,7 @@ export interface Greeting {
   readonly channelsMax: number;
   /** Bytes of large strings that it remembers for a channel. */
   readonly textBytesMax: number;
+  readonly fields: readonly GreetingField[];
 }
 
 /** The words of HELLO. Those behind TEXT_BYTES_MAX are for resuming, which this version does not do. */
@@ -24,8 +37,34 @@ export function greetingWords({ features, messageMax, channelsMax, textBytesMax 
   ];
 }
 
-/** Why the two sides cannot talk, if they cannot. @throws LayoutError if it is no greeting */
-export function noCommonTongue(words: Int32Array): LayoutError | undefined {
+/** The fields behind them. @throws UsageError if there is no room for all */
+export function fieldBytes(fields: readonly GreetingField[]): Uint8Array {
+  const size = fields.reduce((sum, { bytes }) => sum + 8 + ((bytes.length + 7) & -8), 0);
+  if (size > STREAM_FIELDS_BYTES_MAX) {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Option fields cannot take ${size} bytes: a greeting has room for ${STREAM_FIELDS_BYTES_MAX}`,
+      { option: 'fields', value: size },
+    );
+  }
+  const words = new Int32Array(size >>> 2);
+  const memory = new Uint8Array(words.buffer);
+  let at = 0;
+  for (const { kind, bytes } of fields) {
+    words[at >>> 2] = kind;
+    words[(at >>> 2) + 1] = bytes.length;
+    memory.set(bytes, at + 8);
+    at += 8 + ((bytes.length + 7) & -8);
+  }
+  return memory;
+}
+
+/**
+ * Why the two sides cannot talk, if they cannot.
+ * @param known required features that this side knows
+ * @throws LayoutError if it is no greeting
+ */
+export function noCommonTongue(words: Int32Array, known: number): LayoutError | undefined {
   const [magic, version, versionMin, features] = words as unknown as [number, number, number, number];
   if (magic !== STREAM_MAGIC)
     throw new LayoutError('Cannot connect: the stream does not begin with a greeting of millrace');
@@ -34,7 +73,7 @@ export function noCommonTongue(words: Int32Array): LayoutError | undefined {
       `Cannot connect: the other side speaks versions ${versionMin} to ${version}, this one ${STREAM_VERSION}`,
     );
   }
-  const unknown = features & REQUIRED_BITS;
+  const unknown = features & REQUIRED_BITS & ~known;
   if (unknown === 0) return undefined;
   return new LayoutError(`Cannot connect: the other side needs features 0x${unknown.toString(16)}, unknown here`);
 }
@@ -52,19 +91,23 @@ export function greetingOf(words: Int32Array): Greeting {
       `Cannot connect: messages of ${messageMax} bytes, ${channelsMax} channels, ${textBytesMax} bytes of texts make no sense`,
     );
   }
-  checkFields(words);
-  return { features, messageMax, channelsMax, textBytesMax };
+  return { features, messageMax, channelsMax, textBytesMax, fields: fieldsOf(words) };
 }
 
-/** What stands behind a greeting: fields of a KIND, a LENGTH and so many bytes. No kind is known yet. @throws LayoutError */
-function checkFields(words: Int32Array): void {
+/** What stands behind a greeting: fields of a KIND, a LENGTH and so many bytes. @throws LayoutError */
+function fieldsOf(words: Int32Array): readonly GreetingField[] {
+  const fields: GreetingField[] = [];
+  const memory = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   for (let at = (BODY_BYTES[HELLO] as number) >>> 2; at < words.length; ) {
+    const kind = words[at] as number;
     const length = words[at + 1] as number;
     at += 2;
     if (length >>> 0 > (words.length - at) * 4)
       throw new LayoutError(`Cannot connect: a field of ${length} bytes does not lie in its greeting`, { length });
+    fields.push({ kind, bytes: memory.slice(at * 4, at * 4 + length) });
     at += ((length + 7) & -8) >>> 2;
   }
+  return fields;
 }
 
 /** The terms that stand at the beginning of OPEN and of ACCEPT. */
@@ -83,9 +126,17 @@ export function agreedTerms(said: ChannelTerms, reader: Greeting): ChannelTerms 
   };
 }
 
-/** Why nobody takes a channel on these terms; undefined if they can be. No number is too high: the reader's is below it then. */
-export function noTerms({ window, messageMax, texts, textBytes }: ChannelTerms, flags: number): string | undefined {
-  if ((flags & REQUIRED_BITS) !== 0) return `flags 0x${(flags & REQUIRED_BITS).toString(16)} are unknown here`;
+/**
+ * Why nobody takes a channel on these terms; undefined if they can be. No number is too high: the reader's is below it then.
+ * @param known flags that may be required of this side
+ */
+export function noTerms(
+  { window, messageMax, texts, textBytes }: ChannelTerms,
+  flags: number,
+  known: number,
+): string | undefined {
+  const unknown = flags & REQUIRED_BITS & ~known;
+  if (unknown !== 0) return `flags 0x${unknown.toString(16)} are unknown here`;
   if (window < STREAM_WINDOW_MIN || window > STREAM_WINDOW_MAX || (window & (window - 1)) !== 0)
     return `credit cannot be ${window} bytes`;
   if (messageMax < 1) return `messages cannot be of ${messageMax} bytes`;

@@ -10,15 +10,18 @@ export class Opening {
   readonly name: string;
   /** The peer's. */
   readonly terms: ChannelTerms;
+  /** What the peer requires of the channel, or offers: bits of FLAGS. Those that are required here are known here. */
+  readonly flags: number;
   /** Accepted, refused, or taken back by the peer: nothing can be made of it any more. */
   over = false;
   readonly #connection: StreamConnection;
 
-  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms) {
+  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms, flags: number) {
     this.#connection = connection;
     this.number = number;
     this.name = name;
     this.terms = terms;
+    this.flags = flags;
   }
 
   /**
