@@ -1,7 +1,6 @@
-import { errorMonitor } from 'node:events';
-import process from 'node:process';
-import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { BUN_BOOTSTRAP } from './bootstrap.ts';
+import { builtin, process } from './builtins.ts';
 import type {
   BlockMemory,
   MemoryPlatform,
@@ -14,7 +13,7 @@ import type {
 } from './contract.ts';
 import { nodePlatform } from './node.ts';
 import { BufferBlockMemory, BufferTextMemory, nodeMemory } from './node-memory.ts';
-import { adoptWorker, nodeStart, startWorker, watchWorker } from './node-starting.ts';
+import { adoptWorker, errorMonitor, nodeStart, startWorker, watchWorker } from './node-starting.ts';
 import { ListeningInbox, type StartInbox, TakingInbox } from './start-inbox.ts';
 import { varied } from './varied.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
@@ -70,7 +69,7 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 export const bunStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(BUN_BOOTSTRAP, dotsEncoded(url), start, options);
-    watchWorker(worker, errorMonitor, ended);
+    watchWorker(worker, errorMonitor(), ended);
     return worker;
   },
 
@@ -79,11 +78,12 @@ export const bunStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
   },
 
   adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
-    if (!isWebWorker(worker)) adoptWorker(worker, data, transfer, errorMonitor, ended);
+    if (!isWebWorker(worker)) adoptWorker(worker, data, transfer, errorMonitor(), ended);
     else adoptWebWorker(worker, data, transfer, ended, { errorEnds: true, tellsClose: true });
   },
 
   openInbox(): StartInbox | undefined {
+    const { parentPort, receiveMessageOnPort } = builtin('node:worker_threads');
     if (parentPort === null) return undefined;
     // That of a web Worker's thread looks like a port, with members of its own; it can't be taken from, and keeps nothing.
     if (Object.hasOwn(parentPort, 'postMessage')) return new ListeningInbox(globalThis);

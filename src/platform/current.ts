@@ -3,7 +3,7 @@
 // Deno too, and Deno imports files by their address. The build for browsers has browser.ts in this one's place.
 //
 // Four things and not one, each picked by a pure call: a door that needs no threads is bundled without what starts them.
-import process from 'node:process';
+import { process } from './builtins.ts';
 import { bunMemory, bunPlatform, bunStart, bunText } from './bun.ts';
 import type { MemoryPlatform, Platform, StartPlatform, TextPlatform } from './contract.ts';
 import { denoMemory, denoPlatform, denoStart, denoText } from './deno.ts';

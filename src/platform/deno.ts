@@ -1,5 +1,5 @@
-import { parentPort } from 'node:worker_threads';
 import { DENO_BOOTSTRAP } from './bootstrap.ts';
+import { builtin } from './builtins.ts';
 import type {
   BlockMemory,
   MemoryPlatform,
@@ -48,8 +48,10 @@ class DenoTextMemory extends BufferTextMemory {
   }
 }
 
-/** Whether this is the thread of a web Worker, and not one of node:worker_threads. */
-const isWebThread = (): boolean => parentPort === null && 'WorkerGlobalScope' in globalThis;
+/** Whether this is a thread of node:worker_threads. */
+const isThread = (): boolean => builtin('node:worker_threads').parentPort !== null;
+/** Whether it is that of a web Worker. */
+const isWebThread = (): boolean => !isThread() && 'WorkerGlobalScope' in globalThis;
 
 export const denoText: TextPlatform = (memory) => new DenoTextMemory(memory);
 
@@ -100,6 +102,6 @@ export const denoStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
 
   // The parentPort of a node:worker_threads thread is no port that could be taken from; its messages come to the global.
   openInbox(): StartInbox | undefined {
-    return parentPort !== null || isWebThread() ? new ListeningInbox(globalThis) : undefined;
+    return isThread() || isWebThread() ? new ListeningInbox(globalThis) : undefined;
   },
 });

@@ -1,5 +1,5 @@
 // Memory on Node, and what bun.ts and deno.ts vary of it.
-import { Buffer } from 'node:buffer';
+import { bufferClass } from './builtins.ts';
 import type { BlockMemory, MemoryPlatform, TextMemory, TextPlatform } from './contract.ts';
 
 interface BufferText {
@@ -40,6 +40,7 @@ export class BufferTextMemory implements TextMemory {
   }
 }
 
+const Buffer = /* @__PURE__ */ bufferClass();
 const bufferCopy = Buffer.prototype.copy as (this: Uint8Array, target: ArrayBufferView, at: number) => number;
 
 // Buffer.copy believes what `length` says, and writes as much: a view is handed to it that nobody gave properties of its own.
@@ -69,7 +70,7 @@ const BUFFER_COPY_MIN: number = /* @__PURE__ */ copiesToAnyView() ? 1024 : Numbe
  * @param copyMin bytes from which on `copyIn` calls Buffer.copy
  */
 export class BufferBlockMemory implements BlockMemory {
-  readonly #buffer: Buffer;
+  readonly #buffer: InstanceType<typeof Buffer>;
   readonly #bytes: Uint8Array;
   readonly #signed: Int8Array;
   readonly #copyMin: number = 0;

@@ -1,29 +1,28 @@
 // How threads start on Node, and what bun.ts and deno.ts vary of it.
-import { errorMonitor } from 'node:events';
-import process from 'node:process';
-import * as workerThreads from 'node:worker_threads';
+import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
 import { type BootData, NODE_BOOTSTRAP, START_KEY } from './bootstrap.ts';
+import { builtin, process } from './builtins.ts';
 import type { Start, StartPlatform, ThreadEnded } from './contract.ts';
 import { type StartInbox, startMessage, TakingInbox } from './start-inbox.ts';
 
+const workerThreads = /* @__PURE__ */ builtin('node:worker_threads');
+
+/** The event of an error that tells of it whether or not somebody listens to errors. */
+export const errorMonitor = (): symbol => builtin('node:events').errorMonitor;
+
 /** Starts `source`, one of bootstrap.ts, in a new thread. What the caller's options hold goes on to the user's module. */
-export function startWorker(
-  source: string | URL,
-  url: URL,
-  start: Start,
-  options: workerThreads.WorkerOptions,
-): workerThreads.Worker {
+export function startWorker(source: string | URL, url: URL, start: Start, options: WorkerOptions): Worker {
   const boot: BootData = { url: url.href, start: start.data, end: start.end, workerData: options.workerData };
   return new workerThreads.Worker(source, {
     ...options,
     eval: typeof source === 'string',
     workerData: boot,
-    transferList: [...(options.transferList ?? []), ...start.transfer] as workerThreads.Transferable[],
+    transferList: [...(options.transferList ?? []), ...start.transfer] as Transferable[],
   });
 }
 
 /** Tells how the thread of this Worker ended. `errors` is the event to listen to. */
-export function watchWorker(worker: workerThreads.Worker, errors: string | symbol, ended: ThreadEnded): void {
+export function watchWorker(worker: Worker, errors: string | symbol, ended: ThreadEnded): void {
   let failed: { readonly error: unknown } | undefined;
   worker.on(errors as 'error', (error: unknown) => {
     failed ??= { error };
@@ -40,9 +39,9 @@ export function adoptWorker(
   errors: string | symbol,
   ended: ThreadEnded,
 ): void {
-  const made = worker as workerThreads.Worker;
+  const made = worker as Worker;
   watchWorker(made, errors, ended);
-  made.postMessage(startMessage(data), transfer as workerThreads.Transferable[]);
+  made.postMessage(startMessage(data), transfer as Transferable[]);
   // It had ended before: no event will tell. Deno gives no sign of it.
   if (made.threadId === -1) ended(undefined, undefined);
 }
@@ -55,7 +54,7 @@ export const nodeStart: StartPlatform = {
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(NODE_BOOTSTRAP, url, start, options);
     // Listens without taking: an error that nobody handles stays uncaught.
-    watchWorker(worker, errorMonitor, ended);
+    watchWorker(worker, errorMonitor(), ended);
     return worker;
   },
 
@@ -64,7 +63,7 @@ export const nodeStart: StartPlatform = {
   },
 
   adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
-    adoptWorker(worker, data, transfer, errorMonitor, ended);
+    adoptWorker(worker, data, transfer, errorMonitor(), ended);
   },
 
   openInbox(): StartInbox | undefined {

@@ -1,11 +1,13 @@
 // Node, and the shape that bun.ts and deno.ts vary: both runtimes offer node:worker_threads.
-import process from 'node:process';
-import { setTimeout } from 'node:timers';
-import { types } from 'node:util';
-import * as workerThreads from 'node:worker_threads';
+import type { MessageChannel, MessagePort } from 'node:worker_threads';
+import { builtin, process } from './builtins.ts';
 import type { NativePort, Platform, TetherHandlers, ThreadEnd } from './contract.ts';
 
-type Port = workerThreads.MessagePort;
+type Port = MessagePort;
+
+const timers = /* @__PURE__ */ builtin('node:timers');
+const util = /* @__PURE__ */ builtin('node:util');
+const workerThreads = /* @__PURE__ */ builtin('node:worker_threads');
 
 /** Thrown by a getter to stop a clone before it has moved anything. */
 const STOP: Error = new Error('stop');
@@ -46,7 +48,7 @@ function probesWork(): boolean {
 }
 
 /** Carries ports from this thread to itself. structuredClone would do, but on Deno it gives ports of the web's class. */
-let ferry: workerThreads.MessageChannel | undefined;
+let ferry: MessageChannel | undefined;
 
 export const nodePlatform: Platform = {
   name: 'node',
@@ -59,7 +61,7 @@ export const nodePlatform: Platform = {
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,
   nativeWideTextMin: Number.POSITIVE_INFINITY,
-  isProxy: types.isProxy,
+  isProxy: (value) => util.types.isProxy(value),
 
   messageChannel(): readonly [NativePort, NativePort] {
     const { port1, port2 } = new workerThreads.MessageChannel();
@@ -116,7 +118,7 @@ export const nodePlatform: Platform = {
   },
 
   later(task: () => void, ms: number): void {
-    setTimeout(task, ms).unref();
+    timers.setTimeout(task, ms).unref();
   },
 
   reportError(error: unknown): void {
