@@ -20,6 +20,13 @@ async function tool<T>(file: string): Promise<T> {
 }
 const { withoutNamespaces } = await tool<{ withoutNamespaces(source: string): string }>('bundle.mjs');
 const { putRight } = await tool<{ putRight(text: string): string }>('top-level.mjs');
+interface BundledFile {
+  readonly path: string;
+  readonly text: string;
+}
+const { lowerPrivate } = await tool<{
+  lowerPrivate(files: readonly BundledFile[], entries: readonly string[]): BundledFile[];
+}>('lower-private.mjs');
 const { checkLayers } = await tool<{ checkLayers: Checker }>('check-layers.mjs');
 const { checkSyncPoints } = await tool<{ checkSyncPoints: Checker }>('check-sync-points.mjs');
 const { blocksOf, withDoors } = await tool<{
@@ -181,6 +188,44 @@ export { b as B };
 `,
   );
   assert.equal(putRight('var a = { b: 1 };\na.b = 2;\n').trim(), 'const a = { b: 1 };\na.b = 2;');
+});
+
+test('a private name of a class that nobody outside gets hold of is a plain one in a bundle; methods keep theirs', () => {
+  const core = `class Base { #held; #many = 1; #take() { return this.#many + this.#many + this.#held; } }
+class Below extends Base { #many = 2; get #held() { return this.#many; } look() { return this.#held; } }
+const Shown = class extends Base2 { #own; };
+class Base2 { #own; }
+class Asked { #mark; is(it) { return #mark in it; } }
+class Failure extends Error { #why; }
+class Outer { #a = class { #a; #b = this.#a; }; }
+export { Below as B, Shown };
+`;
+  const door = `import { B as C, Shown } from './core.js';
+class Over extends C { #many = 3; }
+export { Shown };
+`;
+  const files = [
+    { path: '/lib/core.js', text: core },
+    { path: '/lib/door.js', text: door },
+  ];
+  const texts = lowerPrivate(files, ['/lib/door.js']).map(({ text }) => text.replace(/ +(?=[^\w{])/g, ''));
+  assert.deepEqual(texts, [
+    `class Base { _b; _a = 1; _take() { return this._a + this._a + this._b; } }
+class Below extends Base { __a = 2; get __held() { return this.__a; } look() { return this.__held; } }
+const Shown = class extends Base2 { #own; };
+class Base2 { #own; }
+class Asked { #mark; is(it) { return #mark in it; } }
+class Failure extends Error { #why; }
+class Outer { _a = class { _a; _b = this._a; }; }
+export { Below as B, Shown };
+`.replace(/ +(?=[^\w{])/g, ''),
+    `import { B as C, Shown } from './core.js';
+class Over extends C { ___a = 3; }
+export { Shown };
+`.replace(/ +(?=[^\w{])/g, ''),
+  ]);
+  const clash = [{ path: '/lib/core.js', text: 'class A { #go() { this._go(); } }' }];
+  assert.throws(() => lowerPrivate(clash, []), /_go is a property already/);
 });
 
 test('what a bundled module takes out of a namespace it imports by name', () => {

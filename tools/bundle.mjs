@@ -6,7 +6,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'acorn';
 import { build, transform } from 'esbuild';
+import { lowerPrivate } from './lower-private.mjs';
 import { putRight } from './top-level.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -36,7 +38,7 @@ export function withoutNamespaces(source) {
 const namesOnly = {
   name: 'names-only',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]src[\\/]codec[\\/][\w-]+\.ts$/ }, ({ path }) => ({
+    onLoad({ filter: /[\\/]src[\\/]codec[\\/].*\.ts$/ }, ({ path }) => ({
       contents: withoutNamespaces(readFileSync(path, 'utf8')),
       loader: 'ts',
     }));
@@ -98,22 +100,40 @@ export async function bundleDoors(outdir, options = node) {
   ];
   mkdirSync(resolve(root, outdir), { recursive: true });
   for (const run of runs) {
-    for (const { path, text } of (await build(run)).outputFiles) await finish(path, putRight(text));
+    const files = (await build(run)).outputFiles.map(({ path, text }) => ({ path, text: putRight(text) }));
+    for (const { path, text } of files)
+      if (/__export\(/.test(text)) throw new Error(`a namespace is an object in ${path}`);
+    const entries = run.entryPoints.map(({ out }) => join(run.outdir, `${out}.js`));
+    // A door that is alone has little of it.
+    for (const { path, text } of run.splitting ? lowerPrivate(files, entries) : files) await finish(path, text);
   }
 }
 
-/** Without blanks and comments, which a worker would read each time it starts; lines that a stack can tell apart, and all names. */
+/**
+ * Without blanks and comments, which a worker would read each time it starts, and with short names for what is local to a function;
+ * lines that a stack can tell apart, and the names of all functions and classes. A minifier leaves the top level of a script alone, for other
+ * scripts may use it, so that is what it gets: what makes a module of it follows behind, where it does as well.
+ */
 async function finish(path, text) {
-  const { code, map } = await transform(text, {
+  const { body } = parse(text, { ecmaVersion: 'latest', sourceType: 'module' });
+  const modular = body.filter(({ type }) => type === 'ImportDeclaration' || type === 'ExportNamedDeclaration');
+  let script = text;
+  for (const { start, end } of modular)
+    script = script.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, ' ') + script.slice(end);
+  const { code, map } = await transform(`'use strict';${script}`, {
     sourcefile: basename(path),
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     lineLimit: 120,
     legalComments: 'none',
     target: shared.target,
     sourcemap: 'external',
     sourcesContent: false,
   });
-  writeFileSync(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`);
+  const links = modular.map(({ start, end }) => text.slice(start, end).replace(/\s+/g, ' ')).join('\n');
+  const strict = '"use strict";';
+  const module = `${code.replace(strict, ' '.repeat(strict.length))}${links}\n`;
+  writeFileSync(path, `${module}//# sourceMappingURL=${basename(path)}.map\n`);
   writeFileSync(`${path}.map`, map);
 }
 
