@@ -424,7 +424,11 @@ test('a port whose peer has ended takes along what it has not read', async () =>
   const { port, peer } = pairHere({ capacityBytes: 1024 });
   for (let i = 0; i < 100; i++) peer.postMessage({ i, text: 'a'.repeat(100) });
   peer.close();
+  // Known here, or not looked at yet: it is the same.
+  assert.equal(port.reason, 'closed');
   const moved = moveHere(port);
+  assert.equal(port.reason, 'detached');
+  assert.throws(() => port.tryReceive(), { code: 'ERR_CLOSED', reason: 'detached', message: /was transferred/ });
   for (let i = 0; i < 100; i++) assert.equal(((await moved.receiveAsync()) as { i: number }).i, i);
   assert.equal(await moved.receiveAsync(), CLOSED);
   assert.equal(moved.reason, 'closed');

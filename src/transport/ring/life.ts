@@ -91,9 +91,8 @@ export class Life {
     }
   }
 
-  /** This side goes on in another thread: here it is over, and nobody is told. */
+  /** This side goes on in another thread: here it is over, and nobody is told. Whatever the other one has done by then is told there. */
   leave(): void {
-    if (this.#ended !== undefined) return;
     this.#ended = 'detached';
     this.#endedHere = true;
     this.#remains.over();
