@@ -141,6 +141,8 @@ export const platform: Platform = {
     return value instanceof MessagePort;
   },
 
+  cloneMoving: (value, transfer) => structuredClone(value, { transfer: transfer as Transferable[] }),
+
   moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined {
     try {
       return structuredClone(ports, { transfer: ports as unknown as Transferable[] });

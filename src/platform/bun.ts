@@ -11,7 +11,7 @@ import type {
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
-import { nodePlatform } from './node.ts';
+import { ferried, nodePlatform } from './node.ts';
 import { BufferBlockMemory, BufferTextMemory, nodeMemory } from './node-memory.ts';
 import { adoptWorker, errorMonitor, nodeStart, startWorker, watchWorker } from './node-starting.ts';
 import { ListeningInbox, type StartInbox, TakingInbox } from './start-inbox.ts';
@@ -51,6 +51,9 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
   nativeTextMin: 8192,
   // In a flat object too: 65,536 of them in 4 us, through shared memory 26; 262,144 in 14 and 310.
   nativeMemberTextMin: 65_536,
+  // structuredClone leaves native ports in both places: who asked whether a handle is still here would take it back.
+  cloneMoving: (value, transfer) =>
+    transfer.some(nodePlatform.isNativePort) ? ferried(value, transfer) : nodePlatform.cloneMoving(value, transfer),
   canProbe: () => false,
   probeGone: () => false,
 

@@ -123,6 +123,8 @@ export interface Platform {
    * one of them is not here any more: it has moved to another thread, or is closed.
    */
   moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined;
+  /** As structuredClone with a transfer list: what is in it has left its old objects then. */
+  cloneMoving(value: unknown, transfer: readonly unknown[]): unknown;
   /** Whether a port that was moved within its thread is as good as before, at once. */
   readonly movesWhole: boolean;
   /** Whether `value` is the runtime's own handle of another thread. */

@@ -50,6 +50,13 @@ function probesWork(): boolean {
 /** Carries ports from this thread to itself. structuredClone would do, but on Deno it gives ports of the web's class. */
 let ferry: MessageChannel | undefined;
 
+/** @throws what posting throws; nothing has moved then */
+export function ferried(value: unknown, transfer: readonly unknown[]): unknown {
+  ferry ??= new workerThreads.MessageChannel();
+  ferry.port1.postMessage(value, transfer as Port[]);
+  return nodePlatform.takeMessage(ferry.port2 as unknown as NativePort)?.message;
+}
+
 export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
@@ -72,14 +79,14 @@ export const nodePlatform: Platform = {
     return value instanceof workerThreads.MessagePort;
   },
 
+  cloneMoving: (value, transfer) => structuredClone(value, { transfer: transfer as Transferable[] }),
+
   moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined {
-    ferry ??= new workerThreads.MessageChannel();
     try {
-      ferry.port1.postMessage(ports, ports as unknown as Port[]);
+      return ferried(ports, ports) as NativePort[];
     } catch {
       return undefined;
     }
-    return nodePlatform.takeMessage(ferry.port2 as unknown as NativePort)?.message as NativePort[];
   },
 
   isWorker(value: unknown): boolean {

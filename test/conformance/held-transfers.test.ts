@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
 import { SIDE_VALUES_MAX } from '../../src/limits.ts';
 import { type Role, startThread } from '../kit/thread.ts';
-import { turn, within } from '../kit/watchdog.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
 
 interface Numbered {
   readonly i: number;
@@ -206,4 +206,28 @@ test('the newest message of `latest` that waits: it is counted, and a newer one 
   near.close();
   far.close();
   for (const other of others) other.close();
+});
+
+test('a handle and a native port in a message that waits have left their sender: there they are of no use', async () => {
+  const { port: near, remote } = channel({ capacityBytes: 1024 });
+  const far = attach(remote);
+  while (near.trySend(0));
+  const { port: inner, remote: handle } = channel();
+  const { port1, port2 } = new MessageChannel();
+  near.postMessage({ handle, port2 }, [...handle.transfer, port2]);
+  assert.ok(near.stats().outboxBytes > 0, 'it waits');
+  assert.throws(() => attach(handle), { code: 'ERR_HANDLE' });
+  assert.throws(() => near.postMessage(port2, [port2]));
+  let message: unknown = 0;
+  while (message === 0) message = await within('the message', far.receiveAsync());
+  const arrived = message as { handle: unknown; port2: MessagePort };
+  const there = attach(arrived.handle);
+  inner.postMessage('by the handle');
+  assert.equal(there.receive({ timeoutMs: STEP_MS }), 'by the handle');
+  const heard = new Promise((resolve) => arrived.port2.addEventListener('message', ({ data }) => resolve(data)));
+  arrived.port2.start();
+  port1.postMessage('by the native port');
+  assert.equal(await within('the native port', heard), 'by the native port');
+  arrived.port2.close();
+  for (const each of [near, far, inner, there]) each.close();
 });

@@ -42,6 +42,7 @@ const members: Record<string, unknown> = {
   messageChannel: () => modelled.channel(),
   later: (task: () => void) => modelled.later(task),
   moveHere: (ports: unknown) => ports,
+  cloneMoving: (value: unknown) => structuredClone(value),
   isWorker: () => false,
   listen: (port: ModelPort, handlers: TetherHandlers) => port.listen(handlers),
   takeMessage: (port: ModelPort) => port.take(),

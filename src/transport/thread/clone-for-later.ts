@@ -1,4 +1,5 @@
 // Clones a value now that is to be posted later, and says why one cannot be.
+import { platform } from '#platform';
 import { DataCloneError } from '../../errors.ts';
 import type { HeldValue } from '../../lane/beside.ts';
 import { lacksTransfer } from '../../memory/handle.ts';
@@ -11,8 +12,8 @@ import { movedAnyway } from './transfer-list.ts';
 export function cloneForLater(value: unknown, transfer: readonly unknown[]): HeldValue {
   if (typeof value === 'string' && transfer.length === 0) return { value, transfer };
   try {
-    const held = structuredClone([value, transfer], { transfer: transfer as Transferable[] });
-    return { value: held[0], transfer: held[1] as readonly unknown[] };
+    const [held, moved] = platform.cloneMoving([value, transfer], transfer) as [unknown, readonly unknown[]];
+    return { value: held, transfer: moved };
   } catch (cause) {
     throw refusal(value, transfer, cause);
   }
