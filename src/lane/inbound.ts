@@ -64,8 +64,11 @@ export class LaneInbound {
   #lastBytes = 0;
   /** Whether it has come by now: what stands at the head of the lane by a marker, and had not come when we looked. */
   #awaited: (() => boolean) | undefined;
-  /** Native ports that came inside the value returned last. */
+  /** Native ports that came inside the value returned last, until the caller is through. */
   ports: readonly unknown[] = NO_PORTS;
+  readonly #forgetPorts = (): void => {
+    this.ports = NO_PORTS;
+  };
 
   /** @throws LayoutError for luggage that makes no sense */
   constructor(parts: InboundParts) {
@@ -135,6 +138,8 @@ export class LaneInbound {
 
   /** The value with Ports in the places of ends that came in it. They are opened for who asks for the message. */
   #withPorts(value: unknown): unknown {
+    // Who is handed it looks at once. Kept until the next message they would never be garbage, and nobody would tell of it.
+    queueMicrotask(this.#forgetPorts);
     try {
       const opened = this.#beside.opened(value, this.ports);
       this.ports = opened.ports;

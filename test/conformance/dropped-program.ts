@@ -188,6 +188,34 @@ const cases: Record<string, () => Promise<void>> = {
       for (const port of senders) port.close();
     }
   },
+  'a port that came in the last message': async () => {
+    for (const how of ['receive', 'receiveAsync', 'a listener']) {
+      const carriers: Port[] = [];
+      const reads: Promise<unknown>[] = [];
+      const ends = watched(40, (remote) => {
+        const carrier = channel({ capacityBytes: 1024 });
+        const reader = attach(carrier.remote);
+        carriers.push(carrier.port, reader);
+        const end = attach(remote);
+        if (how === 'receive') {
+          carrier.port.postMessage({ end }, [end]);
+          assert.equal(typeof reader.receive({ timeoutMs: STEP_MS }), 'object');
+          return;
+        }
+        if (how === 'receiveAsync')
+          reads.push(reader.receiveAsync({ timeoutMs: STEP_MS }).then((value) => typeof value));
+        else reads.push(new Promise((resolve) => reader.once('message', (value) => resolve(typeof value))));
+        carrier.port.postMessage({ end }, [end]);
+      });
+      assert.deepEqual(
+        new Set(await within('the messages', Promise.all(reads))),
+        new Set(reads.length > 0 ? ['object'] : []),
+      );
+      reads.length = 0;
+      await allTold(ends);
+      for (const port of carriers) port.close();
+    }
+  },
   'what was sent is delivered': async () => {
     const texts = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100));
     for (const sent of [texts.slice(0, 5), texts]) {

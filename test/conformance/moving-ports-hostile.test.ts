@@ -5,7 +5,7 @@ import { MessageChannel, MessagePort } from 'node:worker_threads';
 import { KIND_SIDE, MARKER_BYTES } from '../../src/frame/header.ts';
 import { attach, type ChannelOptions, CLOSED, channel, type Port } from '../../src/index.ts';
 import { RingSink } from '../../src/lane/ring-records.ts';
-import { MOVES_PENDING_MAX } from '../../src/limits.ts';
+import { MOVES_PENDING_MAX, SIDE_VALUES_MAX } from '../../src/limits.ts';
 import { openRegion } from '../../src/memory/region.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
@@ -88,6 +88,20 @@ test('a native port that closes in a message on its way does not keep the port f
   // On Node what waits cannot be sent any more when a native port in it has closed, whether it moved or not.
   if (moved.stats().undelivered === 0) assert.equal(typeof (await other.receiveAsync(soon)), 'object');
   assert.equal(await other.receiveAsync(soon), 'as ever');
+  moved.close();
+});
+
+test('nor one that closes in the newest message, which waits', async () => {
+  const { port, remote } = channel();
+  const one = attach(remote, { overflow: 'latest' });
+  const waits = closing();
+  // So many that the next one waits until they are taken, or replaced.
+  for (let i = 0; i < SIDE_VALUES_MAX; i++) one.postMessage(i, [new ArrayBuffer(8)]);
+  one.postMessage({ port: waits.port }, [waits.port]);
+  await waits.close();
+  const moved = leave(one)();
+  moved.postMessage('as ever');
+  assert.equal(await port.receiveAsync(soon), 'as ever');
   moved.close();
 });
 
