@@ -100,7 +100,6 @@ function openTransport(
           spinMicroseconds: options.spinMicroseconds,
           codec: options.codec,
           arrayProperties: options.arrayProperties,
-          eventLoopWait: options.eventLoopWait,
         },
       },
       openEnd,

@@ -5,7 +5,7 @@ export interface Features {
   readonly runtime: 'node' | 'bun' | 'deno' | 'browser';
   /** Whether `receive` and `send` may block this thread. */
   readonly blocking: boolean;
-  /** How event loops sleep here unless told otherwise. */
+  /** How event loops sleep here. */
   readonly eventLoopWait: 'wait-async' | 'doorbell';
   /** Whether what only the native clone carries can be received by a blocked thread. */
   readonly blockingTransfer: boolean;

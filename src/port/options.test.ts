@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sleeping } from '../../test/kit/sleeping.ts';
 import { MillraceError, UsageError } from '../errors.ts';
 import { type ChannelOptions, resolveOptions, timeoutOf } from './options.ts';
 
@@ -13,7 +14,6 @@ const NUMBERS = {
 const NAMES = {
   overflow: ['wait', 'reject', 'drop-oldest', 'drop-newest', 'latest'],
   codec: ['packed', 'json'],
-  eventLoopWait: ['wait-async', 'doorbell'],
 } as const;
 
 function refusal(options: unknown): MillraceError & { option?: string; value?: unknown } {
@@ -59,6 +59,15 @@ for (const [name, values] of Object.entries(NAMES)) {
     }
   });
 }
+
+test('how an event loop sleeps is no option; tests have a way to choose it', () => {
+  assert.equal(refusal({ eventLoopWait: 'doorbell' }).option, 'eventLoopWait');
+  const ways = ['doorbell', 'wait-async'] as const;
+  assert.deepEqual(
+    ways.map((way) => resolveOptions(sleeping(way)).eventLoopWait),
+    ways,
+  );
+});
 
 test('spinMicroseconds: false means never', () => {
   assert.equal(resolveOptions({ spinMicroseconds: false }).spinMicroseconds, 0);

@@ -21,8 +21,6 @@ export interface PortOptions {
    * `groups`, as `exec`, `match` and their `indices` do), or those of every array (`always`), at up to 65 ns an element.
    */
   readonly arrayProperties?: 'matches' | 'always' | undefined;
-  /** How this end's event loop sleeps; by default what measured best on this runtime. */
-  readonly eventLoopWait?: 'wait-async' | 'doorbell' | undefined;
 }
 
 /** What concerns both ends of a channel, and is decided when it is made. */
@@ -40,7 +38,13 @@ export interface PairOptions {
 /** What a channel can be told when it is made together with one of its ends. */
 export interface ChannelOptions extends PortOptions, PairOptions {}
 
-export type Resolved = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
+type Chosen = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
+export interface Resolved extends Chosen {
+  /** How the event loop of this end sleeps until its channel has joined a link, which decides for all that it carries. */
+  readonly eventLoopWait: 'wait-async' | 'doorbell';
+}
+/** It is nobody's option, so no string names it: tests go both ways on each runtime. */
+const EVENT_LOOP_WAIT: unique symbol = Symbol.for('millrace.eventLoopWait');
 
 interface NumberRule {
   readonly fallback: number;
@@ -52,7 +56,7 @@ interface NameRule {
   readonly names: readonly string[];
 }
 
-const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
+const RULES: { readonly [K in keyof Chosen]: NumberRule | NameRule } = {
   capacityBytes: {
     fallback: limits.CHANNEL_CAPACITY_DEFAULT,
     min: limits.CHANNEL_CAPACITY_MIN,
@@ -67,7 +71,6 @@ const RULES: { readonly [K in keyof Resolved]: NumberRule | NameRule } = {
   arrayProperties: { fallback: 'matches', names: ['matches', 'always'] },
   rememberedTexts: { fallback: limits.KNOWN_TEXTS_DEFAULT, min: 0, max: limits.KNOWN_TEXTS_MAX },
   rememberedTextBytes: { fallback: limits.KNOWN_TEXT_BYTES_DEFAULT, min: 0, max: limits.KNOWN_TEXT_BYTES_MAX },
-  eventLoopWait: { fallback: platform.asyncPark, names: ['wait-async', 'doorbell'] },
 };
 
 /** What is decided when the channel is made, for both ends. */
@@ -121,7 +124,8 @@ function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
       throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${known.join(', ')}`, { option: name });
     }
   }
-  const resolved: Record<string, number | string> = {};
+  const way = (options as { [EVENT_LOOP_WAIT]?: string })[EVENT_LOOP_WAIT];
+  const resolved: Record<string, number | string> = { eventLoopWait: way ?? platform.asyncPark };
   for (const [name, rule] of Object.entries(RULES)) {
     const given = (options as Record<string, unknown>)[name];
     const value = given === false && name === 'spinMicroseconds' ? 0 : (given ?? rule.fallback);
@@ -134,7 +138,7 @@ function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
     }
     resolved[name] = value as number | string;
   }
-  return Object.freeze(resolved) as Resolved;
+  return Object.freeze(resolved) as unknown as Resolved;
 }
 
 /**

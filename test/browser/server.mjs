@@ -42,7 +42,7 @@ export async function serve(onReport, port = 0) {
       answer(302, { Location: shipped.get(url.pathname) });
     } else {
       const path = normalize(decodeURIComponent(url.pathname));
-      const allowed = /^\/(browser|iife|test\/browser)\//.test(path);
+      const allowed = /^\/(browser|iife|test\/browser|test\/kit)\//.test(path);
       const body = allowed ? await readFile(join(dist, path)).catch(() => undefined) : undefined;
       if (body === undefined) answer(404, { 'Content-Type': 'text/plain' }, 'not here');
       else answer(200, { 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream' }, body);

@@ -39,7 +39,7 @@ test('wrong options of channel(), attach() and spawn() are ERR_OPTION; the handl
     { overflow: 'drop' },
     { codec: 'msgpack' },
     { spinMicroseconds: Number.NaN },
-    { eventLoopWait: true },
+    { eventLoopWait: 'doorbell' },
     { typo: 1 },
     null,
     5,

@@ -14,6 +14,7 @@ import {
   selectAsync,
   transferOf,
 } from '../../src/index.ts';
+import { sleeping } from '../kit/sleeping.ts';
 import { startThread } from '../kit/thread.ts';
 import { STEP_MS, turn, within } from '../kit/watchdog.ts';
 
@@ -127,7 +128,7 @@ const cases: Record<string, () => Promise<void>> = {
   'an end that has been used': async () => {
     const pending: Promise<unknown>[] = [];
     const ends = watched(100, (remote, index) => {
-      const far = attach(remote, { eventLoopWait: index % 2 === 0 ? 'wait-async' : 'doorbell' });
+      const far = attach(remote, sleeping(index % 2 === 0 ? 'wait-async' : 'doorbell'));
       // A promise of waitAsync stays pending when nobody waits any more.
       pending.push(far.receiveAsync({ timeoutMs: 20 }));
       far.once('message', () => {}).removeAllListeners();

@@ -17,6 +17,7 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
+import { sleeping } from '../kit/sleeping.ts';
 import { streamPair } from '../kit/stream-pair.ts';
 import { spawnThread, startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
@@ -187,8 +188,8 @@ test('ports of every overflow policy and codec can be waited for together', asyn
     pair({ overflow: 'latest' }),
     pair({ codec: 'json' }),
     pair({ capacityBytes: 1024 }),
-    pair({ eventLoopWait: 'doorbell' }),
-    pair({ eventLoopWait: 'wait-async' }),
+    pair(sleeping('doorbell')),
+    pair(sleeping('wait-async')),
   ];
   const near = ends.map((end) => end.near);
   for (const { far, near: mine } of ends) {

@@ -5,9 +5,11 @@ import * as millrace from '../../src/index.ts';
 import * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
 import { settleIn } from './neighbours.ts';
+import { sleeping } from './sleeping.ts';
 import type { Casting, Role, Stage } from './thread.ts';
 
-const { roleText, roleData, gatesMemory, roleRemote, roleOptions, neighbours } = workerData as Casting;
+const { roleText, roleData, gatesMemory, roleRemote, neighbours, ...cast } = workerData as Casting;
+const roleOptions = { ...cast.roleOptions, ...sleeping(cast.roleSleep) };
 const port = parentPort!;
 const gates = new Gates(gatesMemory);
 const still = new Int32Array(new SharedArrayBuffer(4));

@@ -5,6 +5,7 @@ import * as millrace from '../../src/index.ts';
 import type * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
 import { type Neighbours, neighboursFor } from './neighbours.ts';
+import { type Sleep, sleepOf } from './sleeping.ts';
 import { within } from './watchdog.ts';
 
 /** What a role is given in its thread. */
@@ -111,6 +112,7 @@ export interface Casting {
   readonly gatesMemory: SharedArrayBuffer;
   readonly roleRemote: unknown;
   readonly roleOptions: millrace.PortOptions | undefined;
+  readonly roleSleep: Sleep | undefined;
   readonly neighbours: readonly millrace.Remote[];
 }
 function casting(role: Role, options: ThreadOptions, gates: Gates, neighbours: Neighbours | undefined): Casting {
@@ -121,6 +123,7 @@ function casting(role: Role, options: ThreadOptions, gates: Gates, neighbours: N
     gatesMemory: gates.memory,
     roleRemote: options.remote,
     roleOptions: options.options,
+    roleSleep: sleepOf(options.options),
   };
 }
 

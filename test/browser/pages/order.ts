@@ -1,5 +1,6 @@
 // Order, pushing back, and what stands beside the queue: many messages, large ones, small rings, slow readers.
 import { channel } from '../../../src/index.ts';
+import { sleeping } from '../../kit/sleeping.ts';
 import { afterwards, check, equal, ok, rest, within } from './checks.ts';
 import { next, startThread, talkTo } from './thread.ts';
 
@@ -177,7 +178,7 @@ for (const eventLoopWait of ['wait-async', 'doorbell'] as const) {
     check(`half a second of flood to the page, ${how}, ${eventLoopWait}: in order, and its timers run`, async () => {
       const { port, thread } = talkTo(
         async ({ port, data }) => {
-          const p = port({ eventLoopWait: data });
+          const p = port({ [Symbol.for('millrace.eventLoopWait')]: data } as object);
           const end = performance.now() + 500;
           let i = 0;
           while (performance.now() < end) {
@@ -187,7 +188,7 @@ for (const eventLoopWait of ['wait-async', 'doorbell'] as const) {
           p.postMessage('end');
           return i;
         },
-        { eventLoopWait, capacityBytes: 65_536 },
+        { ...sleeping(eventLoopWait), capacityBytes: 65_536 },
         eventLoopWait,
       );
       let timers = 0;

@@ -1,5 +1,6 @@
 // There and back between a page and its workers, in every way that one can wait.
 import { attach, channel, EMPTY, features, pair } from '../../../src/index.ts';
+import { sleeping } from '../../kit/sleeping.ts';
 import { afterwards, check, equal, ok, thrownBy, within } from './checks.ts';
 import { next, startThread, talkTo } from './thread.ts';
 
@@ -41,10 +42,10 @@ for (const eventLoopWait of WAYS) {
   check(`two event loops with listeners, ${eventLoopWait}`, async () => {
     const { port } = talkTo(
       ({ port, data }) => {
-        const p = port({ eventLoopWait: data });
+        const p = port({ [Symbol.for('millrace.eventLoopWait')]: data } as object);
         p.onmessage = ({ data }) => p.postMessage((data as number) + 1);
       },
-      { eventLoopWait },
+      sleeping(eventLoopWait),
       eventLoopWait,
     );
     const end = new Promise<unknown>((resolve) => {
@@ -57,10 +58,10 @@ for (const eventLoopWait of WAYS) {
   check(`two event loops with promises, ${eventLoopWait}`, async () => {
     const { port } = talkTo(
       async ({ port, data }) => {
-        const p = port({ eventLoopWait: data });
+        const p = port({ [Symbol.for('millrace.eventLoopWait')]: data } as object);
         for await (const value of p) p.postMessage(value);
       },
-      { eventLoopWait },
+      sleeping(eventLoopWait),
       eventLoopWait,
     );
     for (let i = 0; i < 300; i++) {
