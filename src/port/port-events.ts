@@ -39,8 +39,8 @@ const UNCLONEABLE: unique symbol = Symbol(
 export abstract class PortEvents<In = unknown> extends Target {
   protected readonly uncloneable: symbol = UNCLONEABLE;
   /** Of every type that somebody listens to, in the order in which they came. */
-  readonly #listeners = new Map<unknown, Listeners>();
-  readonly #handlers: Record<EventName, PortHandler> = { message: null, messageerror: null, close: null };
+  #listeners: Map<unknown, Listeners> = NOBODY;
+  #handlers: Readonly<Record<EventName, PortHandler>> = NO_HANDLERS;
   /** Types for which `#dispatched` hangs on the runtime's own EventTarget. */
   #bridged: Set<string> | undefined;
 
@@ -49,24 +49,21 @@ export abstract class PortEvents<In = unknown> extends Target {
     return this.#handlers.message;
   }
   set onmessage(handler: PortHandler<In>) {
-    this.#handlers.message = typeof handler === 'function' ? (handler as PortHandler) : null;
-    this.listenersChanged();
+    this.#handle('message', handler as PortHandler);
   }
   /** Is told of a message that could not be decoded. With nobody to tell, the runtime hears of it as of an uncaught error. */
   get onmessageerror(): PortHandler {
     return this.#handlers.messageerror;
   }
   set onmessageerror(handler: PortHandler) {
-    this.#handlers.messageerror = typeof handler === 'function' ? handler : null;
-    this.listenersChanged();
+    this.#handle('messageerror', handler);
   }
   /** Is told once that the channel has ended, behind the last message; `event.reason` says why. */
   get onclose(): PortHandler<undefined> {
     return this.#handlers.close as PortHandler<undefined>;
   }
   set onclose(handler: PortHandler<undefined>) {
-    this.#handlers.close = typeof handler === 'function' ? (handler as PortHandler) : null;
-    this.listenersChanged();
+    this.#handle('close', handler as PortHandler);
   }
 
   /** As with a MessagePort, for code that calls it. Here delivery begins with the first listener, whichever way it was added. */
@@ -161,7 +158,7 @@ export abstract class PortEvents<In = unknown> extends Target {
   /** Takes away every listener of this type, of all types without one: of both manners, `onmessage` and its like too. */
   removeAllListeners(type?: EventName): this {
     for (const each of type === undefined ? this.eventNames() : [type]) {
-      if (isEventName(each)) this.#handlers[each] = null;
+      if (isEventName(each)) this.#handlers = { ...this.#handlers, [each]: null };
       this.#listeners.get(each)?.clear();
     }
     this.listenersChanged();
@@ -231,7 +228,12 @@ export abstract class PortEvents<In = unknown> extends Target {
     return this;
   }
 
+  #handle(type: EventName, handler: PortHandler): void {
+    this.#handlers = { ...this.#handlers, [type]: typeof handler === 'function' ? handler : null };
+    this.listenersChanged();
+  }
   #of(type: string): Listeners {
+    if (this.#listeners === NOBODY) this.#listeners = new Map();
     let listeners = this.#listeners.get(type);
     if (listeners === undefined) {
       listeners = new Listeners(() => this.listenersChanged());
@@ -240,6 +242,10 @@ export abstract class PortEvents<In = unknown> extends Target {
     return listeners;
   }
 }
+
+/** Until somebody listens. */
+const NOBODY: Map<unknown, Listeners> = new Map();
+const NO_HANDLERS: Readonly<Record<EventName, PortHandler>> = { message: null, messageerror: null, close: null };
 
 /** What the class above extends at run time. */
 const super_: EventTarget = EventTarget.prototype;

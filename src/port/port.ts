@@ -35,10 +35,13 @@ export function selectedPort(port: unknown): SelectedPort | undefined {
 export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   readonly #transport: Transport;
   readonly #ending: Ending;
-  readonly #pump: Pump;
-  readonly #sending: Sending;
-  readonly #receiving: Receiving;
-  readonly #closed: Settleable<CloseReason> = settleable();
+  // Made when there is something to send or to receive for the first time: of ten thousand ports few are busy at a time.
+  #pump: Pump | undefined;
+  #sending: Sending | undefined;
+  #receiving: Receiving | undefined;
+  #closed: Settleable<CloseReason> | undefined;
+  /** Why the channel ended, once whoever waited has been told. */
+  #settled: CloseReason | undefined;
   #referenced = true;
   #held = false;
   /** This port has something to do, and must not be garbage. */
@@ -72,21 +75,39 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     }
     this.#transport = open({ woken: () => this.#woken(), failed: (error) => this.#tellFailure(error) });
     this.#ending = new Ending(this.#transport);
-    this.#pump = new Pump(this.#transport, {
+    if (this.#transport.dormant !== true) this.#begin();
+  }
+
+  #begin(): { readonly pump: Pump; readonly sending: Sending; readonly receiving: Receiving } {
+    const transport = this.#transport;
+    const pump = new Pump(transport, {
       wantsData: () => this.#wantsData,
       wantsSpace: () => this.#wantsSpace,
       wantsTaken: () => this.#wantsTaken,
       wantsReady: () => this.#awaitsReady,
-      deliver: () => this.#deliver(),
+      deliver: () => this.#deliver(receiving),
       settle: () => this.#settle(),
-      presses: () => this.#sending.pressing || this.#awaitsReady,
+      presses: () => sending.pressing || this.#awaitsReady,
     });
     const kick = (): void => this.#kick();
-    this.#sending = new Sending(this.#transport, this.#ending, this.#pump, () => {
-      if (this.#transport.out.backlog > 0) selectChanged(this.#transport);
+    const sending = new Sending(transport, this.#ending, pump, () => {
+      if (transport.out.backlog > 0) selectChanged(transport);
       kick();
     });
-    this.#receiving = new Receiving(this.#transport, this.#ending, this.#pump, { kick, left: () => this.#rehold() });
+    const receiving = new Receiving(transport, this.#ending, pump, { kick, left: () => this.#rehold() });
+    this.#pump = pump;
+    this.#sending = sending;
+    this.#receiving = receiving;
+    return { pump, sending, receiving };
+  }
+  get #sends(): Sending {
+    return this.#sending ?? this.#begin().sending;
+  }
+  get #receives(): Receiving {
+    return this.#receiving ?? this.#begin().receiving;
+  }
+  get #runs(): Pump {
+    return this.#pump ?? this.#begin().pump;
   }
 
   // ---- sending ------------------------------------------------------------------------------------------------
@@ -103,7 +124,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   ERR_BUSY, ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
-    this.#sending.post(value, transfer);
+    this.#sends.post(value, transfer);
   }
 
   /**
@@ -111,7 +132,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws ClosedError once either side has ended; else as postMessage. Nothing was sent or moved then
    */
   trySend(value: Out, transfer?: Transfer): boolean {
-    return this.#sending.trySend(value, transfer);
+    return this.#sends.trySend(value, transfer);
   }
 
   /**
@@ -124,7 +145,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   else as postMessage
    */
   send(value: Out, options?: SendOptions): boolean {
-    return this.#sending.send(value, options);
+    return this.#sends.send(value, options);
   }
 
   /**
@@ -153,7 +174,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws LayoutError if the memory is damaged (the channel ends)
    */
   get full(): boolean {
-    return this.#sending.full;
+    return this.#sends.full;
   }
 
   /**
@@ -173,7 +194,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) ClosedError if either side ends first, or has ended; LayoutError if the memory is damaged
    */
   drained(): Promise<void> {
-    return this.#sending.drained();
+    return this.#sends.drained();
   }
 
   /**
@@ -192,7 +213,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) ClosedError if the channel ends first, or this end was closed; LayoutError if the memory is damaged
    */
   flush(): Promise<void> {
-    return this.#sending.flush();
+    return this.#sends.flush();
   }
 
   /**
@@ -200,8 +221,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * thread that goes on to block on something else: while blocked in this port's own calls the outbox moves by itself.
    */
   moveOutbox(): boolean {
+    if (this.#ending.over || this.#sending === undefined) return true;
     const { out } = this.#transport;
-    return this.#ending.over || out.backlog === 0 || out.pump();
+    return out.backlog === 0 || out.pump();
   }
 
   // ---- receiving ----------------------------------------------------------------------------------------------
@@ -212,7 +234,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   memory is damaged (the channel ends); ClosedError after this end's own close()
    */
   tryReceive(): In | typeof EMPTY | typeof CLOSED {
-    return this.#receiving.tryReceive() as In;
+    return this.#receives.tryReceive() as In;
   }
 
   /**
@@ -233,7 +255,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
-    return this.#receiving.receive(options) as In | typeof EMPTY | typeof CLOSED;
+    return this.#receives.receive(options) as In | typeof EMPTY | typeof CLOSED;
   }
 
   /**
@@ -242,7 +264,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws as receive; an error that comes behind messages is thrown by the next call
    */
   receiveMany(max: number, options?: ReceiveOptions): In[] {
-    return this.#receiving.receiveMany(max, options) as In[];
+    return this.#receives.receiveMany(max, options) as In[];
   }
 
   /**
@@ -251,7 +273,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws (rejects) the signal's reason; else as tryReceive
    */
   receiveAsync(options?: ReceiveAsyncOptions): Promise<In | typeof EMPTY | typeof CLOSED> {
-    return this.#receiving.receiveAsync(options) as Promise<In>;
+    return this.#receives.receiveAsync(options) as Promise<In>;
   }
 
   /** `for await (const value of port)`: until the peer is gone and everything was read, or this end is closed. */
@@ -314,7 +336,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Counters of this end. */
   stats(): Stats {
     const stats = this.#left ?? this.#transport.inspect().stats();
-    return { ...stats, undelivered: stats.undelivered + this.#sending.late };
+    return { ...stats, undelivered: stats.undelivered + (this.#sending?.late ?? 0) };
   }
 
   // ---- life ---------------------------------------------------------------------------------------------------
@@ -342,6 +364,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   get closed(): Promise<CloseReason> {
     this.#closedAsked = true;
     this.#rehold();
+    this.#closed ??= settleable();
+    if (this.#settled !== undefined) this.#closed.resolve(this.#settled);
     return this.#closed.promise;
   }
 
@@ -390,7 +414,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   close(): void {
     if (this.#ending.shut) return;
     this.#ending.shut = true;
-    selectChanged(this.#transport);
+    if (this.#receiving !== undefined) selectChanged(this.#transport);
     try {
       this.#transport.close('closed');
     } finally {
@@ -423,7 +447,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       undelivered: undelivered || undefined,
       undecodable: undecodable || undefined,
       interrupted: this.interrupted || undefined,
-      pendingReceives: (reason === undefined && this.#receiving.readers.length) || undefined,
+      pendingReceives: (reason === undefined && this.#receiving?.readers.length) || undefined,
       listensTo: this.eventNames().join(', ') || undefined,
     };
     const facts = Object.entries(worthALook).filter(([, value]) => value !== undefined);
@@ -437,17 +461,19 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#heard = this.listened;
     this.#listens = this.listening;
     this.#rehold();
-    if (this.#wantsData) this.#pump.kick();
+    if (this.#wantsData) this.#runs.kick();
   }
   get #wantsData(): boolean {
-    const { readers, readOut } = this.#receiving;
+    const receiving = this.#receiving;
+    if (receiving === undefined) return !this.#ending.shut && (this.#listens || this.#awaited);
+    const { readers, readOut } = receiving;
     return !this.#ending.shut && !readOut && (this.#listens || readers.length > 0 || this.#awaited);
   }
   get #wantsSpace(): boolean {
-    return this.#transport.ended === undefined && this.#sending.roomAwaited;
+    return this.#sending !== undefined && this.#transport.ended === undefined && this.#sending.roomAwaited;
   }
   get #wantsTaken(): Mark | undefined {
-    return this.#transport.ended === undefined ? this.#sending.progress.takenAwaited : undefined;
+    return this.#transport.ended === undefined ? this.#sending?.progress.takenAwaited : undefined;
   }
   /** Whether a `selectAsync` waits for this port among others. */
   get #awaited(): boolean {
@@ -459,25 +485,26 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   #woken(): void {
-    // The transport may ring while it is being opened.
     if (this.#pump !== undefined) this.#pump.woken();
+    // The transport may ring while it is being opened.
+    else if (this.#ending !== undefined) this.#settle();
   }
   #kick(): void {
     this.#rehold();
-    this.#pump.kick();
+    this.#runs.kick();
   }
 
   /** Hands out one message; false when there is none. Called by the pump. */
-  #deliver(): boolean {
-    const { readers } = this.#receiving;
+  #deliver(receiving: Receiving): boolean {
+    const { readers } = receiving;
     if (this.#awaited && readers.length === 0 && !this.#listens) {
       // Nobody takes anything: it is there for whoever is told.
-      if (this.#receiving.ready) this.#tellReady();
+      if (receiving.ready) this.#tellReady();
       return false;
     }
     let value: unknown;
     try {
-      value = this.#receiving.take();
+      value = receiving.take();
     } catch (error) {
       if (readers.length > 0) readers.first().reject(error);
       else this.tell('messageerror', error, []);
@@ -486,7 +513,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (value === EMPTY) return false;
     if (value === CLOSED) {
       // The pump settles next, and tells of the end.
-      this.#receiving.readOut = true;
+      receiving.readOut = true;
       return false;
     }
     if (readers.length > 0) {
@@ -504,7 +531,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   /** Whether there is something that nobody else here is waiting for. */
   get #isReady(): boolean {
-    const { readers, readOut, ready } = this.#receiving;
+    const { readers, readOut, ready } = this.#receives;
     return readOut || (ready && readers.length === 0 && !this.#listens);
   }
   get #asSelected(): SelectedPort {
@@ -512,12 +539,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#selected ??= {
       transport: this.#transport,
       ending: this.#ending,
-      receiving: this.#receiving,
+      receiving: this.#receives,
       turn: 0,
       get ready(): boolean {
         return self.#isReady;
       },
-      tire: () => this.#pump.tire(),
+      tire: () => this.#runs.tire(),
       whenReady: (tell) => {
         this.#awaiting ??= new Set();
         this.#awaiting.add(tell);
@@ -540,9 +567,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   /** This end goes over to another thread. Nobody here hears of the channel any more. */
   #leave(travels: Travels): MovingHandle {
-    this.#pump.stop();
+    this.#pump?.stop();
     this.#ending.shut = true;
-    selectChanged(this.#transport);
+    if (this.#receiving !== undefined) selectChanged(this.#transport);
     this.#left = this.#transport.inspect().stats();
     try {
       return travels.leave();
@@ -573,15 +600,16 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       this.#rehold();
       return;
     }
-    this.#closed.resolve(ended);
-    this.#sending.progress.end(this.#ending.shut, (action) => this.#ending.refusal(action));
+    this.#settled = ended;
+    this.#closed?.resolve(ended);
+    this.#sending?.progress.end(this.#ending.shut, (action) => this.#ending.refusal(action));
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
   }
 
   #settleProgress(): void {
     try {
-      this.#sending.progress.settle();
+      this.#sending?.progress.settle();
     } catch (error) {
       // Damaged memory: the transport has ended by this.
       this.tell('messageerror', error, []);
@@ -600,8 +628,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** Nobody waits for messages any more, or there are none: the end is news now. */
   #tellEnd(): void {
-    const { readers } = this.#receiving;
-    while (readers.length > 0) readers.first().resolve(CLOSED);
+    const readers = this.#receiving?.readers;
+    while (readers !== undefined && readers.length > 0) readers.first().resolve(CLOSED);
     this.#tellReady();
     this.#rehold();
     if (this.#closeEmitted) return;

@@ -182,6 +182,8 @@ export interface Travels {
  * leaves out, and the port says what to use instead.
  */
 export interface Transport {
+  /** Nothing was sent or asked for yet, and nothing waits: `out`, `in`, and what waits for them, are made when they are asked for. */
+  readonly dormant?: boolean;
   readonly out: Outbound;
   readonly in: Inbound;
   /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */

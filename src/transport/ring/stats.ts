@@ -10,7 +10,7 @@ import type { SendingLane } from './writing.ts';
 export function statsOf(
   { views, lanes }: Region,
   side: 0 | 1,
-  outbox: Outbox,
+  outbox: Pick<Outbox, 'drops' | 'bytes' | 'peak'>,
   sender: Pick<SendingLane, 'unsent' | 'failures'>,
   over: boolean,
 ): Stats {
