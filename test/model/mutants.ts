@@ -222,8 +222,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a thread sleeps on when it should look around',
     file: BLOCK,
-    find: 'this.#sliceMs, TIMEOUT_MS_MAX',
-    replace: 'TIMEOUT_MS_MAX',
+    find: 'waited, sliceMs, TIMEOUT_MS_MAX',
+    replace: 'waited, TIMEOUT_MS_MAX',
     caughtBy: 'park: slices',
     as: 'stuck',
   },
