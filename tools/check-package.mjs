@@ -19,11 +19,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5.
  */
 const SIZE_MAX = {
-  '.': 62_900,
-  './ring': 4_150,
-  './compat/sab-message-port': 67_200,
-  './compat/sab-message-port.global.js': 63_200,
-  './compat/nxtedition-shared': 8_000,
+  '.': 63_400,
+  './ring': 4_200,
+  './compat/sab-message-port': 67_700,
+  './compat/sab-message-port.global.js': 63_600,
+  './compat/nxtedition-shared': 8_100,
 };
 
 await build();
