@@ -190,12 +190,15 @@ export class LaneInbound {
   /**
    * This end goes over to another thread: what is to go along. Nothing is read here any more.
    * @param encoder a new one, whose payloads are of kind `kind`
+   * @param owed stands before everything else
    */
-  leave(encoder: Encoder, kind: number): InboundLuggage {
+  leave(encoder: Encoder, kind: number, owed?: Failure): InboundLuggage {
     this.#source.release();
+    const unread = this.#inbox.takeAll();
+    if (owed !== undefined) unread.unshift({ content: owed, bytes: 0 });
     return {
       taught: this.#decoders.taught?.() ?? new Map(),
-      aside: packUp(this.#inbox.takeAll(), encoder, kind, this.#beside),
+      aside: packUp(unread, encoder, kind, this.#beside),
       parts: this.#join.begun,
       latest: this.#newest?.luggage,
     };

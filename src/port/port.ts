@@ -572,7 +572,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     if (this.#receiving !== undefined) selectChanged(this.#transport);
     this.#left = this.#transport.inspect().stats();
     try {
-      return travels.leave();
+      return travels.leave(this.#receiving?.takeOwed());
     } catch (error) {
       this.#left = undefined;
       throw error;

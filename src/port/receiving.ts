@@ -1,6 +1,7 @@
 // What a port does to receive when it is asked: at once, with this thread blocked, or by a promise. Listeners are handed
 // their messages by the port itself, which takes them here.
 import { UsageError } from '../errors.ts';
+import type { Failure } from '../lane/inbox.ts';
 import type { Inbound } from '../lane/lane.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -51,7 +52,7 @@ export class Receiving {
   readonly #pump: Pick<Pump, 'tire' | 'rearm'>;
   readonly #host: ReceivingHost;
   /** An error that a batch met behind its messages; the next receive throws it. */
-  #owed: { readonly error: unknown } | undefined;
+  #owed: Failure | undefined;
 
   constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, host: ReceivingHost) {
     this.#transport = transport;
@@ -76,6 +77,13 @@ export class Receiving {
   /** Whether the next receive throws what a batch has met. */
   get owes(): boolean {
     return this.#owed !== undefined;
+  }
+
+  /** Hands that over. */
+  takeOwed(): Failure | undefined {
+    const owed = this.#owed;
+    this.#owed = undefined;
+    return owed;
   }
 
   tryReceive(): unknown {

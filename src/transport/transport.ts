@@ -1,6 +1,7 @@
 // What a port needs of the medium under it. Two lanes over one medium, and its life: open, draining, closed.
 
 import type { TimeoutError } from '../errors.ts';
+import type { Failure } from '../lane/inbox.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import type { Selectable, Watch } from '../link/selector.ts';
 import type { MovingHandle } from '../memory/handle.ts';
@@ -173,8 +174,11 @@ export interface Travels {
   readonly memory: unknown;
   /** Why it cannot go now, if it cannot. */
   readonly staysFor: string | undefined;
-  /** Makes it what stands in the message in its stead. From here on this transport does nothing, and has ended as `detached`. */
-  leave(): MovingHandle;
+  /**
+   * Makes it what stands in the message in its stead. From here on this transport does nothing, and has ended as `detached`.
+   * @param owed what the next receive was to throw, over there now
+   */
+  leave(owed?: Failure): MovingHandle;
 }
 
 /**

@@ -434,6 +434,20 @@ test('a port whose peer has ended takes along what it has not read', async () =>
   assert.equal(moved.reason, 'closed');
 });
 
+test('what its peer left over moves along, and comes once', async () => {
+  const { port, peer } = pairHere({ capacityBytes: 1024 });
+  const texts = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100));
+  for (const text of texts) peer.postMessage(text);
+  peer.close();
+  let reader = port;
+  for (const [i, text] of texts.entries()) {
+    // In the ring, in the left-over, and in what of it was moved before.
+    if (i === 2 || i === 20 || i === 30) reader = moveHere(reader);
+    assert.equal(reader.receive(soon), text);
+  }
+  assert.equal(reader.receive(soon), CLOSED);
+});
+
 test('to another thread, with a peer here: at once, or after both have settled', async () => {
   for (const settled of [false, true]) {
     const carrier = channel();

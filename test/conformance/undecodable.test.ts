@@ -30,6 +30,24 @@ function byHand(): { port: Port; bad(kind: string): void; good(value: unknown): 
 }
 const undecodable = (error: unknown): boolean => error instanceof CodecError && error.code === 'ERR_DECODE';
 
+test('a batch that ends with one, and the port moves: its next reader is told', () => {
+  const { port, bad, good, end } = byHand();
+  for (const value of ['sound', 'behind']) {
+    good(value);
+    if (value === 'sound') bad('json');
+  }
+  assert.deepEqual(port.receiveMany(9), ['sound']);
+  const carrier = channel();
+  const far = attach(carrier.remote);
+  carrier.port.postMessage({ port }, [port]);
+  const { port: moved } = far.receive() as { port: Port };
+  assert.throws(() => moved.tryReceive(), undecodable);
+  assert.equal(moved.tryReceive(), 'behind');
+  assert.equal(moved.stats().undecodable, 1);
+  end();
+  for (const each of [moved, far]) each.close();
+});
+
 for (const name of ['packed', 'json']) {
   test(`${name}: tryReceive() and receive() throw for it once and go on behind it`, () => {
     const { port, bad, good, end } = byHand();

@@ -9,6 +9,7 @@
 //     the tether, or found in a slice of a blocked wait.
 import { packed } from '../../codec/packed.ts';
 import { LayoutError } from '../../errors.ts';
+import type { Failure } from '../../lane/inbox.ts';
 import type { Inbound, Outbound } from '../../lane/lane.ts';
 import { LIVENESS_SLICE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
@@ -206,12 +207,12 @@ export class SharedRingTransport implements Transport {
     return lane.busy ? 'a getter of a value that it is sending has asked for it' : undefined;
   }
   /** This end goes over to another thread: what is to go along. Here it does nothing any more. */
-  protected pack(): RingLuggage {
+  protected pack(owed?: Failure): RingLuggage {
     try {
       const { loop, lane, inbound } = this.#traffic;
       loop.unpark();
       const out = lane.leave();
-      const inward = inbound.leave(packed.createEncoder(), packed.kind);
+      const inward = inbound.leave(packed.createEncoder(), packed.kind, owed);
       this.life.leave();
       return { out, in: inward };
     } catch (error) {

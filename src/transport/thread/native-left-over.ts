@@ -17,7 +17,7 @@ export class NativeLeftOver implements LeftOver {
   get late(): boolean {
     return !platform.canTake || this.#lines.unsettled;
   }
-  /** What has come, for who goes on for this end. */
+  /** What has come and was not taken, for who goes on for this end. */
   get luggage(): readonly SpilledFrame[] | undefined {
     return this.#spill;
   }
@@ -37,7 +37,10 @@ export class NativeLeftOver implements LeftOver {
   }
   takeSpill(): readonly SpilledFrame[] | undefined {
     if (this.#spill === undefined) this.#lines.pull();
-    return this.#spill;
+    const taken = this.#spill;
+    // Once: whoever goes on for this end must not find it again.
+    if (taken !== undefined) this.#spill = [];
+    return taken;
   }
   get spillArrived(): boolean {
     return this.#spill !== undefined;

@@ -1,4 +1,5 @@
 // A region between two threads of one process, tied by native ports and, once both know it, by the link of the two.
+import type { Failure } from '../../lane/inbox.ts';
 import { createMovingHandle, type MovingHandle, type TextBounds } from '../../memory/handle.ts';
 import * as layout from '../../memory/layout.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
@@ -96,11 +97,11 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
   get memory(): unknown {
     return this.#region.memory;
   }
-  leave(): MovingHandle {
+  leave(owed?: Failure): MovingHandle {
     const { texts, portOptions } = this.#moving;
     const { first, line } = this.lines.joining;
     const life = line.peerLife ?? first.peerLife;
-    const ring = this.pack();
+    const ring = this.pack(owed);
     const { natives, tail, luggage: tie } = this.#tie.leave();
     const moved = [
       tail.tether,
