@@ -2,10 +2,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, type CloseReason, LayoutError, type Port, RefusedError } from '../../src/index.ts';
+import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
+import type { Opening } from '../../src/transport/stream/opening.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
-import { chunk, type Frame, goodbyeFrame, HELLO, RECORD, StreamBench, text, WINDOW } from '../kit/stream-bench.ts';
+import {
+  chunk,
+  type Frame,
+  goodbyeFrame,
+  HELLO,
+  leavingFrame,
+  RECORD,
+  StreamBench,
+  text,
+  WINDOW,
+} from '../kit/stream-bench.ts';
 import { endOptions, portOver, streamPair } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
 
@@ -250,6 +262,41 @@ test('a channel that its peer has ended is over when it is read out, though nobo
   }
   await until('all is read', () => connections[0].channels === 0 && connections[1].channels === 0);
   assert.deepEqual(heard, [0, 1, 2]);
+});
+
+test('a port over a channel that is over already tells its end, though nobody reads', async () => {
+  const over: Readonly<Record<string, (bench: StreamBench) => StreamChannel>> = {
+    'refused before there was a port': (bench) => {
+      const channel = bench.connection.open('a');
+      bench.say(frames.RESET, channel.number, frames.CODE_NAME, 0);
+      return channel;
+    },
+    'opened where the peer leaves': (bench) => {
+      bench.connection.open('keeps it alive');
+      bench.say(...leavingFrame());
+      return bench.connection.open('a');
+    },
+    'accepted when the peer had taken it back': (bench) => {
+      bench.open(12, 'a');
+      bench.say(frames.CLOSE, 12, 1, 0);
+      return bench.connection.accept(bench.openings[0] as Opening);
+    },
+    'lost with its connection': (bench) => {
+      const channel = bench.connection.open('a');
+      bench.connection.closed('lost');
+      return channel;
+    },
+  };
+  for (const [what, end] of Object.entries(over)) {
+    const bench = new StreamBench();
+    bench.taken(10);
+    const channel = end(bench);
+    const port = bench.portOver(channel);
+    assert.equal(await within(`${what}: closed`, port.closed), channel.ended, what);
+    const heard = new Promise((resolve) => void bench.portOver(channel).once('close', resolve));
+    assert.equal(await within(`${what}: the event`, heard), channel.ended, what);
+    port.close();
+  }
 });
 
 test('an end that is closed with something left holds the process only as long as the peer may want it', () => {

@@ -18,9 +18,9 @@ test('while the medium has enough, records wait where their policy counts them, 
   assert.deepEqual(bench.heard.splice(0), ['4 1: 40']);
   assert.equal(port.trySend('no room'), false);
   port.postMessage('waits');
-  port.interrupt(5);
+  bench.connection.ping();
   assert.deepEqual([port.full, port.stats().outboxBytes > 0], [true, true]);
-  assert.deepEqual(bench.heard.splice(0), ['7 1: 5 0'], 'what is no record is said all the same');
+  assert.deepEqual(bench.heard.splice(0), ['10 0: 1 0'], 'what is no record is said all the same');
   const drained = port.drained();
   await turn();
   assert.equal(bench.heard.length, 0);
@@ -51,6 +51,22 @@ test('acknowledgements and answers to pings that came while it was full are said
   assert.deepEqual(bench.heard.splice(0), [`5 2: ${taken} 0 ${taken + WINDOW} 0 64 64 0 0`, '11 0: 500 0']);
   bench.connection.drained();
   assert.deepEqual(bench.heard, [], 'nothing is owed twice');
+});
+
+test('interrupts that find it full are one, the newest, before the records that wait', () => {
+  const bench = new StreamBench();
+  const { port } = bench.port();
+  bench.full = true;
+  port.postMessage('the one that fills it');
+  bench.heard.splice(0);
+  for (let word = 1; word <= 1000; word++) port.interrupt(word);
+  port.postMessage('waits');
+  assert.deepEqual(bench.heard, []);
+  bench.full = false;
+  bench.connection.drained();
+  assert.equal(bench.heard.shift(), '7 1: 1000 0');
+  port.interrupt(7);
+  assert.equal(bench.heard.pop(), '7 1: 7 0');
 });
 
 test('whoever asks and does not read is given up behind a bound; who reads may ask as often as it likes', () => {

@@ -88,7 +88,7 @@ export class StreamChannel {
   #asked = Number.POSITIVE_INFINITY;
   /** Position of which we have asked the peer to tell. */
   #asks = 0;
-  /** The interrupt that waits for the peer to take part. */
+  /** The interrupt that waits for the peer to take part, or for room: the newest, as it is the newest that counts over there. */
   #interrupts = 0;
 
   constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms, flags: number) {
@@ -166,8 +166,18 @@ export class StreamChannel {
   /** Sets the peer's word, once there is one. */
   interrupt(word: number): void {
     if (this.ended !== undefined) return;
-    if (this.attached) this.#connection.frames.interrupt(this.number, word);
-    else this.#interrupts = word;
+    this.#interrupts = word;
+    if (this.attached) this.#sayInterrupt();
+  }
+  #sayInterrupt(): void {
+    const { frames, pressure } = this.#connection;
+    if (this.#interrupts === 0 || this.closeSent) return;
+    if (frames.full) {
+      pressure.owe(this);
+      return;
+    }
+    frames.interrupt(this.number, this.#interrupts);
+    this.#interrupts = 0;
   }
 
   /** Sends what ends this side; nothing more of it will follow. */
@@ -224,7 +234,7 @@ export class StreamChannel {
     this.sink.begin(number, peerTerms.window);
     if (this.closeSent) return;
     if (this.#asks > 0) this.#connection.frames.ask(number, this.#asks);
-    if (this.#interrupts !== 0) this.#connection.frames.interrupt(number, this.#interrupts);
+    this.#sayInterrupt();
     this.owner?.joined();
     this.#moved();
   }
@@ -239,6 +249,7 @@ export class StreamChannel {
   }
   /** The medium takes bytes again: for what this end owes the other, and for what waits. */
   answer(): void {
+    this.#sayInterrupt();
     this.#acknowledge();
   }
   roomCame(): void {

@@ -91,6 +91,8 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       },
     };
     channel.owner = this;
+    // Refused, or left unanswered, before anybody was here to be told.
+    if (channel.ended !== undefined) this.turned();
   }
 
   get ended(): EndReason | undefined {
