@@ -226,7 +226,7 @@ export class Backlog {
   }
 
   #letGo({ value, transfer }: HeldValue): void {
-    this.#beside.discard(value, transfer);
+    this.#beside.letGo(value, transfer);
   }
 
   #copyIn(kind: number, bytes: Uint8Array): boolean {

@@ -35,18 +35,18 @@ export interface Beside {
   /** Takes a value to be posted later. What is in `transfer` moves now. @throws as post */
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue;
   /** The other side is over: ends of other channels that it has not opened nobody ever will, and their peers are told. */
-  abandon(): void;
+  peerOver(): void;
   /** Takes value `number`; `undefined` while it has not arrived. Earlier values that nobody took are let go. */
   take(number: number, where: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number, where: number): boolean;
   /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
-  letGo(number: number): void;
+  letGoBefore(number: number): void;
   /**
    * Nobody will ever have this value: the other ends of what has moved with it are to know. A function of its own, which
    * leads to nobody.
    */
-  readonly discard: (value: unknown, moved: readonly unknown[]) => void;
+  readonly letGo: (value: unknown, moved: readonly unknown[]) => void;
   /** A value that waits here, or was taken and not read, goes on to another agent, with what has moved with it. */
   movesOn(value: unknown, moved: readonly unknown[]): HeldValue;
   /**
@@ -65,11 +65,11 @@ export const NOTHING_BESIDE: Beside = {
   post: refuse,
   holdBack: refuse,
   atWill: true,
-  abandon: () => {},
+  peerOver: () => {},
   take: () => undefined,
   has: () => false,
+  letGoBefore: () => {},
   letGo: () => {},
-  discard: () => {},
   movesOn: (value, transfer) => ({ value, transfer }),
   opened: (value, ports) => ({ value, ports }),
 };

@@ -76,7 +76,7 @@ export class LaneInbound {
     this.#source = source;
     this.#notes = notes;
     this.#beside = beside;
-    this.#inbox = new Inbox(beside.discard);
+    this.#inbox = new Inbox(beside.letGo);
     this.#decoders = decoders;
     this.#messageMax = messageMax;
     this.#lending = lending;
@@ -210,8 +210,8 @@ export class LaneInbound {
   }
 
   /** Nobody will ask any more for what was taken in. */
-  discard(): void {
-    this.#inbox.discard();
+  letGo(): void {
+    this.#inbox.letGo();
   }
 
   #keep(content: Delivery | Failure, bytes: number): void {

@@ -22,11 +22,11 @@ export interface Item {
 
 export class Inbox implements Unread {
   readonly #items = new Fifo<Item>();
-  readonly #letGo: Beside['discard'];
+  readonly #letGo: Beside['letGo'];
   #bytes = 0;
 
   /** @param letGo of a message that nobody will read; does not lead to the reader */
-  constructor(letGo: Beside['discard']) {
+  constructor(letGo: Beside['letGo']) {
     this.#letGo = letGo;
   }
 
@@ -57,7 +57,7 @@ export class Inbox implements Unread {
     return this.#items.takeAll();
   }
 
-  discard(): void {
+  letGo(): void {
     for (let content = this.shift(); content !== undefined; content = this.shift()) {
       if ('ports' in content) this.#letGo(content.value, content.ports);
     }

@@ -345,7 +345,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   }
 
   #letGo(held: HeldValue | undefined): void {
-    if (held !== undefined) this.#beside.discard(held.value, held.transfer);
+    if (held !== undefined) this.#beside.letGo(held.value, held.transfer);
   }
 
   #publishMarker(number: number): void {

@@ -359,7 +359,7 @@ export class LaneOutbound {
     try {
       const held = this.#beside.holdBack(value, transfer);
       if (!this.#shut) return held;
-      this.#beside.discard(held.value, held.transfer);
+      this.#beside.letGo(held.value, held.transfer);
       throw shutMeanwhile();
     } finally {
       this.#encoding = false;

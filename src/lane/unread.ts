@@ -3,12 +3,12 @@
 /** Messages that wait for a reader. May not lead to the reader. */
 export interface Unread {
   /** Nobody will ask for them any more. */
-  discard(): void;
+  letGo(): void;
 }
 
-const unreadOf = new FinalizationRegistry<Unread>((unread) => unread.discard());
+const unreadOf = new FinalizationRegistry<Unread>((unread) => unread.letGo());
 
-/** Discards what is unread when its reader is garbage. */
+/** Lets go of what is unread when its reader is garbage. */
 export function watchUnread(reader: object, unread: Unread): void {
   unreadOf.register(reader, unread);
 }

@@ -49,7 +49,7 @@ export class LateTransport implements Transport {
   readonly interrupts: Interrupts;
   readonly #inbox: StartInbox;
   readonly #open: (data: unknown) => Transport;
-  readonly #beside: Pick<Beside, 'holdBack' | 'discard'>;
+  readonly #beside: Pick<Beside, 'holdBack' | 'letGo'>;
   readonly #events: TransportEvents;
   readonly #timeoutMs: number;
   readonly #since: number = performance.now();
@@ -73,7 +73,7 @@ export class LateTransport implements Transport {
   constructor(
     inbox: StartInbox,
     open: (data: unknown) => Transport,
-    beside: Pick<Beside, 'holdBack' | 'discard'>,
+    beside: Pick<Beside, 'holdBack' | 'letGo'>,
     timeoutMs: number,
     events: TransportEvents,
   ) {
@@ -293,7 +293,7 @@ export class LateTransport implements Transport {
       try {
         real.out.post(value, transfer);
       } catch (error) {
-        this.#beside.discard(value, transfer);
+        this.#beside.letGo(value, transfer);
         this.#events.failed(error);
       }
       given++;
@@ -317,7 +317,7 @@ export class LateTransport implements Transport {
   /** There will be no channel: what was posted goes nowhere. */
   #fail(failure: Error): void {
     this.#failure = failure;
-    for (const { value, transfer } of this.#early) this.#beside.discard(value, transfer);
+    for (const { value, transfer } of this.#early) this.#beside.letGo(value, transfer);
   }
 
   /** Blocks until there is a real transport; false at the time limit, or when there will be none. */

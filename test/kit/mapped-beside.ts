@@ -54,7 +54,7 @@ export class MappedBeside implements Beside {
   accept({ number, value, ports }: Required<Said>['value']): void {
     this.#came.set(number, { value, ports });
   }
-  abandon(): void {}
+  peerOver(): void {}
   take(number: number): BesideValue | undefined {
     this.#agent.pull();
     const found = this.#came.get(number);
@@ -64,8 +64,8 @@ export class MappedBeside implements Beside {
   has(number: number): boolean {
     return this.#came.has(number);
   }
-  letGo(): void {}
-  readonly discard = (_: unknown, moved: readonly unknown[]): void => {
+  letGoBefore(): void {}
+  readonly letGo = (_: unknown, moved: readonly unknown[]): void => {
     for (const descriptor of moved) if (isDescriptor(descriptor)) descriptor.letGo++;
   };
   movesOn(value: unknown, transfer: readonly unknown[]): HeldValue {
@@ -73,7 +73,7 @@ export class MappedBeside implements Beside {
   }
   opened(value: unknown, ports: readonly unknown[]): BesideValue {
     if (ports.some((item) => isDescriptor(item) && item.broken)) {
-      this.discard(value, ports);
+      this.letGo(value, ports);
       throw new Error('it leads nowhere');
     }
     const files = new Map(ports.filter(isDescriptor).map((descriptor) => [descriptor, new OpenFile(descriptor)]));

@@ -71,7 +71,7 @@ export class SharedRingTransport implements Transport {
         if (this.life.over) {
           this.#made?.lane.abandon();
           peer.peerOver();
-          if (!this.life.endedHere) beside.abandon();
+          if (!this.life.endedHere) beside.peerOver();
         }
         events.woken();
       },
@@ -230,7 +230,7 @@ export class SharedRingTransport implements Transport {
 
   /** Nothing is read here any more, nor sent. */
   #letGo(): void {
-    this.#made?.inbound.discard();
+    this.#made?.inbound.letGo();
     this.#made?.lane.abandon();
     this.#tie.close(this.#taken !== 0);
   }

@@ -156,7 +156,7 @@ export class RingTraffic {
           views,
           spaceBell,
           (number) => {
-            beside.letGo(number);
+            beside.letGoBefore(number);
             inNotes.besideTaken(number);
           },
           newest,

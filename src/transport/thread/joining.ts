@@ -390,7 +390,7 @@ export class Joining implements Member, Expecting {
     if (line !== first) line.tellGone(how, error);
   }
   /** A link that we had agreed to is over, of which nothing else is known: that thread may live, and ours tell if it does not. */
-  lost(link: ThreadLink): boolean {
+  broken(link: ThreadLink): boolean {
     if (link === this.first || this.#link !== undefined) return false;
     this.#forgetAsked();
     this.#propose();

@@ -33,7 +33,7 @@ export interface BesideLuggage {
 export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
-  readonly discard: Beside['discard'] = letGoOf;
+  readonly letGo: Beside['letGo'] = letGoOf;
   readonly movesOn: Beside['movesOn'] = movesOn;
   readonly #lines: ChannelLines;
   readonly #openEnd: OpenEnd | undefined;
@@ -88,7 +88,7 @@ export class NativeBeside implements Beside {
   /** Ends of other channels that were sent, and perhaps not opened yet. */
   #sent: OnTheWay[] = [];
 
-  abandon(): void {
+  peerOver(): void {
     for (const handle of this.#sent.splice(0)) endUnopened(handle);
   }
 
@@ -141,7 +141,7 @@ export class NativeBeside implements Beside {
     if (found === undefined) return undefined;
     this.#wantedFrom = (number + 1) | 0;
     this.#values.delete(number);
-    this.#values.forgetBefore(number);
+    this.#values.letGoBefore(number);
     return found;
   }
   has(number: number, where: number): boolean {
@@ -187,10 +187,10 @@ export class NativeBeside implements Beside {
     }
   }
 
-  letGo(number: number): void {
+  letGoBefore(number: number): void {
     this.#wantedFrom = number;
     this.#lines.pull();
-    this.#values.forgetBefore(number);
+    this.#values.letGoBefore(number);
   }
 
   /**
@@ -200,7 +200,7 @@ export class NativeBeside implements Beside {
   close(done: () => void): void {
     if (this.#open) this.#lines.pull();
     this.#open = false;
-    this.#values.discard();
+    this.#values.letGo();
     // The other side may still open them, and its thread may end before it does.
     this.#lines.joining.line.answerFor(this.#sent.splice(0).filter(isUnopened));
     // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
@@ -210,10 +210,10 @@ export class NativeBeside implements Beside {
 }
 
 /** What becomes of values before their channel is there. */
-export const BEFORE_ANY_CHANNEL: Pick<Beside, 'holdBack' | 'discard'> = {
+export const BEFORE_ANY_CHANNEL: Pick<Beside, 'holdBack' | 'letGo'> = {
   holdBack(value, transfer) {
     checkTransfer(transfer, []);
     return cloneForLater(value, transfer);
   },
-  discard: letGoOf,
+  letGo: letGoOf,
 };

@@ -64,16 +64,16 @@ export class Arrived extends Map<number, BesideValue> implements Unread {
   }
 
   /** Nobody will take it. */
-  forget(number: number): void {
+  letGoOf(number: number): void {
     const { value, ports } = this.get(number) as BesideValue;
     this.delete(number);
     letGoOf(value, ports);
   }
   /** The same for all before `number`. They need not have come in their order. */
-  forgetBefore(number: number): void {
-    for (const earlier of this.keys()) if (((earlier - number) | 0) < 0) this.forget(earlier);
+  letGoBefore(number: number): void {
+    for (const earlier of this.keys()) if (((earlier - number) | 0) < 0) this.letGoOf(earlier);
   }
-  discard(): void {
-    for (const number of this.keys()) this.forget(number);
+  letGo(): void {
+    for (const number of this.keys()) this.letGoOf(number);
   }
 }

@@ -78,7 +78,7 @@ export class Stretch {
     this.#linkDone = true;
   }
   /** A line is over, and with it whatever did not come. */
-  lost(line: ThreadLink): void {
+  broken(line: ThreadLink): void {
     if (line === this.joining.first) this.#firstDone = true;
     if (line === this.joining.reachable) this.#linkDone = true;
   }

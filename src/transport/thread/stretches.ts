@@ -185,8 +185,8 @@ export class Stretches implements Joiner {
     if (link === this.#tail) {
       link.pull();
       this.#done(TAIL);
-    } else if (this.#left !== undefined || !this.stretch.uses(link)) this.#lost(link);
-    else if (how !== undefined || !this.joining.lost(link)) this.#peerGone(how, error);
+    } else if (this.#left !== undefined || !this.stretch.uses(link)) this.#broken(link);
+    else if (how !== undefined || !this.joining.broken(link)) this.#peerGone(how, error);
   }
   /** Asks whether the other side's thread is gone, without the event loop. */
   peerGone(): EndReason | undefined {
@@ -270,10 +270,10 @@ export class Stretches implements Joiner {
     } else if (typeof tag === 'number') this.#stretchOf(tag)?.done(tag);
     this.#settle();
   }
-  #lost(line: ThreadLink): void {
+  #broken(line: ThreadLink): void {
     // Its end may overtake what was said on it.
     line.pull();
-    for (const stretch of this.#all) stretch.lost(line);
+    for (const stretch of this.#all) stretch.broken(line);
     this.#settle();
   }
   #settle(): void {
