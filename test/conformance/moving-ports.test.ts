@@ -14,7 +14,7 @@ import {
   type Port,
   select,
 } from '../../src/index.ts';
-import { HEAD, LANE_0 } from '../../src/memory/layout.ts';
+import { HEAD, LANE_0, TAIL } from '../../src/memory/layout.ts';
 import { startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
@@ -368,6 +368,18 @@ test('a channel that is damaged hurts neither its carrier nor who would have tra
   await exchange(good.port, good.peer);
   await exchange(carrier.port, carrier.peer);
   good.close();
+  carrier.close();
+});
+
+test('nor does one that was damaged before anybody used it', async () => {
+  const carrier = pairHere();
+  const { port, remote } = channel();
+  const peer = attach(remote);
+  Atomics.store(new Int32Array(remote.memory), LANE_0 + TAIL, 3);
+  assert.throws(() => carrier.port.postMessage({ port }, [port]), { code: 'ERR_TRANSFER' });
+  assert.equal(port.reason, 'lost');
+  assert.equal(await within('the peer is told', peer.closed), 'lost');
+  await exchange(carrier.port, carrier.peer);
   carrier.close();
 });
 

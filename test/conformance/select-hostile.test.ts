@@ -1,9 +1,10 @@
 // A thread that scribbles over the words by which another one is woken delays it, and ends nobody.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, EMPTY, type Port, select } from '../../src/index.ts';
+import { attach, CLOSED, channel, EMPTY, LayoutError, type Port, select } from '../../src/index.ts';
 import { READY, REST, SIDE_0, SIDE_1, SLEEP } from '../../src/link/layout.ts';
 import { READY_SUMMARY_WORDS } from '../../src/link/ready-set.ts';
+import { LANE_0, TAIL } from '../../src/memory/layout.ts';
 import { agentLinks } from '../../src/transport/thread/agent-links.ts';
 import { ThreadLink } from '../../src/transport/thread/thread-link.ts';
 import { startThread, type TestThread } from '../kit/thread.ts';
@@ -106,4 +107,18 @@ test('a thread that only blocks in select is not rung for its event loop', async
   thread.tell({ at: -1 });
   await thread.done();
   for (const port of ports) port.close();
+});
+
+test('a port whose channel was damaged before anybody used it is handed out, and select throws for nobody', () => {
+  const [spoilt, sound] = [channel(), channel()];
+  const [, far] = [attach(spoilt.remote), attach(sound.remote)];
+  Atomics.store(new Int32Array(spoilt.remote.memory), LANE_0 + TAIL, 3);
+  const ports = [spoilt.port, sound.port];
+  assert.equal(select(ports, HANG), spoilt.port);
+  assert.throws(() => spoilt.port.receive(), LayoutError);
+  assert.equal(spoilt.port.receive(), CLOSED);
+  far.postMessage('as ever');
+  assert.equal(select([sound.port], HANG), sound.port);
+  assert.equal(sound.port.receive(), 'as ever');
+  sound.port.close();
 });

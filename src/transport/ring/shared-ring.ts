@@ -123,15 +123,16 @@ export class SharedRingTransport implements Transport {
     try {
       return new RingTraffic(this.#parts);
     } catch (error) {
-      // What has come along is a matter of who opens this end. Else somebody has written to words of ours meanwhile, and that is damage;
-      // whoever asks after that is told of the end, as ever.
-      if (this.#parts.options.luggage !== undefined) throw error;
-      const judged = this.#damage.judged(error);
+      // What has come along is a matter of who opens this end. Else somebody has written to words of ours meanwhile, and that is damage.
+      // It is for who reads here: whoever asks first may be about another channel, which carries this end or is selected with it.
+      if (this.#parts.options.luggage !== undefined || !(error instanceof LayoutError)) throw error;
+      this.#damage.looked(() => {
+        throw error;
+      });
       const { region, side } = this.#parts;
       region.views.words[region.lanes[side].block + layout.TAIL] = 0;
       region.views.words[region.lanes[side === 0 ? 1 : 0].block + layout.HEAD] = 0;
-      this.#made = new RingTraffic(this.#parts);
-      throw judged;
+      return new RingTraffic(this.#parts);
     }
   }
 
