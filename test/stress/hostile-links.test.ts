@@ -8,7 +8,7 @@ import { attach, CLOSED, EMPTY, features, type Port, type Remote, select } from 
 import { LINK_PAGE_BYTES, READY, REST, RESTS, SIDE_0, SIDE_1, SLEEP } from '../../src/link/layout.ts';
 import { ownAgent } from '../../src/link/own-agent.ts';
 import { READY_SUMMARY_WORDS, readyWords } from '../../src/link/ready-set.ts';
-import { SIDE_0 as END_0, SIDE_1 as END_1, INTERRUPT, PARK, SEAT } from '../../src/memory/layout.ts';
+import { ATTACHED, SIDE_0 as END_0, SIDE_1 as END_1, INTERRUPT, MOVES, PARK, SEAT } from '../../src/memory/layout.ts';
 import { linkPages } from '../kit/link-pages.ts';
 import { cases, seed } from '../kit/prng.ts';
 import { startThread, type TestThread } from '../kit/thread.ts';
@@ -100,6 +100,14 @@ const attacks: Readonly<Record<string, Attack>> = {
       ),
     values: [0, 17, 24, 8 | 16 | 32, -1, 8193, 0x7fffffff, 1],
     notifies: true,
+  },
+  'where its ends are': {
+    places: ({ memories }) =>
+      memories.flatMap((memory) =>
+        [END_0, END_1].flatMap((end) => [MOVES, ATTACHED].map((word) => [memory, end + word] as const)),
+      ),
+    values: [0, 1, 2, 16, 17, -1, 0x7fffffff],
+    notifies: false,
   },
   'anything anywhere': {
     places: ({ memories }, page) => [
