@@ -4,11 +4,14 @@ import { on, once } from 'node:events';
 import { test } from 'node:test';
 import { EMPTY, type PortEvent } from '../../src/index.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
+import { arrivals } from './arrivals.ts';
 import type { PortWorld } from './port.ts';
 
-export function portEvents({ name, pair }: PortWorld): void {
+export function portEvents(world: PortWorld): void {
+  const { name, pair } = world;
+  const { next, quiet } = arrivals(world);
   test(`${name}: onmessage is given an event with the members that code reads from a MessageEvent`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const event = await within(
       'a message event',
       new Promise<PortEvent>((resolve) => {
@@ -33,7 +36,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: messages that came before the listener wait for it, and none is dispatched inside start()`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     a.postMessage(1);
     a.postMessage(2);
     const heard: unknown[] = [];
@@ -49,7 +52,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: on() is given bare values, once() one of them, off() ends it`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const always: unknown[] = [];
     const once: unknown[] = [];
     const listener = (value: unknown): void => void always.push(value);
@@ -60,14 +63,15 @@ export function portEvents({ name, pair }: PortWorld): void {
     b.off('message', listener);
     a.postMessage('unheard');
     for (let i = 0; i < 3; i++) await turn();
+    await quiet();
     assert.equal(always.length, 3);
-    assert.equal(b.tryReceive(), 'unheard');
+    assert.equal(await next(b), 'unheard');
     a.close();
     b.close();
   });
 
   test(`${name}: addEventListener() knows once, signal, handleEvent and doubles; removeEventListener() ends it`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const calls: string[] = [];
     const twice = (): void => void calls.push('twice');
     const controller = new AbortController();
@@ -91,8 +95,8 @@ export function portEvents({ name, pair }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: other events pass as on any EventTarget, in both manners`, () => {
-    const { a, b } = pair();
+  test(`${name}: other events pass as on any EventTarget, in both manners`, async () => {
+    const { a, b } = await pair();
     const seen: unknown[] = [];
     const listener = (event: unknown): void => void seen.push((event as Event).type, (event as Event).target);
     a.addEventListener('custom', listener);
@@ -114,8 +118,8 @@ export function portEvents({ name, pair }: PortWorld): void {
     b.close();
   });
 
-  test(`${name}: dispatchEvent() reaches who listens to message, messageerror and close, and sends nothing`, () => {
-    const { a, b } = pair();
+  test(`${name}: dispatchEvent() reaches who listens to message, messageerror and close, and sends nothing`, async () => {
+    const { a, b } = await pair();
     for (const type of ['message', 'messageerror', 'close'] as const) {
       const seen: unknown[] = [];
       const event = Object.assign(new Event(type), { data: `data of ${type}`, reason: `reason of ${type}` });
@@ -125,6 +129,7 @@ export function portEvents({ name, pair }: PortWorld): void {
       a.dispatchEvent(event);
       assert.deepEqual(seen, [true, true, type === 'close' ? 'reason of close' : `data of ${type}`]);
     }
+    await quiet();
     assert.equal(b.tryReceive(), EMPTY);
     assert.equal(a.reason, undefined);
     a.removeAllListeners();
@@ -133,7 +138,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: once() and on() of node:events wait for messages, close and their signal`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const first = once(b, 'message');
     a.postMessage('first');
     assert.deepEqual(await within('the first', first), ['first']);
@@ -158,7 +163,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: the methods of an EventEmitter that Node's MessagePort has`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const heard: unknown[] = [];
     const listener = (value: unknown): void => void heard.push(value);
     assert.deepEqual([b.eventNames(), b.listenerCount('message')], [[], 0]);
@@ -184,14 +189,15 @@ export function portEvents({ name, pair }: PortWorld): void {
     for (const type of ['message', 'nobody'] as const) b.off(type as 'message', listener);
     a.postMessage('unheard');
     for (let i = 0; i < 3; i++) await turn();
+    await quiet();
     assert.deepEqual(heard, []);
-    assert.equal(b.tryReceive(), 'unheard');
+    assert.equal(await next(b), 'unheard');
     a.close();
     b.close();
   });
 
   test(`${name}: a listener taken away by an earlier one does not run; the signal of a spent one takes no later one away`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const heard: unknown[] = [];
     const late = (value: unknown): void => void heard.push(['late', value]);
     const first = (): void => void b.off('message', late);
@@ -219,7 +225,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: microtasks of one message run before the next: m1 micro1 m2 micro2`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const order: string[] = [];
     b.on('message', (value) => {
       order.push(`m${value}`);
@@ -233,7 +239,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: an event that a listener stops comes to nobody after it, and the next one does`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const heard: unknown[] = [];
     b.addEventListener('message', (event) => {
       heard.push(`first ${event.data}`);
@@ -252,7 +258,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: close comes once, with its reason, after the last message, in both manners`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const order: unknown[] = [];
     b.on('message', (value) => order.push(value));
     b.on('close', (reason) => order.push(`on ${reason}`));
@@ -270,7 +276,7 @@ export function portEvents({ name, pair }: PortWorld): void {
   });
 
   test(`${name}: own close() also tells close, later`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     let told = 0;
     a.onclose = () => void told++;
     a.close();

@@ -19,7 +19,7 @@ export function portLatest({ name, pair, far, threads, moves }: PortWorld): void
   const withMoves = only(moves);
   const latest = (what: string, body: (a: Port, b: Port) => unknown, options = {}, on = test): void => {
     on(`${name}: latest: ${what}`, async () => {
-      const { a, b } = pair({ ...LATEST, ...options });
+      const { a, b } = await pair({ ...LATEST, ...options });
       try {
         await body(a, b);
       } finally {
@@ -384,9 +384,9 @@ export function portLatest({ name, pair, far, threads, moves }: PortWorld): void
     withMoves,
   );
 
-  withMoves(`${name}: latest: a value in the outbox follows while its sender is blocked, inside cork too`, () => {
+  withMoves(`${name}: latest: a value in the outbox follows while its sender is blocked, inside cork too`, async () => {
     for (const corked of [false, true]) {
-      const { a, b } = pair(LATEST);
+      const { a, b } = await pair(LATEST);
       const body = (): void => {
         for (let i = 0; i < 300; i++) {
           const buffer = new Int32Array([i]).buffer;

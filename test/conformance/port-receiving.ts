@@ -3,30 +3,34 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, EMPTY, UsageError } from '../../src/index.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
+import { arrivals } from './arrivals.ts';
 import { only, type PortWorld } from './port.ts';
 
 /** Messages that must not be taken for "nothing there". */
 const NOTHINGS: readonly unknown[] = [null, undefined, 0, -0, false, Number.NaN, '', 0n];
 
-export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): void {
+export function portReceiving(world: PortWorld): void {
+  const { name, pair, far, threads, blocks } = world;
+  const { next, sees, quiet } = arrivals(world);
   const inThreads = only(threads);
-  test(`${name}: tryReceive() answers EMPTY, then messages in order, then EMPTY again`, () => {
-    const { a, b } = pair();
+  test(`${name}: tryReceive() answers EMPTY, then messages in order, then EMPTY again`, async () => {
+    const { a, b } = await pair();
     assert.equal(b.tryReceive(), EMPTY);
     for (let i = 0; i < 100; i++) a.postMessage(i);
-    for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), i);
+    for (let i = 0; i < 100; i++) assert.equal(await next(b), i);
     assert.equal(b.tryReceive(), EMPTY);
     a.close();
     b.close();
   });
 
   test(`${name}: null, undefined, 0, -0, false, NaN, '' and 0n are messages`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     for (const value of NOTHINGS) a.postMessage(value);
-    for (const value of NOTHINGS) assert.ok(Object.is(b.tryReceive(), value), String(value));
+    for (const value of NOTHINGS) assert.ok(Object.is(await next(b), value), String(value));
     for (const value of NOTHINGS) a.postMessage(value);
     for (const value of NOTHINGS) assert.ok(Object.is(await b.receiveAsync(), value), String(value));
     for (const value of NOTHINGS) a.postMessage(value);
+    await quiet();
     const many = b.receiveMany(100);
     assert.equal(many.length, NOTHINGS.length);
     for (let i = 0; i < many.length; i++) assert.ok(Object.is(many[i], NOTHINGS[i]));
@@ -34,8 +38,8 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
     b.close();
   });
 
-  only(blocks)(`${name}: receive() returns what is there without waiting, and EMPTY at its time limit`, () => {
-    const { a, b } = pair();
+  only(blocks)(`${name}: receive() returns what is there without waiting, and EMPTY at its time limit`, async () => {
+    const { a, b } = await pair();
     a.postMessage('x');
     assert.equal(b.receive(), 'x');
     assert.equal(b.receive({ timeoutMs: 0 }), EMPTY);
@@ -92,7 +96,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: receiveAsync() serves those who wait in the order in which they came`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const waiting = [b.receiveAsync(), b.receiveAsync(), b.receiveAsync()];
     for (const value of ['one', 'two', 'three']) a.postMessage(value);
     assert.deepEqual(await within('three messages', Promise.all(waiting)), ['one', 'two', 'three']);
@@ -101,7 +105,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: receiveAsync() serves readers before listeners`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const heard: unknown[] = [];
     b.on('message', (value) => heard.push(value));
     const read = b.receiveAsync();
@@ -115,7 +119,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: receiveAsync({ timeoutMs }) resolves with EMPTY, and loses no message for the next reader`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     assert.equal(await b.receiveAsync({ timeoutMs: 0 }), EMPTY);
     assert.equal(await within('the time limit', b.receiveAsync({ timeoutMs: 5 })), EMPTY);
     a.postMessage('later');
@@ -125,7 +129,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: receiveAsync({ signal }) rejects with the signal's reason and leaves the line`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const controller = new AbortController();
     const first = b.receiveAsync({ signal: controller.signal });
     const second = b.receiveAsync();
@@ -138,10 +142,11 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
     b.close();
   });
 
-  test(`${name}: calls that block take no signal, with or without a time limit, and lose no message by refusing`, () => {
-    const { a, b } = pair();
+  test(`${name}: calls that block take no signal, with or without a time limit, and lose no message by refusing`, async () => {
+    const { a, b } = await pair();
     const refused = { code: 'ERR_OPTION', message: /signal is for receiveAsync/ };
     a.postMessage('kept');
+    await quiet();
     for (const options of [{ signal: new AbortController().signal }, { signal: AbortSignal.abort(), timeoutMs: 5 }]) {
       assert.throws(() => b.receive(options as never), refused);
       assert.throws(() => b.receiveMany(1, options as never), refused);
@@ -153,9 +158,10 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: receiveMany(max) returns at most max, in order, and [] when nothing comes in time`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     assert.deepEqual(b.receiveMany(10), []);
     for (let i = 0; i < 25; i++) a.postMessage(i);
+    await quiet();
     assert.deepEqual(b.receiveMany(10), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert.equal(b.receiveMany(100).length, 15);
     for (const max of [0, -1, 1.5, Number.NaN]) {
@@ -169,7 +175,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: for await reads until the peer is gone and everything was read`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const read: unknown[] = [];
     const loop = (async () => {
       for await (const value of b) read.push(value);
@@ -184,10 +190,11 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: after the peer's close a reader gets what it had sent, then CLOSED for ever`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     a.postMessage(1);
     a.postMessage(2);
     a.close();
+    await sees('the end', () => b.reason !== undefined);
     assert.equal(b.receive({ timeoutMs: STEP_MS }), 1);
     assert.equal(b.tryReceive(), 2);
     assert.equal(b.tryReceive(), CLOSED);
@@ -199,7 +206,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: reading after this end's own close() is refused with ClosedError`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     a.postMessage(1);
     b.close();
     const refused = (error: unknown): boolean => error instanceof ClosedError && error.code === 'ERR_CLOSED';
@@ -211,7 +218,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: own close() settles readers that wait with CLOSED`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const waiting = [b.receiveAsync(), b.receiveAsync({ timeoutMs: STEP_MS })];
     await turn();
     b.close();
@@ -220,7 +227,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
   });
 
   test(`${name}: negative, NaN and other wrong time limits are refused with ERR_OPTION`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_OPTION';
     for (const timeoutMs of [-1, Number.NaN, Number.NEGATIVE_INFINITY, '5' as never, null as never]) {
       assert.throws(() => b.receive({ timeoutMs }), refused, `receive ${timeoutMs}`);
@@ -229,6 +236,7 @@ export function portReceiving({ name, pair, far, threads, blocks }: PortWorld): 
     }
     // The wrong limit is told also when there was a message to return.
     a.postMessage('kept');
+    await quiet();
     assert.throws(() => b.receive({ timeoutMs: -1 }), refused);
     assert.equal(b.receive(), 'kept');
     a.close();

@@ -5,6 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { CodecError, DataCloneError, EMPTY, UsageError } from '../../src/index.ts';
 import { difference } from '../kit/same-clone.ts';
 import { within } from '../kit/watchdog.ts';
+import { arrivals } from './arrivals.ts';
 import { only, type PortWorld } from './port.ts';
 
 /** One of each kind that structured clone carries. */
@@ -38,13 +39,15 @@ function everything(): unknown[] {
   ];
 }
 
-export function portValues({ name, pair, far, sharesMemory, threads, moves }: PortWorld): void {
+export function portValues(world: PortWorld): void {
+  const { name, pair, far, sharesMemory, threads, moves } = world;
+  const { next, quiet } = arrivals(world);
   const inThreads = only(threads);
-  test(`${name}: everything that structured clone carries arrives equal`, () => {
-    const { a, b } = pair();
+  test(`${name}: everything that structured clone carries arrives equal`, async () => {
+    const { a, b } = await pair();
     for (const value of everything()) {
       a.postMessage(value);
-      const copy = b.tryReceive();
+      const copy = await next(b);
       assert.notEqual(copy, EMPTY);
       const wrong = difference(value, copy);
       assert.equal(wrong, undefined, `${String(wrong)} in ${typeof value} ${Object.prototype.toString.call(value)}`);
@@ -69,7 +72,7 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
   });
 
   only(moves)(`${name}: transferables move, in order with the messages around them`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const buffer = new ArrayBuffer(16);
     new Uint8Array(buffer)[3] = 7;
     const { port1, port2 } = new MessageChannel();
@@ -93,7 +96,7 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
   });
 
   only(moves)(`${name}: an event lists the MessagePorts that came in its message`, async () => {
-    const { a, b } = pair();
+    const { a, b } = await pair();
     const { port1, port2 } = new MessageChannel();
     const event = new Promise<{ data: unknown; ports: readonly unknown[] }>((resolve) => {
       b.onmessage = resolve;
@@ -148,8 +151,8 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
     });
   }
 
-  test(`${name}: a value that cannot be cloned rejects that one send, with DataCloneError, and the channel goes on`, () => {
-    const { a, b } = pair();
+  test(`${name}: a value that cannot be cloned rejects that one send, with DataCloneError, and the channel goes on`, async () => {
+    const { a, b } = await pair();
     const refused = (error: unknown): boolean =>
       error instanceof DataCloneError &&
       error instanceof CodecError &&
@@ -164,15 +167,16 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
       assert.throws(() => a.send(value), refused);
     }
     a.postMessage({ last: true });
-    assert.equal(b.tryReceive(), 'first');
-    assert.deepEqual(b.tryReceive(), { last: true });
+    assert.equal(await next(b), 'first');
+    assert.deepEqual(await next(b), { last: true });
+    await quiet();
     assert.equal(b.tryReceive(), EMPTY);
     a.close();
     b.close();
   });
 
-  test(`${name}: a value whose getter throws rejects that one send, and the channel goes on`, () => {
-    const { a, b } = pair();
+  test(`${name}: a value whose getter throws rejects that one send, and the channel goes on`, async () => {
+    const { a, b } = await pair();
     const value = {
       before: 'x'.repeat(100),
       get broken(): never {
@@ -182,14 +186,15 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
     assert.throws(() => a.postMessage(value));
     assert.throws(() => a.trySend([value]));
     a.postMessage('goes on');
-    assert.equal(b.tryReceive(), 'goes on');
+    assert.equal(await next(b), 'goes on');
+    await quiet();
     assert.equal(b.tryReceive(), EMPTY);
     a.close();
     b.close();
   });
 
-  test(`${name}: a transfer list with what cannot move is refused with ERR_TRANSFER; nothing is sent or moved`, () => {
-    const { a, b } = pair();
+  test(`${name}: a transfer list with what cannot move is refused with ERR_TRANSFER; nothing is sent or moved`, async () => {
+    const { a, b } = await pair();
     const refused = (error: unknown): boolean => error instanceof UsageError && error.code === 'ERR_TRANSFER';
     const buffer = new ArrayBuffer(8);
     assert.throws(() => a.postMessage(1, [a]), refused, 'the port itself');
@@ -202,7 +207,7 @@ export function portValues({ name, pair, far, sharesMemory, threads, moves }: Po
     assert.throws(() => a.postMessage(1, [{}]), refused, 'an ordinary object');
     assert.equal(buffer.byteLength, 8);
     a.postMessage('goes on');
-    assert.equal(b.tryReceive(), 'goes on');
+    assert.equal(await next(b), 'goes on');
     a.close();
     b.close();
   });

@@ -12,12 +12,17 @@ import { portReceiving } from './port-receiving.ts';
 import { portSending } from './port-sending.ts';
 import { portValues } from './port-values.ts';
 
+export interface PortPair {
+  readonly a: Port;
+  readonly b: Port;
+}
+
 /** Makes ports for the suite. */
 export interface PortWorld {
   /** Stands before each test's name. */
   readonly name: string;
   /** Both ends here, on one event loop. */
-  pair(options?: ChannelOptions): { readonly a: Port; readonly b: Port };
+  pair(options?: ChannelOptions): PortPair | Promise<PortPair>;
   /** One end here, the other with a peer that plays `role` and takes its end by `stage.port()`. */
   far(role: Role, options?: ChannelOptions, data?: unknown): { readonly port: Port; readonly thread: TestThread };
   /** Whether the ends go by memory that both threads see: SharedArrayBuffers arrive shared. */
@@ -28,6 +33,11 @@ export interface PortWorld {
   readonly moves: boolean;
   /** Whether `far` has another thread to offer. */
   readonly threads: boolean;
+  /**
+   * What is sent is not there at once, but in a later turn of the event loop: comes true when all that is on its way has arrived. Nothing,
+   * where it is.
+   */
+  readonly late?: () => Promise<void>;
   /** Whether there is overflow `latest`. */
   readonly latest: boolean;
 }

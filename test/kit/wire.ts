@@ -1,6 +1,7 @@
 // A byte stream in memory, for tests: cuts what is written into chunks as a script says, delivers at once or later, and breaks
 // where it is told to. Nothing of what it carries is known to it.
 import type { CloseReason } from '../../src/index.ts';
+import { Fifo } from '../../src/lane/fifo.ts';
 import type { ByteStream } from '../../src/transport/stream/connection.ts';
 import type { Random } from './prng.ts';
 
@@ -45,7 +46,7 @@ export class Wire {
   readonly #script: WireScript;
   readonly #receivers: [Receiver | undefined, Receiver | undefined] = [undefined, undefined];
   /** What is on its way to each side. */
-  readonly #under: [Uint8Array[], Uint8Array[]] = [[], []];
+  readonly #under: [Fifo<Uint8Array>, Fifo<Uint8Array>] = [new Fifo(), new Fifo()];
   /** What each side has written, where that lies with it for a while. */
   readonly #queued: [Uint8Array[], Uint8Array[]] = [[], []];
   readonly #underBytes = [0, 0];
@@ -83,7 +84,7 @@ export class Wire {
     if (this.#cut) return;
     this.#cut = true;
     for (const side of [0, 1] as const) {
-      this.#under[side].length = 0;
+      this.#under[side].takeAll();
       this.#receivers[side]?.closed('terminated');
     }
   }
@@ -101,7 +102,7 @@ export class Wire {
     const { random, chunkMax, lineBytes = Number.POSITIVE_INFINITY } = this.#script;
     const queue = this.#queued[side];
     for (let bytes = queue.shift(); bytes !== undefined; bytes = queue.shift()) {
-      const onLine = this.#under[to].reduce((sum, each) => sum + each.length, 0);
+      const onLine = this.#under[to].all().reduce((sum, each) => sum + each.length, 0);
       const end = Math.min(bytes.length, random.int(1, chunkMax), lineBytes - onLine);
       if (end > 0) this.#under[to].push(bytes.subarray(0, end));
       if (end < bytes.length) queue.unshift(bytes.subarray(end));

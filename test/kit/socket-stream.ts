@@ -1,0 +1,127 @@
+// A byte stream over a socket of node:net, TCP or unix, as a medium has to be: it takes what comes while its writes do not go out, hands
+// over the last words of a peer that is gone, and on Node writes with the thread when that ends. What the library's own will be for processes
+// and networks knows more; this one proves that nothing is missing.
+import { writeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { EXIT_WAIT_MS } from '../../src/limits.ts';
+import type { ByteStream, StreamConnection } from '../../src/transport/stream/connection.ts';
+
+/** Bytes with the runtime at a time: of one piece it can be known how much of it is out. */
+const PIECE = 64 * 1024;
+/** Bytes that wait behind it from which on it is enough. */
+const ENOUGH = 256 * 1024;
+
+interface Handle {
+  readonly fd?: number;
+  readonly writeQueueSize?: number;
+}
+
+export class SocketStream implements ByteStream {
+  readonly flushSync?: (timeoutMs: number) => boolean;
+  readonly #socket: Socket;
+  readonly #queue: Uint8Array[] = [];
+  #queued = 0;
+  #piece: Uint8Array | undefined;
+  #full = false;
+  #ended = false;
+  #over = false;
+  #connection: StreamConnection | undefined;
+
+  /** @param socket connected, with `allowHalfOpen` */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.unref();
+    socket.setNoDelay?.(true);
+    const { fd } = (socket as unknown as { _handle?: Handle })._handle ?? {};
+    if (fd !== undefined && fd >= 0) this.flushSync = (timeoutMs) => this.#writeOut(fd, timeoutMs);
+  }
+
+  /** What comes goes to `connection`. */
+  connect(connection: StreamConnection): void {
+    this.#connection = connection;
+    let error: Error | undefined;
+    const closed = (): void => {
+      if (this.#over) return;
+      this.#over = true;
+      connection.closed('lost', error);
+      if (this.#ended) this.#socket.destroy();
+    };
+    this.#socket.on('data', (bytes: Uint8Array) => connection.received(bytes));
+    this.#socket.on('error', (it: Error) => {
+      error ??= it;
+    });
+    this.#socket.on('end', closed);
+    this.#socket.on('close', closed);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#over) return true;
+    this.#queue.push(bytes.slice());
+    this.#queued += bytes.length;
+    this.#next();
+    this.#full ||= this.#queued > ENOUGH;
+    return !this.#full;
+  }
+  end(): void {
+    this.#ended = true;
+    this.#next();
+    // A peer that never ends its side is not waited for.
+    setTimeout(() => this.#socket.destroy(), 1000).unref();
+  }
+  hold(held: boolean): void {
+    if (held) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  #next(): void {
+    if (this.#piece !== undefined) return;
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    for (let part = this.#queue.shift(); part !== undefined; part = length < PIECE ? this.#queue.shift() : undefined) {
+      parts.push(part);
+      length += part.length;
+    }
+    if (length === 0) {
+      if (this.#ended) this.#socket.end();
+      return;
+    }
+    const piece = new Uint8Array(length);
+    let at = 0;
+    for (const part of parts) {
+      piece.set(part, at);
+      at += part.length;
+    }
+    this.#piece = piece;
+    this.#socket.write(piece, () => {
+      this.#piece = undefined;
+      this.#queued -= length;
+      this.#next();
+      if (this.#full && this.#queued <= ENOUGH / 2) {
+        this.#full = false;
+        this.#connection?.drained();
+      }
+    });
+  }
+
+  /** Writes with the thread what the runtime has not, and what it was not given. */
+  #writeOut(fd: number, timeoutMs: number): boolean {
+    const until = performance.now() + Math.min(timeoutMs, EXIT_WAIT_MS);
+    const left = (this.#socket as unknown as { _handle?: Handle })._handle?.writeQueueSize ?? 0;
+    const parts = this.#piece === undefined ? [] : [this.#piece.subarray(this.#piece.length - left)];
+    parts.push(...this.#queue.splice(0));
+    this.#piece = undefined;
+    this.#queued = 0;
+    for (const part of parts) {
+      for (let at = 0; at < part.length; ) {
+        try {
+          at += writeSync(fd, part, at);
+        } catch (error) {
+          if ((error as { code?: string }).code !== 'EAGAIN' || performance.now() >= until) return false;
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+        }
+      }
+    }
+    this.#full = false;
+    return true;
+  }
+}
