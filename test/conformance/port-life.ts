@@ -401,7 +401,9 @@ export function portLife(world: PortWorld): void {
     await until('the flood is over', () => heard === MESSAGES && whenTimer >= 0 && whenOther >= 0);
     if (world.late === undefined) assert.equal(flooded.a.stats().stalls, 0);
     assert.ok(whenTimer < MESSAGES, `the timer came after ${whenTimer} of ${MESSAGES} messages`);
-    assert.ok(whenOther < MESSAGES, `the other port's message came after ${whenOther} of ${MESSAGES}`);
+    // What has to come in from outside takes its time there.
+    if (world.late === undefined)
+      assert.ok(whenOther < MESSAGES, `the other port's message came after ${whenOther} of ${MESSAGES}`);
     for (const port of [flooded.a, flooded.b, other.a, other.b]) port.close();
   });
 

@@ -1,9 +1,8 @@
 // A byte stream over a socket of node:net, TCP or unix, as a medium has to be: it takes what comes while its writes do not go out, hands
 // over the last words of a peer that is gone, and on Node writes with the thread when that ends. What the library's own will be for processes
 // and networks knows more; this one proves that nothing is missing.
-import { writeSync } from 'node:fs';
+import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { EXIT_WAIT_MS } from '../../src/limits.ts';
 import type { ByteStream, StreamConnection } from '../../src/transport/stream/connection.ts';
 
 /** Bytes with the runtime at a time: of one piece it can be known how much of it is out. */
@@ -19,17 +18,23 @@ interface Handle {
 export class SocketStream implements ByteStream {
   readonly flushSync?: (timeoutMs: number) => boolean;
   readonly #socket: Socket;
+  readonly #waitMs: number;
   readonly #queue: Uint8Array[] = [];
   #queued = 0;
   #piece: Uint8Array | undefined;
   #full = false;
+  #byHand = false;
   #ended = false;
   #over = false;
   #connection: StreamConnection | undefined;
 
-  /** @param socket connected, with `allowHalfOpen` */
-  constructor(socket: Socket) {
+  /**
+   * @param socket connected, with `allowHalfOpen`
+   * @param waitMs milliseconds to wait at the end at the least, for tests that must not depend on how busy a machine is
+   */
+  constructor(socket: Socket, waitMs = 0) {
     this.#socket = socket;
+    this.#waitMs = waitMs;
     socket.unref();
     socket.setNoDelay?.(true);
     const { fd } = (socket as unknown as { _handle?: Handle })._handle ?? {};
@@ -74,7 +79,7 @@ export class SocketStream implements ByteStream {
   }
 
   #next(): void {
-    if (this.#piece !== undefined) return;
+    if (this.#piece !== undefined || this.#byHand) return;
     const parts: Uint8Array[] = [];
     let length = 0;
     for (let part = this.#queue.shift(); part !== undefined; part = length < PIECE ? this.#queue.shift() : undefined) {
@@ -105,23 +110,38 @@ export class SocketStream implements ByteStream {
 
   /** Writes with the thread what the runtime has not, and what it was not given. */
   #writeOut(fd: number, timeoutMs: number): boolean {
-    const until = performance.now() + Math.min(timeoutMs, EXIT_WAIT_MS);
-    const left = (this.#socket as unknown as { _handle?: Handle })._handle?.writeQueueSize ?? 0;
-    const parts = this.#piece === undefined ? [] : [this.#piece.subarray(this.#piece.length - left)];
-    parts.push(...this.#queue.splice(0));
+    const until = performance.now() + Math.max(timeoutMs, this.#waitMs);
+    const left = this.#byHand ? 0 : ((this.#socket as unknown as { _handle?: Handle })._handle?.writeQueueSize ?? 0);
+    if (this.#piece !== undefined) this.#queue.unshift(this.#piece.subarray(this.#piece.length - left));
     this.#piece = undefined;
-    this.#queued = 0;
-    for (const part of parts) {
-      for (let at = 0; at < part.length; ) {
-        try {
-          at += writeSync(fd, part, at);
-        } catch (error) {
-          if ((error as { code?: string }).code !== 'EAGAIN' || performance.now() >= until) return false;
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-        }
+    // The runtime goes on with nothing from here: it would write its piece again.
+    this.#byHand = true;
+    for (let part = this.#queue.shift(); part !== undefined; part = this.#queue.shift()) {
+      try {
+        const written = writeSync(fd, part);
+        if (written < part.length) this.#queue.unshift(part.subarray(written));
+      } catch (error) {
+        this.#queue.unshift(part);
+        if ((error as { code?: string }).code !== 'EAGAIN' || performance.now() >= until) return false;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
       }
     }
+    this.#queued = 0;
     this.#full = false;
+    if (this.#ended) this.#readOut(fd, until);
     return true;
+  }
+
+  /** A TCP socket that goes with something unread takes back what it has sent: until the other side has ended its own. */
+  #readOut(fd: number, until: number): void {
+    const bytes = new Uint8Array(PIECE);
+    for (;;) {
+      try {
+        if (readSync(fd, bytes) === 0) return;
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'EAGAIN' || performance.now() >= until) return;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+      }
+    }
   }
 }

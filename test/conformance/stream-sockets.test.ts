@@ -1,0 +1,105 @@
+// Processes that end, crash, are killed, close and leave, over real sockets: what each posted right before, and what the other side is told.
+// watchdog: 300 s
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CLOSED, type CloseReason, EMPTY, type Port } from '../../src/index.ts';
+import { StreamConnection } from '../../src/transport/stream/connection.ts';
+import { listening } from '../kit/late-pair.ts';
+import { SocketStream } from '../kit/socket-stream.ts';
+import { portOver } from '../kit/stream-pair.ts';
+import { STEP_MS, within } from '../kit/watchdog.ts';
+import { runProgram, runtimeKind } from '../runtimes/program.ts';
+
+const PROGRAM = fileURLToPath(new URL('./stream-sockets-program.js', import.meta.url));
+
+interface Heard {
+  readonly values: unknown[];
+  readonly port: Port;
+  readonly connection: StreamConnection;
+  readonly status: number | string;
+}
+
+/** Runs a process that connects, tells it to go, and reads until its end. */
+async function hear(kind: 'tcp' | 'unix', how: string, count: number, bytes = 0): Promise<Heard> {
+  const { server, address } = await listening(kind);
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const ended = runProgram(PROGRAM, [String(address), how, String(count), String(bytes)], STEP_MS);
+  const [socket] = await within('a connection', accepted);
+  const stream = new SocketStream(socket);
+  const connection = new StreamConnection(
+    stream,
+    { initiator: false, windowBytes: 2 ** 24 },
+    { opened() {}, ended() {} },
+  );
+  stream.connect(connection);
+  const port = portOver(connection, connection.open('x'));
+  await within('both ends', port.ready);
+  port.postMessage('go');
+  const values: unknown[] = [];
+  for (;;) {
+    const value = await within('a message', port.receiveAsync());
+    if (value === CLOSED || value === EMPTY) break;
+    values.push(value);
+    if (value === 'answer') port.close();
+    if (value === 'answer') break;
+  }
+  await within('the end', port.closed);
+  const { status } = await ended;
+  server.close();
+  return { values, port, connection, status };
+}
+
+for (const kind of ['tcp', 'unix'] as const) {
+  for (const [how, reason, status] of [
+    ['exit', 'exit', 7],
+    ['throw', 'crash', 1],
+    ['kill', 'lost', 'SIGKILL'],
+    ['close', 'closed', 0],
+  ] as readonly (readonly [string, CloseReason, number | string])[]) {
+    // Elsewhere than on Node this medium cannot write with the thread, nor read: its socket may take back what it has sent, or not have sent it.
+    const keeps = runtimeKind === 'node' || how === 'close';
+    test(`${kind}: a process that ends (${how}) is heard with its reason, after what it has just posted`, async () => {
+      const { values, port, connection, status: code } = await hear(kind, how, 50, 100);
+      if (keeps) {
+        assert.equal(port.reason, reason);
+        if (how !== 'kill')
+          assert.deepEqual(
+            values.map((value) => (value as [number])[0]),
+            [...Array(50).keys()],
+          );
+      } else assert.ok([reason, 'lost'].includes(port.reason as string), port.reason);
+      assert.equal(code, status);
+      if (!keeps) return;
+      const { error } = port as {
+        error: { name?: string; message?: string; code?: string; stack?: string } | undefined;
+      };
+      if (how === 'throw') {
+        assert.deepEqual([error?.name, error?.message, error?.code], ['RangeError', 'what it died of', 'ERR_OWN']);
+        assert.match(error?.stack ?? '', /stream-sockets-program/);
+      }
+      assert.equal(connection.exit?.code, how === 'exit' ? 7 : how === 'throw' ? connection.exit?.code : undefined);
+    });
+  }
+
+  test(`${kind}: a process that leaves answers, and ends with its last channel`, async () => {
+    const { values, connection, status } = await hear(kind, 'leave', 0);
+    assert.deepEqual([values, status, connection.peerLeaving?.text], [['answer'], 0, 'enough']);
+    await within(
+      'goodbye',
+      (async () => {
+        while (connection.ended === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+      })(),
+    );
+    assert.equal(connection.ended, 'closed');
+  });
+
+  if (runtimeKind === 'node') {
+    test(`${kind}: eight megabytes that were posted right before process.exit() arrive, for they are written with the thread`, async () => {
+      const { values, port } = await hear(kind, 'exit', 80, 100_000);
+      assert.deepEqual([port.reason, values.length], ['exit', 80]);
+    });
+  }
+}
