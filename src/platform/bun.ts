@@ -28,6 +28,8 @@ function onCrash(task: (error: unknown) => void): void {
     const { error, message } = event as ErrorEvent;
     task(error ?? message);
   });
+  // In the main thread no such event comes.
+  if (builtin('node:worker_threads').isMainThread) nodePlatform.onCrash(task);
 }
 
 /** Bun's `import()` makes an empty module of a data: URL with a dot in it, be it one of the code; %2E is the same to both. */
