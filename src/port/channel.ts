@@ -1,6 +1,7 @@
 // Where ports come from: a channel to hand over, and its other end.
 import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
+import type { Codec, CodecOptions } from '../codec/codec.ts';
 import { LayoutError } from '../errors.ts';
 import { LIVENESS_SLICE_MS } from '../limits.ts';
 import {
@@ -14,12 +15,18 @@ import {
 import { createNatives, type NativePair } from '../memory/native-pair.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import { takeSide } from '../memory/sides.ts';
-import type { SharedRingOptions } from '../transport/ring/shared-ring.ts';
+import type { RingLuggage, SharedRingOptions } from '../transport/ring/shared-ring.ts';
 import { agentLinks } from '../transport/thread/agent-links.ts';
 import { watchHandle } from '../transport/thread/dropped-handles.ts';
 import { Invitation } from '../transport/thread/invitation.ts';
 import { ThreadLink } from '../transport/thread/thread-link.ts';
-import { type ThreadLuggage, ThreadTransport, type Way } from '../transport/thread/thread-ring.ts';
+import {
+  type Moving,
+  type ThreadLuggage,
+  type ThreadRingOptions,
+  ThreadTransport,
+  type Way,
+} from '../transport/thread/thread-ring.ts';
 import { endUnused, HandleLines } from '../transport/thread/unopened-end.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
@@ -73,13 +80,80 @@ export function makeChannel(options: Resolved, peerLife: SharedArrayBuffer | nul
   return { port, transport, region, remote };
 }
 
+/** What an end is made with. What few ends ever need, or none before its first value, is made when it is asked for. */
+class EndOptions implements ThreadRingOptions {
+  readonly codecs: readonly Codec[] = CODECS;
+  readonly openEnd: typeof openEnd = openEnd;
+  readonly luggage: RingLuggage | undefined;
+  readonly #options: Resolved;
+  readonly #texts: TextBounds;
+  readonly #watch: Watch;
+  readonly #messageMax: number;
+
+  constructor(
+    options: Resolved,
+    texts: TextBounds,
+    watch: Watch,
+    messageMax: number,
+    luggage: RingLuggage | undefined,
+  ) {
+    this.#options = options;
+    // A copy: whoever holds those of a handle keeps the handle, whose end is watched.
+    this.#texts = { ...texts };
+    this.#watch = watch;
+    this.#messageMax = messageMax;
+    this.luggage = luggage;
+  }
+  get codec(): Codec {
+    return codecOfName(this.#options.codec);
+  }
+  get codecOptions(): CodecOptions {
+    return {
+      knownTexts: this.#texts.count,
+      knownTextBytes: this.#texts.bytes,
+      exactArrays: this.#options.arrayProperties === 'always',
+      besideTextMin: platform.nativeMemberTextMin,
+      besideWideTextMin: platform.nativeWideTextMin,
+      besideTextMax: this.#messageMax,
+    };
+  }
+  get moving(): Moving {
+    const { overflow, highWaterMarkBytes, outboxBytes, spinMicroseconds, codec, arrayProperties } = this.#options;
+    return {
+      texts: this.#texts,
+      portOptions: { overflow, highWaterMarkBytes, outboxBytes, spinMicroseconds, codec, arrayProperties },
+    };
+  }
+  get overflow(): Resolved['overflow'] {
+    return this.#options.overflow;
+  }
+  get highWaterMark(): number {
+    return this.#options.highWaterMarkBytes;
+  }
+  get outboxLimit(): number {
+    return this.#options.outboxBytes;
+  }
+  get spinUs(): number {
+    return this.#options.spinMicroseconds;
+  }
+  get asyncPark(): Resolved['eventLoopWait'] {
+    return this.#options.eventLoopWait;
+  }
+  get livenessSliceMs(): number {
+    return this.#watch.livenessSliceMs;
+  }
+  get startTimeoutMs(): number {
+    return this.#watch.startTimeoutMs;
+  }
+}
+
 function openTransport(
   region: Region,
   side: 0 | 1,
   way: Way,
   options: Resolved,
   texts: TextBounds,
-  { livenessSliceMs, startTimeoutMs }: Watch,
+  watch: Watch,
   events: TransportEvents,
   luggage?: ThreadLuggage,
 ): ThreadTransport {
@@ -87,39 +161,7 @@ function openTransport(
     region,
     side,
     way,
-    {
-      codec: codecOfName(options.codec),
-      codecs: CODECS,
-      moving: {
-        // A copy: whoever holds those of a handle keeps the handle, whose end is watched.
-        texts: { ...texts },
-        portOptions: {
-          overflow: options.overflow,
-          highWaterMarkBytes: options.highWaterMarkBytes,
-          outboxBytes: options.outboxBytes,
-          spinMicroseconds: options.spinMicroseconds,
-          codec: options.codec,
-          arrayProperties: options.arrayProperties,
-        },
-      },
-      openEnd,
-      luggage: luggage?.ring,
-      codecOptions: {
-        knownTexts: texts.count,
-        knownTextBytes: texts.bytes,
-        exactArrays: options.arrayProperties === 'always',
-        besideTextMin: platform.nativeMemberTextMin,
-        besideWideTextMin: platform.nativeWideTextMin,
-        besideTextMax: region.messageMax,
-      },
-      overflow: options.overflow,
-      highWaterMark: options.highWaterMarkBytes,
-      outboxLimit: options.outboxBytes,
-      spinUs: options.spinMicroseconds,
-      asyncPark: options.eventLoopWait,
-      livenessSliceMs,
-      startTimeoutMs,
-    },
+    new EndOptions(options, texts, watch, region.messageMax, luggage?.ring),
     events,
     luggage,
   );
@@ -212,6 +254,8 @@ export function attach<In = unknown, Out = unknown>(remote: unknown, options?: P
   return new Port((events) => attachTransport(remote, options, LIVENESS_SLICE_MS, events)) as Port<In, Out>;
 }
 
+const nearNatives = (): NativePair => createNatives().near;
+
 /** The transport of an end that was handed to this thread. @throws as attach */
 export function attachTransport(
   remote: unknown,
@@ -223,7 +267,7 @@ export function attachTransport(
   const agent = agentLinks();
   const own = agent.unsent.get((remote as Partial<RemoteHandle> | undefined)?.texts as object);
   const { end, region, natives, life: peerLife, texts, agent: told } = openHandle(remote, 1, own !== undefined);
-  const first = new ThreadLink(natives ?? (() => createNatives().near));
+  const first = new ThreadLink(natives ?? nearNatives);
   const watch: Watch = { ...WATCH_ANYBODY, livenessSliceMs };
   const way: Way = { first, agent, peerLife, life: ownLife(), peerEndTold: false };
   const transport = openTransport(region, end, way, resolved, texts, watch, events);

@@ -170,10 +170,7 @@ export class MappedTie implements Tie, User {
     this.peer = lines;
     this.lending = lends ? new MappedLending(lines) : undefined;
     this.leftOver = new MappedLeftOver(lines);
-    this.together = new MarkedTogether(
-      () => agent.select,
-      () => events.arrived(),
-    );
+    this.together = new MarkedTogether(() => agent.select, events);
     this.teller = new EndTeller(side, lines, parking);
     this.remains = new Remains(this.teller);
   }

@@ -41,7 +41,7 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'a channel changes its line in the middle of a post',
     file: STRETCHES,
-    find: /if \(this\.#posting > 0\)\s+this\.#afterPosts\.push\(then\);\s+else/,
+    find: /if \(this\.#posting > 0\) \{[^}]+\}\s+else/,
     replace: '',
     caughtBy: 'joining: a getter',
     as: 'invariant',

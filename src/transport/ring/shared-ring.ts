@@ -41,8 +41,12 @@ export class SharedRingTransport implements Transport {
   /** Word index of the other side's block. */
   readonly #there: number;
   readonly #tie: Tie;
-  readonly #damage: Damage;
-  readonly #parts: TrafficParts;
+  /** Made with what may meet it. */
+  #damage: Damage | undefined;
+  protected readonly region: Region;
+  protected readonly side: 0 | 1;
+  readonly #options: SharedRingOptions;
+  readonly #events: TransportEvents;
   #made: RingTraffic | undefined;
   #error: unknown;
 
@@ -76,18 +80,10 @@ export class SharedRingTransport implements Transport {
         events.woken();
       },
     });
-    this.#damage = new Damage(() => this.#lost());
-    this.#parts = {
-      region,
-      side,
-      tie,
-      options,
-      events,
-      life: this.life,
-      damage: this.#damage,
-      attached: () => this.#met,
-      sliceMs: () => this.#sliceMs,
-    };
+    this.region = region;
+    this.side = side;
+    this.#options = options;
+    this.#events = events;
     checkStart(region, side);
     // What has come along makes sense, or the end is none; and a sender of the newest only says so before anything else.
     if (options.luggage !== undefined || options.overflow === 'latest') void this.#traffic;
@@ -120,19 +116,33 @@ export class SharedRingTransport implements Transport {
     return this.#made;
   }
   #make(): RingTraffic {
+    const region = this.region;
+    const side = this.side;
+    const damage = new Damage(() => this.#lost());
+    this.#damage = damage;
+    const parts: TrafficParts = {
+      region,
+      side,
+      tie: this.#tie,
+      options: this.#options,
+      events: this.#events,
+      life: this.life,
+      damage,
+      attached: () => this.#met,
+      sliceMs: () => this.#sliceMs,
+    };
     try {
-      return new RingTraffic(this.#parts);
+      return new RingTraffic(parts);
     } catch (error) {
       // What has come along is a matter of who opens this end. Else somebody has written to words of ours meanwhile, and that is damage.
       // It is for who reads here: whoever asks first may be about another channel, which carries this end or is selected with it.
-      if (this.#parts.options.luggage !== undefined || !(error instanceof LayoutError)) throw error;
-      this.#damage.looked(() => {
+      if (this.#options.luggage !== undefined || !(error instanceof LayoutError)) throw error;
+      damage.looked(() => {
         throw error;
       });
-      const { region, side } = this.#parts;
       region.views.words[region.lanes[side].block + layout.TAIL] = 0;
       region.views.words[region.lanes[side === 0 ? 1 : 0].block + layout.HEAD] = 0;
-      return new RingTraffic(this.#parts);
+      return new RingTraffic(parts);
     }
   }
 
@@ -154,9 +164,8 @@ export class SharedRingTransport implements Transport {
     };
   }
   #stats(): Stats {
-    const { region, side } = this.#parts;
     const { outbox, lane } = this.#made ?? NOTHING_SENT;
-    return statsOf(region, side, outbox, lane, this.life.over && this.life.ended !== 'detached');
+    return statsOf(this.region, this.side, outbox, lane, this.life.over && this.life.ended !== 'detached');
   }
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;
@@ -178,7 +187,7 @@ export class SharedRingTransport implements Transport {
 
   /** What is known of who was at the other end first holds for nobody who came after. */
   get #sliceMs(): number {
-    const { livenessSliceMs } = this.#parts.options;
+    const { livenessSliceMs } = this.#options;
     // SYNC moved: a plain look; pairs with ChannelLines.leave, which wakes who sleeps by an older answer.
     const moved = Atomics.load(this.#words, this.#there + layout.MOVES) !== 0;
     return moved ? Math.min(livenessSliceMs, LIVENESS_SLICE_MS) : livenessSliceMs;
@@ -203,7 +212,7 @@ export class SharedRingTransport implements Transport {
   get staysFor(): string | undefined {
     // Damage that can be found is found before anything leaves.
     const { lane } = this.#traffic;
-    this.#damage.looked(() => !lane.pump());
+    this.#damage?.looked(() => !lane.pump());
     if (this.life.endedHere) return 'it was closed, or its channel is damaged';
     return lane.busy ? 'a getter of a value that it is sending has asked for it' : undefined;
   }

@@ -1,20 +1,20 @@
 // One end among many that a thread waits for at once, as its link's marks see it: who selects is told, or the event loop, or both.
 import type { SelectPlace } from '../transport.ts';
-import type { Together } from './tie.ts';
+import type { TieEvents, Together } from './tie.ts';
 
 export class MarkedTogether implements Together {
   readonly #place: () => SelectPlace;
-  readonly #arrived: () => void;
+  readonly #events: Pick<TieEvents, 'arrived'>;
   #tell: ((blocked: boolean) => boolean) | undefined;
   #arrivesLater = false;
 
   /**
    * @param place of this agent, where all its ends are waited for
-   * @param arrived tells the event loop to look
+   * @param events tells the event loop to look
    */
-  constructor(place: () => SelectPlace, arrived: () => void) {
+  constructor(place: () => SelectPlace, events: Pick<TieEvents, 'arrived'>) {
     this.#place = place;
-    this.#arrived = arrived;
+    this.#events = events;
   }
   get place(): SelectPlace {
     return this.#place();
@@ -31,13 +31,13 @@ export class MarkedTogether implements Together {
     this.#arrivesLater = true;
     queueMicrotask(() => {
       this.#arrivesLater = false;
-      this.#arrived();
+      this.#events.arrived();
     });
   }
   /** As Marked of link/link-end.ts. */
   marked(blocked: boolean): void {
     if (this.#tell?.(blocked) === false) return;
     if (blocked) this.later();
-    else this.#arrived();
+    else this.#events.arrived();
   }
 }

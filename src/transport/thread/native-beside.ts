@@ -30,6 +30,8 @@ export interface BesideLuggage {
   readonly sent: readonly OnTheWay[];
 }
 
+const NONE: readonly OnTheWay[] = [];
+
 export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
@@ -37,7 +39,8 @@ export class NativeBeside implements Beside {
   readonly movesOn: Beside['movesOn'] = movesOn;
   readonly #lines: ChannelLines;
   readonly #openEnd: OpenEnd | undefined;
-  readonly #values = new Arrived();
+  /** Made for the first one. */
+  #values: Arrived | undefined;
   #nextNumber = 0;
   /** Where the value went that was posted last. */
   #postedWhere = 0;
@@ -86,10 +89,15 @@ export class NativeBeside implements Beside {
     return number;
   }
   /** Ends of other channels that were sent, and perhaps not opened yet. */
-  #sent: OnTheWay[] = [];
+  #sent: readonly OnTheWay[] = NONE;
+  #takeSent(): readonly OnTheWay[] {
+    const sent = this.#sent;
+    this.#sent = NONE;
+    return sent;
+  }
 
   peerOver(): void {
-    for (const handle of this.#sent.splice(0)) endUnopened(handle);
+    for (const handle of this.#takeSent()) endUnopened(handle);
   }
 
   #post(value: unknown, transfer: readonly unknown[]): number {
@@ -133,19 +141,23 @@ export class NativeBeside implements Beside {
   /** @param taker with whom it ends, if nobody takes it */
   arrive(number: number, value: BesideValue, taker: object): void {
     if (((number - this.#wantedFrom) | 0) < 0 || !this.#open) letGoOf(value.value, value.ports);
-    else this.#values.add(number, value, taker);
+    else this.#arrived.add(number, value, taker);
+  }
+  get #arrived(): Arrived {
+    this.#values ??= new Arrived();
+    return this.#values;
   }
   take(number: number, where: number): BesideValue | undefined {
-    if (!this.#values.has(number)) this.#lines.pull();
-    const found = this.#values.get(number) ?? this.#unreadable(where);
+    if (this.#values?.has(number) !== true) this.#lines.pull();
+    const found = this.#values?.get(number) ?? this.#unreadable(where);
     if (found === undefined) return undefined;
     this.#wantedFrom = (number + 1) | 0;
-    this.#values.delete(number);
-    this.#values.letGoBefore(number);
+    this.#values?.delete(number);
+    this.#values?.letGoBefore(number);
     return found;
   }
   has(number: number, where: number): boolean {
-    return this.#values.has(number) || this.#lines.hasArrived(where);
+    return this.#values?.has(number) === true || this.#lines.hasArrived(where);
   }
   opened(value: unknown, ports: readonly unknown[]): BesideValue {
     if (!ports.some(isMovingHandle)) return { value, ports };
@@ -172,8 +184,8 @@ export class NativeBeside implements Beside {
   /** What goes along when this end goes over to another thread. */
   leave(): BesideLuggage {
     this.#open = false;
-    const sent = this.#sent.splice(0).filter(isUnopened);
-    const values = this.#values.takeAll().map(([number, value]) => [number, movable(value)] as const);
+    const sent = this.#takeSent().filter(isUnopened);
+    const values = (this.#values?.takeAll() ?? []).map(([number, value]) => [number, movable(value)] as const);
     return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values, sent };
   }
   /** @param taker as `arrive`. @throws LayoutError for what no `leave` has made */
@@ -183,14 +195,14 @@ export class NativeBeside implements Beside {
     this.#wantedFrom = wantedFrom;
     for (const [number, value] of values) {
       if (!Array.isArray(value.ports)) throw new LayoutError('Cannot go on with what has come: it makes no sense');
-      this.#values.add(number, value, taker);
+      this.#arrived.add(number, value, taker);
     }
   }
 
   letGoBefore(number: number): void {
     this.#wantedFrom = number;
     this.#lines.pull();
-    this.#values.letGoBefore(number);
+    this.#values?.letGoBefore(number);
   }
 
   /**
@@ -200,9 +212,9 @@ export class NativeBeside implements Beside {
   close(done: () => void): void {
     if (this.#open) this.#lines.pull();
     this.#open = false;
-    this.#values.letGo();
+    this.#values?.letGo();
     // The other side may still open them, and its thread may end before it does.
-    this.#lines.joining.line.answerFor(this.#sent.splice(0).filter(isUnopened));
+    this.#lines.joining.line.answerFor(this.#takeSent().filter(isUnopened));
     // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
     if (this.#posting) this.#closeLater = done;
     else done();

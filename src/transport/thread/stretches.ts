@@ -55,7 +55,7 @@ export class Stretches implements Joiner {
   #left: LeftEnd | undefined;
   /** Posts that are under way: a getter of a value may look for messages, and post. */
   #posting = 0;
-  readonly #afterPosts: (() => void)[] = [];
+  #afterPosts: (() => void)[] | undefined;
   /** This end uses them no more: it has ended, or left. */
   protected over = false;
 
@@ -102,12 +102,14 @@ export class Stretches implements Joiner {
       return (place << LINE_BITS) | tag;
     } finally {
       // What a getter let us hear while the message was not on its line yet, which is not to be left before it is.
-      if (--this.#posting === 0) for (const then of this.#afterPosts.splice(0)) then();
+      if (--this.#posting === 0) for (const then of this.#afterPosts?.splice(0) ?? []) then();
     }
   }
   quiet(then: () => void): void {
-    if (this.#posting > 0) this.#afterPosts.push(then);
-    else then();
+    if (this.#posting > 0) {
+      this.#afterPosts ??= [];
+      this.#afterPosts.push(then);
+    } else then();
   }
   /** Whether everything up to there has come, or will not any more. */
   hasArrived(where: number): boolean {

@@ -38,6 +38,7 @@ const PLACE_BITS = 24;
 const PLACE_MASK: number = 2 ** PLACE_BITS - 1;
 
 const always = (): boolean => true;
+const nothing = (): void => {};
 
 export class ThreadLink implements AgentLink {
   #natives: NativePair | undefined;
@@ -64,9 +65,9 @@ export class ThreadLink implements AgentLink {
   /** Somebody will tell how the other thread has ended, and knows more than the tether. */
   endTold = false;
   /** Called when the native ports are of no use any more; it may be called again. */
-  ended: () => void = () => {};
+  ended: () => void = nothing;
   /** Called with what is said for no channel. */
-  told: (message: readonly unknown[]) => void = () => {};
+  told: (message: readonly unknown[]) => void = nothing;
 
   /** @param natives of this side; or what makes them when something is to be posted first */
   constructor(natives: NativePair | (() => NativePair)) {

@@ -53,10 +53,8 @@ export interface ThreadLuggage {
 export class ThreadTransport extends SharedRingTransport implements Travels {
   readonly lines: ChannelLines;
   readonly travels: Travels = this;
-  readonly #region: Region;
-  readonly #side: 0 | 1;
   readonly #tie: ThreadTie;
-  readonly #moving: Moving;
+  readonly #moves: Pick<ThreadRingOptions, 'moving'>;
 
   constructor(
     region: Region,
@@ -89,16 +87,14 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
     );
     this.lines = tie.peer;
     this.#tie = tie;
-    this.#region = region;
-    this.#side = side;
-    this.#moving = options.moving;
+    this.#moves = options;
   }
 
   get memory(): unknown {
-    return this.#region.memory;
+    return this.region.memory;
   }
   leave(owed?: Failure): MovingHandle {
-    const { texts, portOptions } = this.#moving;
+    const { texts, portOptions } = this.#moves.moving;
     const { first, line } = this.lines.joining;
     const life = line.peerLife ?? first.peerLife;
     const ring = this.pack(owed);
@@ -111,8 +107,8 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
       ...tie.beside.values.flatMap(([, { ports }]) => ports),
     ];
     const luggage: ThreadLuggage = { portOptions, ring, tie, tail };
-    const ticket = giveUpSide(this.#region, this.#side);
-    return createMovingHandle(this.#region, this.#side, natives, life, texts, luggage, moved, ticket);
+    const ticket = giveUpSide(this.region, this.side);
+    return createMovingHandle(this.region, this.side, natives, life, texts, luggage, moved, ticket);
   }
 
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */

@@ -66,7 +66,7 @@ export class ThreadTie implements Tie, LinesUser {
     this.beside = new NativeBeside(lines, options.openEnd);
     this.lending = new NativeLending(lines);
     this.leftOver = new NativeLeftOver(lines);
-    this.together = new MarkedTogether(agentSelect, () => events.arrived());
+    this.together = new MarkedTogether(agentSelect, events);
     this.teller = new EndTeller(side, lines, options.parking);
     this.remains = new Remains(this.teller);
     if (luggage === undefined) return;
