@@ -75,6 +75,13 @@ const MODULES: Readonly<Record<string, string>> = {
     await first;
     await flushed;
     port.postMessage('flushed');`,
+  'ports.mjs': `
+    import { attach, channel, parentPort } from ${index};
+    const port = parentPort();
+    const { port: end, remote } = channel();
+    const far = attach(remote);
+    port.postMessage({ far }, [far]);
+    end.on('message', (value) => end.postMessage(['answer', value]));`,
   'silent.mjs': `
     import { parentPort } from ${index};
     const port = parentPort();
@@ -205,6 +212,16 @@ for (const kind of KINDS) {
     assert.equal(await next(port), 'flushed');
     port.close();
     await made.terminate();
+  });
+
+  test(`${kind.name}: a Port that was posted before the start data came arrives`, async () => {
+    const { port, worker } = start('ports.mjs');
+    const { far } = (await next(port)) as { far: Port };
+    far.postMessage('over there');
+    assert.deepEqual(await next(far), ['answer', 'over there']);
+    far.close();
+    port.close();
+    await worker.terminate();
   });
 
   test(`${kind.name}: ready resolves though a blocked call has taken the bell that told of it`, async () => {

@@ -135,7 +135,10 @@ export class NativeBeside implements Beside {
   holdBack(value: unknown, transfer: readonly unknown[]): HeldValue {
     const { natives, memory } = this.#lines;
     checkTransfer(transfer, natives);
-    return transfer.some(isMovingEnd) ? pack(value, transfer, memory) : cloneForLater(value, transfer);
+    if (transfer.some(isMovingEnd)) return pack(value, transfer, memory);
+    // It has waited before its channel was there.
+    if (transfer.some(isMovingHandle)) return movesOn(value, transfer);
+    return cloneForLater(value, transfer);
   }
 
   /** @param taker with whom it ends, if nobody takes it */
@@ -221,11 +224,14 @@ export class NativeBeside implements Beside {
   }
 }
 
+/** Of a channel that is not there: no end is one of it. */
+const NO_MEMORY = {};
+
 /** What becomes of values before their channel is there. */
 export const BEFORE_ANY_CHANNEL: Pick<Beside, 'holdBack' | 'letGo'> = {
   holdBack(value, transfer) {
     checkTransfer(transfer, []);
-    return cloneForLater(value, transfer);
+    return transfer.some(isMovingEnd) ? pack(value, transfer, NO_MEMORY) : cloneForLater(value, transfer);
   },
   letGo: letGoOf,
 };
