@@ -312,8 +312,8 @@ async function play(random: Random, mortal: boolean): Promise<void> {
   }
 }
 
-// On Deno `terminate()` may leave a thread standing where it blocks, with its ports open (guarantee sheet, G4). And a port that is on its
-// way to a thread which exits meanwhile is not always told of there: docs/reviews/2026-11-22-second-cut.md.
+// On Deno `terminate()` may leave a thread standing where it blocks, with its ports open (guarantee sheet, G4). And a port that has
+// just come to a thread which exits then is not always ended there: docs/reviews/2026-11-22-second-cut.md.
 for (const mortal of platform.name === 'deno' ? [false] : [false, true]) {
   test(`${CASES} programs in which ${mortal ? 'threads are killed and exit' : 'all threads live'} (SEED=${seed})`, async () => {
     await eachCaseAsync(0, CASES, (random) => play(random, mortal));
