@@ -35,6 +35,32 @@ function linked(shipped: Shipped, aTakes = true, bTakes = true): Two {
   return made;
 }
 
+/** Two threads with one channel, which is their link. */
+function alone(shipped: Shipped, aTakes = true, bTakes = true): Omit<Two, 'c1'> {
+  const world = new LinesWorld(shipped);
+  const a = world.thread('a', aTakes);
+  const b = world.thread('b', bTakes);
+  const c0 = world.make('c0', a);
+  world.attach(c0, b, a);
+  world.step('b attaches c0');
+  world.settle();
+  return { world, a, b, c0 };
+}
+
+/**
+ * Both ends of that have left; `y` has opened the one, `x` is to open the other.
+ * @param takes the second one had heard of the first one's move; else it hears by turns only, so that the moves cross
+ */
+function moved(shipped: Shipped, takes: boolean): Omit<Two, 'c1'> & { readonly x: Thread; readonly y: Thread } {
+  const made = alone(shipped, true, takes);
+  const { world, c0 } = made;
+  const [x, y] = [world.thread('x'), world.thread('y')] as const;
+  world.travels(c0, 0, x);
+  world.travels(c0, 1, y);
+  for (const act of ['0 leaves for x 1', '1 leaves for y 1', '1 arrives at y 1']) world.step(`c0: side ${act}`);
+  return { ...made, x, y };
+}
+
 /** A model that starts there. */
 function from(
   name: string,
@@ -284,6 +310,41 @@ export const joiningModels: readonly NamedModel[] = [
     world.dies(a, x);
     return world;
   }),
+  from(
+    'both ends move',
+    'at once: neither has heard of the other',
+    [/x of c0: founder 0, y of c0: founder 0/],
+    (shipped) => {
+      const { world } = moved(shipped, false);
+      world.step('c0: side 0 arrives at x 1');
+      return world;
+    },
+  ),
+  from(
+    'both ends move, and one dies',
+    'of the threads that had one, or are to have it',
+    [/terminated/, /dead/],
+    (shipped) => {
+      const { world, b, x } = moved(shipped, true);
+      world.dies(b, x);
+      return world;
+    },
+  ),
+  from(
+    'an end that moves twice',
+    'before the other side has heard of the first time',
+    [/a of c0: (joined|founder) 0, y of c0: (joined|founder) 1/],
+    (shipped) => {
+      const { world, c0 } = alone(shipped, false, true);
+      world.posts(c0, 0);
+      world.travels(c0, 1, world.thread('x'));
+      world.travels(c0, 1, world.thread('y'), 2);
+      const before = ['1 leaves for x 1', '1 arrives at x 1', '1 leaves for y 2', '1 arrives at y 2'];
+      for (const act of before) world.step(`c0: side ${act}`);
+      world.step('c0: side 0 posts 0');
+      return world;
+    },
+  ),
   from('a wrong name', 'an honest handle that says it were of another thread', [/f: founder 1/], (shipped) => {
     const { world, a, b } = linked(shipped);
     const x = world.thread('x');

@@ -2,6 +2,7 @@
 import type { Mutant } from './mutants.ts';
 
 const JOINING = 'transport/thread/joining.js';
+const LEFT = 'transport/thread/left-end.js';
 const STRETCHES = 'transport/thread/stretches.js';
 const LINKS = 'transport/thread/agent-links.js';
 
@@ -134,5 +135,37 @@ export const joiningMutants: readonly Mutant[] = [
     replace: '',
     caughtBy: 'joining: an end that moves',
     as: 'stuck',
+  },
+  {
+    name: 'who has moved itself does not pass on that the other side has moved',
+    file: STRETCHES,
+    find: 'this.#left.moved(rank, natives);',
+    replace: '',
+    caughtBy: 'joining: both ends move',
+    as: 'stuck',
+  },
+  {
+    name: 'of two moves at once each side goes by its own',
+    file: STRETCHES,
+    find: 'const isLater = rank > this.stretch.rank;',
+    replace: 'const isLater = rank > (this.stretch.rank | 1);',
+    caughtBy: 'joining: both ends move',
+    as: 'stuck',
+  },
+  {
+    name: 'who was left says that nothing more comes while an older stretch may bring something',
+    file: STRETCHES,
+    find: 'return this.#older.length === 0 && this.#tail === undefined && this.stretch.isOver;',
+    replace: 'return this.stretch.isOver;',
+    caughtBy: 'joining: an end that moves twice',
+    as: 'invariant',
+  },
+  {
+    name: 'what is sent on comes to an end that has moved on itself, and stays there',
+    file: LEFT,
+    find: 'if (this.#tail.say([kind, FOUNDER, ...rest], nativesOfMessage(message)))',
+    replace: 'if (kind !== 1 && kind !== 5 || this.#tail.say([kind, 1, ...rest], nativesOfMessage(message)))',
+    caughtBy: 'joining: an end that moves twice',
+    as: 'invariant',
   },
 ];

@@ -35,6 +35,8 @@ export class NativeEnd implements ModelPort {
       port.handlers = undefined;
     }
     if (this.closed || this.peer.closed) discard(message);
+    // A bell that was rung and not heard yet: who hears it finds all that has come by then.
+    else if (typeof message === 'number' && this.peer.queue.at(-1) === message) return;
     else this.peer.queue.push(Array.isArray(message) ? [...message] : message);
   }
   /** With what is on its way here goes what moves in it. */

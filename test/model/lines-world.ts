@@ -218,8 +218,10 @@ export class LinesWorld implements World {
     this.#ports.forEach((port, i) => {
       if (port.due) moves.push(`port ${i}`);
     });
+    // A timer is long: what is on its way is there before it.
+    const quiet = !this.#ports.some((port) => port.due);
     this.#later.forEach(({ thread }, i) => {
-      if (thread?.loops !== false) moves.push(`later ${i}`);
+      if (quiet && thread?.loops !== false) moves.push(`later ${i}`);
     });
     this.ends.forEach((end, i) => {
       if (end.thread.alive && end.ended === undefined && end.incoming.length > 0) moves.push(`read ${i}`);
@@ -238,7 +240,10 @@ export class LinesWorld implements World {
       this.within(port.owner, () => port.turn());
     } else if (what === 'later') {
       const [{ thread, task }] = this.#later.splice(Number(which), 1) as [{ thread: Thread; task: () => void }];
+      const others = this.#later.length;
       this.within(thread, task);
+      // One that goes on for ever changes nothing by that: it is no way out of an ending.
+      this.#later.splice(Number(which), 0, ...this.#later.splice(others));
     } else {
       const end = this.ends[Number(which)] as End;
       this.within(end.thread, () => end.read());
@@ -282,7 +287,8 @@ export class LinesWorld implements World {
     if (end.ended !== undefined) {
       const lived = other === undefined || other.thread.alive || other.ended !== undefined;
       if (lived && end.ended !== 'closed') return `was told ${end.ended}`;
-      return tether.closed || end.link === first ? undefined : 'still listens, though it has ended';
+      const stays = end.link === first || this.#isLink(tether);
+      return tether.closed || stays ? undefined : 'still listens, though it has ended';
     }
     if (other === undefined) return undefined;
     if (!other.thread.alive) return 'never hears that the other thread has died';
@@ -295,6 +301,15 @@ export class LinesWorld implements World {
     if (there(end.link) !== natives?.tether) return 'posts over another line than the other one';
     if (end.link !== first && !(tether.closed && side.closed)) return 'keeps the ports that came with the handle open';
     return undefined;
+  }
+
+  /** Ports that came with a handle, and are a link for others, too, wherever the ends of their channel are now. */
+  #isLink(tether: NativeEnd): boolean {
+    return this.threads.some(({ links }) => {
+      const known = Reflect.get(links, '$byAgent') as ReadonlyMap<string, ReadonlySet<{ readonly link: Link }>>;
+      const all = [...known.values()].flatMap((each) => [...each]);
+      return all.some(({ link }) => (Reflect.get(link, '$natives') as Natives | undefined)?.tether === tether);
+    });
   }
 
   outcome(): string {
