@@ -124,7 +124,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   ERR_BUSY, ERR_OUTBOX_FULL. Nothing was sent or moved then. LayoutError if the memory is damaged (the channel ends)
    */
   postMessage(value: Out, transfer?: Transfer): void {
-    this.#sends.post(value, transfer);
+    (this.#sending ?? this.#begin().sending).post(value, transfer);
   }
 
   /**
@@ -132,7 +132,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * @throws ClosedError once either side has ended; else as postMessage. Nothing was sent or moved then
    */
   trySend(value: Out, transfer?: Transfer): boolean {
-    return this.#sends.trySend(value, transfer);
+    return (this.#sending ?? this.#begin().sending).trySend(value, transfer);
   }
 
   /**
@@ -234,7 +234,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    *   memory is damaged (the channel ends); ClosedError after this end's own close()
    */
   tryReceive(): In | typeof EMPTY | typeof CLOSED {
-    return this.#receives.tryReceive() as In;
+    return (this.#receiving ?? this.#begin().receiving).tryReceive() as In;
   }
 
   /**
@@ -255,7 +255,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
-    return this.#receives.receive(options) as In | typeof EMPTY | typeof CLOSED;
+    return (this.#receiving ?? this.#begin().receiving).receive(options) as In | typeof EMPTY | typeof CLOSED;
   }
 
   /**
