@@ -28,17 +28,23 @@ interface RawPort {
 /** The native ports of a handle, in the hands of somebody who says what he likes. */
 class RawLine {
   readonly heard: (readonly unknown[])[] = [];
-  readonly #tether: RawPort;
-  readonly #side: RawPort;
+  /** Held: a handle that its maker lets go of, and that was not posted, ends its channel. */
+  readonly #handle: Pick<Remote, 'tether' | 'side'>;
   #onHear: (() => void) | undefined;
 
-  constructor({ tether, side }: Pick<Remote, 'tether' | 'side'>) {
-    this.#tether = tether as RawPort;
-    this.#side = side as RawPort;
+  constructor(handle: Pick<Remote, 'tether' | 'side'>) {
+    this.#handle = handle;
     this.#side.onmessage = ({ data }) => {
       this.heard.push(data as readonly unknown[]);
       this.#onHear?.();
     };
+  }
+
+  get #tether(): RawPort {
+    return this.#handle.tether as RawPort;
+  }
+  get #side(): RawPort {
+    return this.#handle.side as RawPort;
   }
 
   say(...message: readonly unknown[]): void {
