@@ -33,7 +33,9 @@ const role: Role = async (stage) => {
       const from = Atomics.load(words, tail);
       bad.trySend({ some: 'value' });
       if (manner === 'damaged') Atomics.store(words, tail, 12345);
-      else for (let i = from + 8; i !== words[tail]; i++) bytes[at.LANE_1_BYTES + (i & (at.CAPACITY - 1))] = 255;
+      // Where a pad comes first, what stands 8 bytes on is the record's header: damage, and not a message that cannot be decoded.
+      else if ((from & (at.CAPACITY - 1)) + (words[tail] as number) - from <= at.CAPACITY)
+        for (let i = from + 8; i !== words[tail]; i++) bytes[at.LANE_1_BYTES + (i & (at.CAPACITY - 1))] = 255;
     }
   };
   const now = (): number => performance.timeOrigin + performance.now();
