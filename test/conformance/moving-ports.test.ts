@@ -706,6 +706,42 @@ test('a port that waits in a port that moves', async () => {
   moved.close();
 });
 
+test('a port that is unread in a port that has moved stays, though its sender has closed the carrier and the thread between ends', async () => {
+  const out = channel();
+  const between = startThread(
+    async (stage) => {
+      const { attach, selectAsync } = stage.millrace;
+      const carrier = attach(await stage.hear());
+      stage.say('attached');
+      await selectAsync([carrier]);
+      const home = stage.port();
+      home.postMessage(carrier, [carrier]);
+      await home.flush();
+      await stage.hear();
+    },
+    { remote: out.remote },
+  );
+  const { port: carrier, remote } = channel();
+  between.tell(remote, remote.transfer);
+  await between.next();
+  for (let i = 0; i < 10; i++) await turn();
+  const { port: inner, peer } = pairHere();
+  carrier.postMessage({ inner }, [inner]);
+  carrier.close();
+  const moved = (await within('the carrier', out.port.receiveAsync())) as Port;
+  for (let i = 0; i < 10; i++) await turn();
+  await between.kill();
+  await between.ended;
+  for (let i = 0; i < 10; i++) await turn();
+  assert.equal(peer.reason, undefined);
+  const { inner: arrived } = (await within('what was unread', moved.receiveAsync())) as { inner: Port };
+  await exchange(arrived, peer);
+  await exchange(peer, arrived);
+  arrived.close();
+  moved.close();
+  out.port.close();
+});
+
 test('select goes on with a peer that has moved', async () => {
   const carrier = channel();
   const thread = startThread(

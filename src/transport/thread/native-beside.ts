@@ -217,7 +217,7 @@ export class NativeBeside implements Beside {
     this.#open = false;
     this.#values?.letGo();
     // The other side may still open them, and its thread may end before it does.
-    this.#lines.joining.line.answerFor(this.#takeSent().filter(isUnopened));
+    this.#lines.answerFor(this.#takeSent().filter(isUnopened));
     // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
     if (this.#posting) this.#closeLater = done;
     else done();

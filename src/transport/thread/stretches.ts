@@ -12,6 +12,7 @@ import type { EndReason } from '../../outcome.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
 import type { LeftEnd } from './left-end.ts';
+import type { OnTheWay } from './lost-values.ts';
 import { letGoOfMessage } from './native-values.ts';
 import { DONE, isAboutLines, LINE_BITS, MOVED, Stretch, TAIL } from './stretch.ts';
 import { ThreadLink } from './thread-link.ts';
@@ -151,6 +152,18 @@ export class Stretches implements Joiner {
       this.#tail?.pull();
       // What waits on a line that we have heard of just now has come, too.
     } while (heard !== this.#moves);
+  }
+
+  /**
+   * Ends of other channels were sent on these lines, which close here. Whoever reads them may go over to another thread and take them along,
+   * of which nobody hears here any more: from then on it is no matter of ours if the thread ends that these lines lead to.
+   */
+  answerFor(ends: readonly OnTheWay[]): void {
+    if (ends.length === 0) return;
+    const { words, there } = this.side;
+    const moves = this.#moves;
+    // SYNC moved: a plain look; pairs with ChannelLines.leave.
+    this.joining.line.answerFor(ends, () => Atomics.load(words, there + layout.MOVES) === moves);
   }
 
   // ---- what comes on them -------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ export class ThreadLink implements AgentLink {
   #arrived = 0;
   /** Why messages could not be made here, by their place among those that arrived. */
   #unreadable: Map<number, unknown> | undefined;
-  #sent: OnTheWay[] | undefined;
+  #sent: { readonly ends: readonly OnTheWay[]; readonly answer: () => void }[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #lifeHolds = always;
   #resting: Resting | undefined;
@@ -269,11 +269,16 @@ export class ThreadLink implements AgentLink {
   get #life(): SharedArrayBuffer | undefined {
     return this.#lifeHolds() ? this.#peerLife : undefined;
   }
-  /** Ends of other channels were sent over there, by a channel that has closed here; if that thread ends first, their peers are told. */
-  answerFor(ends: readonly OnTheWay[]): void {
-    if (ends.length === 0) return;
-    if (this.#gone) for (const end of ends) endUnopened(end);
-    else this.#sent = [...(this.#sent ?? []).filter(isUnopened), ...ends];
+  /**
+   * Ends of other channels were sent over there, by a channel that has closed here; if that thread ends first, their peers are told.
+   * @param holds whether they are there still
+   */
+  answerFor(ends: readonly OnTheWay[], holds: () => boolean): void {
+    const answer = (): void => {
+      if (holds()) for (const end of ends) endUnopened(end);
+    };
+    if (this.#gone) answer();
+    else this.#sent = [...(this.#sent ?? []).filter((each) => each.ends.some(isUnopened)), { ends, answer }];
   }
   /** The page that is believed. */
   get peerLife(): SharedArrayBuffer | null {
@@ -308,7 +313,7 @@ export class ThreadLink implements AgentLink {
   tellGone(how: EndReason | undefined, error: unknown): void {
     this.#gone = true;
     this.ended();
-    for (const end of this.#sent?.splice(0) ?? []) endUnopened(end);
+    for (const { answer } of this.#sent?.splice(0) ?? []) answer();
     for (const member of this.#members.all()) member.gone(how, error, this);
   }
   #tetherClosed(): void {
