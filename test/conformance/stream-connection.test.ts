@@ -160,10 +160,12 @@ test('more than the credit, acknowledgements that cannot be, and what follows an
     (bench) => bench.say(frames.ACK, 2, 0, 0, WINDOW - 8, 0, 0, 0, 0, 0),
     (bench) => bench.say(frames.ACK, 2, 0, -1, WINDOW, 0, 0, 0, 0, 0),
     (bench) => {
+      bench.say(frames.DATA, 2, ...RECORD);
       bench.say(frames.CLOSE, 2, 1, 0);
       bench.say(frames.DATA, 2, ...RECORD);
     },
     (bench) => {
+      bench.say(frames.DATA, 2, ...RECORD);
       bench.say(frames.CLOSE, 2, 1, 0);
       bench.say(frames.CLOSE, 2, 1, 0);
     },

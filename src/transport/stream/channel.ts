@@ -74,6 +74,8 @@ export class StreamChannel {
   peerReceived = 0;
   closeSent = false;
   closeCame = false;
+  /** The peer has ended, and has more to say than there is credit for: it reads no more. */
+  peerLingers = false;
   readonly #connection: StreamConnection;
   #relearns = 0;
   #relearnsAsked = 0;
@@ -84,9 +86,9 @@ export class StreamChannel {
   /** Position up to which the peer knows that its records were taken. */
   #told = 0;
   #receivedTold = 0;
-  /** Position of which the peer wants to know as soon as it is taken. */
+  /** Positions of which the peer wants to know as soon as they are taken: the first and the last. */
   #asked = Number.POSITIVE_INFINITY;
-  /** Position of which we have asked the peer to tell. */
+  #askedLast = 0;
   #asks = 0;
   /** The interrupt that waits for the peer to take part, or for room: the newest, as it is the newest that counts over there. */
   #interrupts = 0;
@@ -141,11 +143,9 @@ export class StreamChannel {
     };
   }
 
-  /** Both ends are open. */
   get attached(): boolean {
     return this.peerTerms !== undefined;
   }
-
   /** Position up to which the peer may send. */
   get creditGiven(): number {
     return this.#told + this.source.capacity;
@@ -158,7 +158,7 @@ export class StreamChannel {
     if (this.attached) this.#connection.frames.ask(this.number, position);
   }
 
-  /** Wants to be told of each record that is taken. */
+  /** This end has ended, and says the rest as credit comes: it wants to be told of each record, and reads none itself. */
   askForAll(): void {
     this.ask(ASK_ALL);
   }
@@ -264,8 +264,14 @@ export class StreamChannel {
     this.peerReceived += Math.max(0, (received - this.peerReceived) | 0);
   }
   asked(position: number): void {
-    this.#asked = position;
-    if (this.source.taken >= position) this.#acknowledge();
+    this.#asked = Math.min(this.#asked, position);
+    this.#askedLast = Math.max(this.#askedLast, position);
+    this.peerLingers ||= position === ASK_ALL;
+    if (this.peerLingers && this.endedHere) this.owner?.drain();
+    if (this.#isAsked) this.#acknowledge();
+  }
+  get #isAsked(): boolean {
+    return this.source.taken >= this.#asked || this.#askedLast > this.creditGiven;
   }
   closed(reason: EndReason, received: number): void {
     this.closeCame = true;
@@ -273,6 +279,7 @@ export class StreamChannel {
     this.#over(reason, undefined);
     // Whoever has ended reads no more: what still waits here has nowhere to go.
     if (this.endedHere) this.finish(this.ended as EndReason);
+    else if (this.source.readOut) this.finish('closed');
     this.#free();
   }
   /** The peer has found damage, or does not want the channel. */
@@ -313,8 +320,8 @@ export class StreamChannel {
   #taken(): void {
     const { taken, capacity } = this.source;
     // Who has ended waits for nothing but this; who goes on is told by batches, or when it has asked.
-    const asked = taken >= this.#asked || this.#asked > this.creditGiven;
-    if (asked || this.closeCame || (taken - this.#told) * 4 >= capacity) this.#acknowledge();
+    if (this.#isAsked || this.closeCame || (taken - this.#told) * 4 >= capacity) this.#acknowledge();
+    if (this.closeCame && this.source.readOut) this.finish('closed');
   }
   #acknowledge(): void {
     const { taken } = this.source;
@@ -324,7 +331,8 @@ export class StreamChannel {
     }
     this.#told = taken;
     this.#besideTold = this.#besideTaken;
-    if (taken >= this.#asked) this.#asked = Number.POSITIVE_INFINITY;
+    // Of those between, each record tells.
+    if (taken >= this.#askedLast) this.#asked = Number.POSITIVE_INFINITY;
     if (!this.closeSent) this.#tell();
   }
   #tell(): void {

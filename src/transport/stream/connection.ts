@@ -1,5 +1,6 @@
 // A connection: one byte stream each way between two agents, with many channels in it. Greets, opens channels, and ends when either
 // side does, when the stream does, or when what comes can be no frames (incoming.ts). Its length is that of what it says of itself.
+import { platform } from '#platform';
 import { LayoutError, RefusedError, UsageError } from '../../errors.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, MESSAGE_BYTES_DEFAULT, STREAM_CHANNELS_MAX, TIMEOUT_MS_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
@@ -132,7 +133,7 @@ export class StreamConnection implements Link {
     }
     this.#options = options;
     this.#book = new ChannelBook(this, greetingFor(options), options, {
-      opened: (opening) => events.opened(opening),
+      opened: (opening) => this.#tell(() => events.opened(opening)),
       emptied: () => this.#emptied(),
     });
     this.way = options.way;
@@ -296,12 +297,29 @@ export class StreamConnection implements Link {
     }
     const peer = greetingOf(words);
     if (!this.#greeted) {
-      this.#book.own = greetingFor({ ...this.#options, ...this.#options.answer?.(peer) });
+      this.#answer(peer);
       if (this.ended !== undefined) return;
       this.#greet();
     }
     this.#book.peer = peer;
-    this.#events.greeted?.(peer);
+    this.#tell(() => this.#events.greeted?.(peer));
+  }
+  #answer(peer: Greeting): void {
+    try {
+      this.#book.own = greetingFor({ ...this.#options, ...this.#options.answer?.(peer) });
+    } catch (error) {
+      // The other side waits for an answer, and is not to be told what went wrong here.
+      this.refuse(frames.CODE_FULL);
+      platform.reportError(error);
+    }
+  }
+  /** Who is told does what it likes, in the middle of what came: what it throws must not take the rest along. */
+  #tell(event: () => void): void {
+    try {
+      event();
+    } catch (error) {
+      platform.reportError(error);
+    }
   }
 
   // ---- leaving ------------------------------------------------------------------------------------------------------
@@ -318,11 +336,12 @@ export class StreamConnection implements Link {
   #leftBy(timeMs: number, text: string): void {
     this.peerLeaving = { timeoutMs: timeMs === 0 ? undefined : timeMs, text };
     this.#book.left(text);
-    if (this.ended === undefined) this.#events.leaving?.(this.peerLeaving);
+    const { peerLeaving } = this;
+    if (this.ended === undefined) this.#tell(() => this.#events.leaving?.(peerLeaving));
   }
   #emptied(): void {
     if (this.channels > 0 || this.ended !== undefined) return;
-    this.#events.idle?.();
+    this.#tell(() => this.#events.idle?.());
     if (this.#endsAs !== undefined) this.#part({ reason: this.#endsAs });
   }
 
@@ -333,6 +352,10 @@ export class StreamConnection implements Link {
     // Whoever is told of the end may close us again.
     if (this.parting) return;
     this.parting = true;
+    if (flush === undefined) {
+      this.frames.last = true;
+      this.frames.full = false;
+    }
     this.#book.end(goodbye.reason);
     while (flush !== undefined && this.frames.full && flush()) {
       this.frames.full = false;
@@ -384,7 +407,7 @@ export class StreamConnection implements Link {
     if (this.#stream.flushSync === undefined) forgetThreadEnd(this);
     if (this.#holds > 0) this.#stream.hold(false);
     this.#book.cut(reason, error, left);
-    this.#events.ended(reason, error);
+    this.#tell(() => this.#events.ended(reason, error));
   }
 }
 

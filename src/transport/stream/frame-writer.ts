@@ -16,8 +16,10 @@ export class FrameWriter {
   full = false;
   /** Bytes said since then in answer to what came. */
   owed = 0;
-  /** What is said now answers what came. */
+  /** What is said now answers what came. ACCEPT and RESET always do, also in a turn of their own. */
   answers = false;
+  /** Nobody comes back when the medium has room: it takes what there is. */
+  last = false;
   /** What was said before the greeting, which it waits for; undefined once that was said. */
   #early: Uint8Array[] | undefined = [];
   readonly #write: (bytes: Uint8Array) => boolean;
@@ -33,7 +35,7 @@ export class FrameWriter {
   whole(frame: Uint8Array): void {
     if (this.over) return;
     if (this.#early !== undefined) this.#early.push(frame.slice());
-    else if (!this.#write(frame)) this.full = true;
+    else if (!this.#write(frame)) this.full = !this.last;
   }
   /** @param name its bytes */
   open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, flags: number, name: Uint8Array): void {
@@ -91,7 +93,8 @@ export class FrameWriter {
     this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
     this.#bytes.set(text, at);
     this.#bytes.fill(0, at + text.length, frames.FRAME_HEADER_BYTES + length);
-    if (this.full && this.answers) this.owed += frames.FRAME_HEADER_BYTES + length;
+    const answers = this.answers || type === frames.ACCEPT || type === frames.RESET;
+    if (this.full && answers) this.owed += frames.FRAME_HEADER_BYTES + length;
     this.whole(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
   }
 }

@@ -86,12 +86,14 @@ export function greetingOf(words: Int32Array): Greeting {
     number,
     number,
   ];
-  if (messageMax < 1 || messageMax > MESSAGE_BYTES_MAX || channelsMax < 0 || textBytesMax < 0) {
+  if (messageMax < 1 || channelsMax < 0 || textBytesMax < 0) {
     throw new LayoutError(
       `Cannot connect: messages of ${messageMax} bytes, ${channelsMax} channels, ${textBytesMax} bytes of texts make no sense`,
     );
   }
-  return { features, messageMax, channelsMax, textBytesMax, fields: fieldsOf(words) };
+  // It may take more than this side ever sends.
+  const most = Math.min(messageMax, MESSAGE_BYTES_MAX);
+  return { features, messageMax: most, channelsMax, textBytesMax, fields: fieldsOf(words) };
 }
 
 /** What stands behind a greeting: fields of a KIND, a LENGTH and so many bytes. @throws LayoutError */

@@ -152,8 +152,11 @@ export class Incoming implements FrameHandler {
       const limit = frames.positionOf(word(2), word(3));
       if (!channel.acknowledged(taken, limit, word(4), word(5), word(6)))
         channel.reset(new LayoutError(`Cannot be: ${taken} bytes were taken, and ${limit} may come`));
-    } else if (type === frames.ASK) channel.asked(frames.positionOf(word(0), word(1)));
-    else if (word(0) > 0) channel.interrupted = word(0);
+    } else if (type === frames.ASK) {
+      const position = frames.positionOf(word(0), word(1));
+      if (Number.isNaN(position)) channel.reset(new LayoutError('Cannot tell of a position that is none'));
+      else channel.asked(position);
+    } else if (word(0) > 0) channel.interrupted = word(0);
     else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
   }
 }

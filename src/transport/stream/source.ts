@@ -40,6 +40,10 @@ export class StreamSource implements RecordSource {
   get caughtUp(): boolean {
     return this.#cursor === this.#whole;
   }
+  /** Whether everything that ever came was advanced over: nobody need look for more. */
+  get readOut(): boolean {
+    return this.taken === this.came;
+  }
   get held(): number {
     return this.#cursor - this.#kept;
   }

@@ -77,7 +77,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       maySpin: false,
       failed: (error) => events.failed(error),
     });
-    this.out = new Writing(this.#lane);
+    this.out = new Writing(this.#lane, channel);
     this.in = new Reading(channel, (terms) => inboundLane(channel, terms, options));
     this.interrupts = {
       get word() {
@@ -190,8 +190,8 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     } finally {
       this.#inDrain = false;
     }
-    // Over when the peer will take no more of it, too.
-    const over = channel.closeSent || !channel.endedHere || this.#lane.backlog === 0;
+    // Over when the peer will take no more of it, too. Two ends that both wait for the other one to read would wait for ever.
+    const over = channel.closeSent || !channel.endedHere || channel.peerLingers || this.#lane.backlog === 0;
     if (over) channel.finish(channel.endedHere ? (channel.ended as EndReason) : 'closed');
     else channel.askForAll();
     if (over === this.#lingers) {
@@ -230,9 +230,11 @@ function inboundLane(channel: StreamChannel, terms: ChannelTerms, options: Strea
 
 class Writing implements Outbound {
   readonly #lane: LaneOutbound;
+  readonly #channel: StreamChannel;
 
-  constructor(lane: LaneOutbound) {
+  constructor(lane: LaneOutbound, channel: StreamChannel) {
     this.#lane = lane;
+    this.#channel = channel;
   }
 
   get backlog(): number {
@@ -258,6 +260,9 @@ class Writing implements Outbound {
   }
   taken(mark: Mark): boolean {
     if (mark.position === undefined) this.#lane.pump();
+    if (this.#lane.isTaken(mark)) return true;
+    // Who looks wants to know: the other side tells it to nobody who has not asked.
+    if (mark.position !== undefined) this.#channel.ask(mark.position);
     return this.#lane.isTaken(mark);
   }
 }

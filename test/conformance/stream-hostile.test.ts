@@ -1,0 +1,225 @@
+// Byte streams where both sides want the same at once, where a peer asks and does not read, and where whoever is told throws.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { platform } from '#platform';
+import { CLOSED } from '../../src/index.ts';
+import { STREAM_ANSWERS_MAX } from '../../src/limits.ts';
+import type { StreamConnection } from '../../src/transport/stream/connection.ts';
+import * as frames from '../../src/transport/stream/frames.ts';
+import type { Opening } from '../../src/transport/stream/opening.ts';
+import { acceptFrame, chunk, HELLO, leavingFrame, openFrame, StreamBench, WINDOW } from '../kit/stream-bench.ts';
+import { type Ports, streamPair } from '../kit/stream-pair.ts';
+import { within } from '../kit/watchdog.ts';
+
+const ENDS: Readonly<Record<string, (ports: Ports, connections: readonly StreamConnection[]) => void>> = {
+  'close their ports': ({ a, b }) => {
+    a.close();
+    b.close();
+  },
+  'close them in turns': ({ a, b }) => {
+    b.close();
+    queueMicrotask(() => a.close());
+  },
+  drain: (_, connections) => {
+    for (const each of connections) each.close({ drain: true });
+  },
+  'close one and drain the other': ({ a }, connections) => {
+    a.close();
+    connections[1]?.close({ drain: true });
+  },
+};
+
+for (const [what, end] of Object.entries(ENDS)) {
+  for (const delayed of [false, true]) {
+    test(`both ends have more to say than there is credit, and ${what}: neither waits for the other to read${delayed ? ', over a slow wire' : ''}`, async () => {
+      const { wire, connections, ports } = streamPair({ capacityBytes: WINDOW });
+      const both = ports();
+      wire.delayed = delayed;
+      for (let i = 0; i < 100; i++) for (const port of [both.a, both.b]) port.postMessage('x'.repeat(100));
+      end(both, connections);
+      await within('closed', Promise.all([both.a.closed, both.b.closed]));
+      while (wire.step());
+      assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+      for (const each of connections) each.leave();
+      while (wire.step());
+      assert.deepEqual([connections.map((each) => each.ended), wire.held], [['closed', 'closed'], 0]);
+      assert.deepEqual([both.a.stats().undelivered, both.b.stats().undelivered], [100, 100]);
+    });
+  }
+}
+
+test('one end that has more to say than there is credit is read to its end by one that has not ended', async () => {
+  const { connections, ports } = streamPair({ capacityBytes: WINDOW });
+  const { a, b } = ports();
+  for (let i = 0; i < 100; i++) {
+    a.postMessage(`${i}${'x'.repeat(100)}`);
+    b.postMessage('nobody reads it');
+  }
+  a.close();
+  const heard: unknown[] = [];
+  for (let each = b.tryReceive(); each !== CLOSED; each = b.tryReceive()) heard.push(each);
+  assert.equal(heard.length, 100);
+  assert.deepEqual([a.stats().undelivered, connections[0].channels, connections[1].channels], [0, 0, 0]);
+  b.close();
+});
+
+test('an end that only writes says its CLOSE when the other one has: nobody has to read for a number to be free', () => {
+  const { connections, ports } = streamPair({ capacityBytes: WINDOW });
+  for (let i = 0; i < 10; i++) {
+    const { a, b } = ports();
+    b.postMessage('read');
+    assert.equal(a.tryReceive(), 'read');
+    a.postMessage('a message');
+    b.close();
+    assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+    a.close();
+  }
+  const { a, b } = ports();
+  b.postMessage('the last');
+  b.close();
+  assert.equal(connections[0].channels, 1, 'something is unread');
+  assert.equal(a.tryReceive(), 'the last');
+  assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+  assert.equal(b.stats().undelivered, 0);
+  a.close();
+});
+
+test('each position that was asked for is told of, also when another one is asked for meanwhile; one that is none is damage', () => {
+  const { channels, portsOf } = streamPair({ capacityBytes: WINDOW });
+  const ends = channels();
+  const { a, b } = portsOf(ends);
+  const positions: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    a.postMessage(i);
+    positions.push(ends[0].sink.position);
+  }
+  for (const each of [positions[1], positions[0], positions[3]]) ends[0].ask(each as number);
+  ends[0].ask(positions[0] as number);
+  const taken: boolean[] = [];
+  for (let i = 0; i < 4; i++) {
+    b.tryReceive();
+    taken.push(ends[0].sink.releasedUpTo(positions[i] as number));
+  }
+  assert.deepEqual([taken[1], taken[3]], [true, true]);
+  a.close();
+  b.close();
+  const bench = new StreamBench();
+  bench.port();
+  bench.say(frames.ASK, 1, 0, 2 ** 21);
+  assert.deepEqual([bench.heard, bench.over], [['9 1: 1'], undefined]);
+});
+
+test('who is not asked acknowledges by quarters of its credit, and not each message', () => {
+  const { channels, portsOf } = streamPair({ capacityBytes: 16 * WINDOW });
+  const ends = channels();
+  const { a, b } = portsOf(ends);
+  const told = new Set<number>();
+  for (let i = 0; i < 5000; i++) {
+    assert.equal(a.trySend(i), true);
+    assert.equal(b.tryReceive(), i);
+    told.add(ends[0].sink.untaken);
+  }
+  const quarters = ends[0].sink.position / (4 * WINDOW);
+  assert.ok(told.size > quarters - 2 && told.size < quarters + 2, `${told.size} times in ${quarters} quarters`);
+  a.close();
+  b.close();
+});
+
+test('a peer whose channels are accepted in a turn of their own, and that does not read, is given up behind a bound', () => {
+  for (const answer of [
+    (bench: StreamBench, opening: Opening) => {
+      const channel = bench.connection.accept(opening);
+      bench.say(frames.CLOSE, opening.number, 1, 0);
+      if (!channel.closeSent) channel.end('closed');
+    },
+    (_: StreamBench, opening: Opening) => opening.refuse(frames.CODE_NAME, 'x'.repeat(300)),
+  ]) {
+    const bench = new StreamBench();
+    bench.full = true;
+    bench.connection.ping();
+    let number = 0;
+    while (bench.over === undefined && number < 200_000) {
+      bench.open((number += 2));
+      const opening = bench.openings.pop();
+      if (opening !== undefined) answer(bench, opening);
+    }
+    assert.equal(bench.over?.[0], 'lost');
+    assert.ok(number / 2 <= STREAM_ANSWERS_MAX / 32 + 2, `${number / 2}`);
+  }
+});
+
+test('close() while the medium has enough: what credit allows goes out before the goodbye', () => {
+  for (const close of [
+    (bench: StreamBench) => bench.connection.close(),
+    (bench: StreamBench) => {
+      bench.connection.close({ drain: true });
+      bench.connection.close();
+    },
+  ]) {
+    const bench = new StreamBench();
+    const { port } = bench.port();
+    bench.connection.open('b');
+    const other = bench.portOver(bench.connection.open('c'));
+    bench.say(...acceptFrame(5));
+    bench.full = true;
+    for (let i = 0; i < 5; i++) for (const each of [port, other]) each.postMessage(i);
+    for (let i = 0; i < 100; i++) other.postMessage('x'.repeat(100));
+    bench.heard.splice(0);
+    close(bench);
+    const data = (number: number): number =>
+      bench.heard
+        .filter((each) => each.startsWith(`4 ${number}:`))
+        .reduce((sum, each) => sum + Number(each.split(' ')[2]), 0);
+    assert.deepEqual([data(1), bench.heard.at(-1)], [4 * 16, '12 0: 1 0 0']);
+    assert.ok(data(5) > WINDOW - 200 && data(5) <= WINDOW, `${data(5)}`);
+  }
+});
+
+test('a greeting may take messages of any length that has room in its word', () => {
+  const bench = new StreamBench(HELLO.map((word, i) => (i === 4 ? 0x7fffffff : word)));
+  assert.deepEqual([bench.over, bench.greeted], [undefined, 1]);
+  bench.port().port.postMessage('goes');
+});
+
+/** What is reported meanwhile, as a listener's error is. */
+function reported(body: () => void): unknown[] {
+  const heard: unknown[] = [];
+  const its = platform as { reportError: (error: unknown) => void };
+  const before = its.reportError;
+  its.reportError = (error) => void heard.push(error);
+  try {
+    body();
+  } finally {
+    its.reportError = before;
+  }
+  return heard;
+}
+
+test('what is thrown by who is told of something is reported; what came behind it in the same chunk is taken all the same', () => {
+  const oops = new Error('a mistake of the program');
+  const bench = new StreamBench();
+  const { port } = bench.port();
+  bench.whenOpened = () => {
+    throw oops;
+  };
+  const all = chunk(openFrame(2, 'a'), [frames.INTERRUPT, 1, 7, 0], leavingFrame(), [frames.PING, 0, 1, 2]);
+  const heard = reported(() => {
+    bench.connection.received(all.subarray(0, all.length - 4));
+    bench.connection.received(all.subarray(all.length - 4));
+  });
+  assert.deepEqual([heard, bench.heard, bench.over, bench.left.length], [[oops], ['11 0: 1 2'], undefined, 1]);
+  assert.equal(port.interrupted, 7);
+});
+
+test('an answer that throws refuses the connection, and does not say what it was', () => {
+  const oops = new Error('hunter2');
+  const bench = new StreamBench(null, {
+    initiator: false,
+    answer: () => {
+      throw oops;
+    },
+  });
+  const heard = reported(() => bench.say(frames.HELLO, 0, ...HELLO));
+  assert.deepEqual([heard, bench.over?.[0], bench.streamEnded], [[oops], 'closed', true]);
+  assert.deepEqual([bench.heard.map((each) => each.split(':')[0]), bench.said], [['1 0', '9 0'], ['']]);
+});
