@@ -153,7 +153,7 @@ export class StreamChannel {
 
   /** Wants to be told as soon as the peer has taken everything before `position`. */
   ask(position: number): void {
-    if (position <= this.#asks || this.closeCame || this.#connection.parting) return;
+    if (position <= this.#asks || this.closeSent || this.closeCame || this.#connection.parting) return;
     this.#asks = position;
     if (this.attached) this.#connection.frames.ask(this.number, position);
   }

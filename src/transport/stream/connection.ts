@@ -78,6 +78,7 @@ export interface ConnectionOptions extends GreetingOptions {
   readonly way?: Way | undefined;
 }
 
+/** Called in the middle of `received` and of calls of this side's. What one throws is reported as a listener's error is. */
 export interface ConnectionEvents {
   /** The peer has said its first words: it is one that speaks as we do. Both sides know now what holds. */
   greeted?(peer: Greeting): void;
