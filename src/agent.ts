@@ -5,7 +5,7 @@
 //   name                     what it is                                            who
 //   ends/1                   the list of open ends, and its exit hook              transport/thread-end.ts
 //   agent/1                  its page, and its links of every kind                 link/own-agent.ts
-//   links/3                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
+//   links/4                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts
 //   turn/1                   what is put off to the end of the turn                compat/end-of-turn.ts

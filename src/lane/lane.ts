@@ -14,6 +14,8 @@ export interface Outbound {
   readonly backlog: number;
   /** Whether a sender need not wait: the outbox is below its mark, and what was refused last would fit now. */
   readonly writable: boolean;
+  /** The other side has ended, and only says the rest: what is sent goes nowhere, and is never taken. Not where that cannot be. */
+  readonly unheard?: boolean;
   /**
    * Sends now or not at all; false when full. Never blocks.
    * @throws DataCloneError, UsageError ERR_TOO_LARGE, ERR_TRANSFER, ERR_BUSY, LayoutError, ClosedError if a getter of the

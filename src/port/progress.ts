@@ -4,12 +4,17 @@ import type { Mark, Outbound } from '../lane/lane.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
 export class Progress {
-  readonly #out: Pick<Outbound, 'pump' | 'writable' | 'taken'>;
+  readonly #out: Pick<Outbound, 'pump' | 'writable' | 'taken' | 'unheard'>;
+  readonly #refusal: (action: string) => ClosedError;
   #room: Settleable<void> | undefined;
   #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
 
-  constructor(out: Pick<Outbound, 'pump' | 'writable' | 'taken'>) {
+  constructor(
+    out: Pick<Outbound, 'pump' | 'writable' | 'taken' | 'unheard'>,
+    refusal: (action: string) => ClosedError,
+  ) {
     this.#out = out;
+    this.#refusal = refusal;
   }
 
   /** Whether a promise of room is pending. */
@@ -48,13 +53,18 @@ export class Progress {
       this.#room.resolve();
       this.#room = undefined;
     }
+    if (this.#out.unheard === true) {
+      this.#room?.reject(this.#refusal('send'));
+      this.#room = undefined;
+    }
     if (this.#flushes.length > 0) this.#settleFlushes();
   }
 
   #settleFlushes(): void {
     this.#flushes = this.#flushes.filter(({ mark, done }) => {
-      if (!this.#out.taken(mark)) return true;
-      done.resolve();
+      if (this.#out.taken(mark)) done.resolve();
+      else if (this.#out.unheard === true) done.reject(this.#refusal('flush'));
+      else return true;
       return false;
     });
   }

@@ -37,7 +37,7 @@ export class Sending {
     this.#ending = ending;
     this.#pump = pump;
     this.#kick = kick;
-    this.progress = new Progress(transport.out);
+    this.progress = new Progress(transport.out, (action) => ending.refusal(action));
   }
 
   /** Whether anything here waits for the peer: then a pump looks after it between messages, too. */
@@ -93,7 +93,7 @@ export class Sending {
   }
 
   drained(): Promise<void> {
-    if (this.#ending.over) return refused(this.#ending.refusal('send'));
+    if (this.#ending.over || this.#out.unheard === true) return refused(this.#ending.refusal('send'));
     try {
       if (this.#hasRoom() && !this.#pump.tire()) return Promise.resolve();
     } catch (error) {
@@ -112,7 +112,7 @@ export class Sending {
     } catch (error) {
       return refused(error);
     }
-    if (this.#ending.over) return refused(this.#ending.refusal('flush'));
+    if (this.#ending.over || this.#out.unheard === true) return refused(this.#ending.refusal('flush'));
     const taken = this.progress.taken(mark);
     this.#kick();
     return taken;

@@ -89,7 +89,9 @@ for (const [how, module, told] of [
       const holder = startThread(
         async (stage) => {
           const held = stage.port().receive() as Port;
+          // `closed` alone keeps no thread alive.
           if (stage.data) held.receive();
+          else await held.receiveAsync();
           return [await held.closed, (held.error as Error | undefined)?.message];
         },
         { remote, data: blocked },

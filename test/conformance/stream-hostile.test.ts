@@ -223,3 +223,37 @@ test('an answer that throws refuses the connection, and does not say what it was
   assert.deepEqual([heard, bench.over?.[0], bench.streamEnded], [[oops], 'closed', true]);
   assert.deepEqual([bench.heard.map((each) => each.split(':')[0]), bench.said], [['1 0', '9 0'], ['']]);
 });
+
+for (const wait of ['flush', 'drained', 'asyncDispose'] as const) {
+  test(`one end closes with more to say than there is credit, and the other waits for it before it reads (${wait}): it is told`, async () => {
+    const { wire, connections, ports } = streamPair({ capacityBytes: WINDOW });
+    const { a, b } = ports();
+    for (let i = 0; i < 100; i++) a.postMessage('x'.repeat(100));
+    b.postMessage('nobody at a reads it');
+    if (wait === 'drained') while (b.trySend('x'.repeat(100)));
+    const pending = wait === 'drained' ? b.drained() : undefined;
+    a.close();
+    while (wire.step());
+    if (wait === 'asyncDispose') await within('disposed', b[Symbol.asyncDispose]());
+    else {
+      await assert.rejects(within(wait, pending ?? b[wait]()), { code: 'ERR_CLOSED' });
+      await assert.rejects(b[wait](), { code: 'ERR_CLOSED' });
+      assert.throws(() => b.trySend(1), { code: 'ERR_CLOSED' });
+      for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), 'x'.repeat(100));
+      assert.equal(b.tryReceive(), CLOSED);
+      b.close();
+    }
+    while (wire.step());
+    assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+  });
+}
+
+for (const max of [1, 2, 7, 8, 9, 16]) {
+  test(`a peer that takes messages of ${max} bytes at the most: what is longer is an error, and not for ever without room`, () => {
+    const hello = [...HELLO];
+    hello[4] = max;
+    const { port } = new StreamBench(hello).port('x');
+    assert.throws(() => port.trySend('too long for so few bytes'), { code: 'ERR_TOO_LARGE' });
+    assert.throws(() => port.postMessage('too long for so few bytes'), { code: 'ERR_TOO_LARGE' });
+  });
+}

@@ -267,7 +267,11 @@ export class StreamChannel {
     this.#asked = Math.min(this.#asked, position);
     this.#askedLast = Math.max(this.#askedLast, position);
     this.peerLingers ||= position === ASK_ALL;
-    if (this.peerLingers && this.endedHere) this.owner?.drain();
+    if (this.peerLingers) {
+      // Whoever waits here for credit, or to be heard, would wait for one that waits to be read.
+      this.owner?.turned();
+      if (this.endedHere) this.owner?.drain();
+    }
     if (this.#isAsked) this.#acknowledge();
   }
   get #isAsked(): boolean {

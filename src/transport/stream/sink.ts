@@ -77,7 +77,8 @@ export class StreamSink implements RecordSink {
 
   claimUpTo(wanted: number, limit: number): number {
     const room = Math.min(this.claimable(wanted), limit);
-    return room < LEAST ? FULL : this.tryClaim(room);
+    // What is longer than so short a limit is not without room: its sender is to find out.
+    return room < Math.min(LEAST, limit) ? FULL : this.tryClaim(room);
   }
 
   tryClaim(length: number): number {

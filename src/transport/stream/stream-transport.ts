@@ -1,7 +1,7 @@
 // A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
 // only a native clone carries is refused, and so is overflow `latest`, which needs memory that its reader can look at.
 import type { Codec, CodecOptions, Encoder } from '../../codec/codec.ts';
-import { LayoutError, UnsupportedError } from '../../errors.ts';
+import { ClosedError, LayoutError, UnsupportedError } from '../../errors.ts';
 import { Join } from '../../frame/join.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
@@ -243,7 +243,11 @@ class Writing implements Outbound {
   get writable(): boolean {
     return this.#lane.writable;
   }
+  get unheard(): boolean {
+    return this.#channel.peerLingers;
+  }
   trySend(value: unknown, transfer?: readonly unknown[]): boolean {
+    if (this.unheard) throw new ClosedError('Cannot send: the peer is gone (closed)', 'closed');
     return this.#lane.trySend(value, transfer);
   }
   post(value: unknown, transfer?: readonly unknown[]): boolean {

@@ -8,6 +8,7 @@ import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import type { Invitation } from './invitation.ts';
+import { LeftHere } from './left-here.ts';
 import { LINK, ThreadLink } from './thread-link.ts';
 
 /** What is said over a link about a channel that may join it: joining.ts. */
@@ -52,6 +53,8 @@ export class AgentLinks {
   readonly #expected = new Map<string, { who: Expecting | undefined }>();
   /** Of handles that were never handed out: the channel's other end is here, too. By what copies of the handle share. */
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
+  /** Ends that have left this thread. */
+  readonly left: LeftHere;
   readonly #keepAlive = new KeepAlive();
   #held = 0;
   #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
@@ -59,6 +62,7 @@ export class AgentLinks {
   constructor(agent: OwnAgent) {
     const { page, bell } = agent;
     this.#agent = agent;
+    this.left = new LeftHere(agent);
     this.card = { id: randomName(), page, ...(bell && { bell }) };
   }
 
@@ -178,7 +182,7 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads');
-  own ??= ofAgent('links/3', () => new AgentLinks(ownAgent()));
+  own ??= ofAgent('links/4', () => new AgentLinks(ownAgent()));
   return own;
 }
 

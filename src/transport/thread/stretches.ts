@@ -205,6 +205,7 @@ export class Stretches implements Joiner {
   }
   /** Asks whether the other side's thread is gone, without the event loop. */
   peerGone(): EndReason | undefined {
+    this.#agent?.left.sendOn();
     if (this.unsettled) this.pull();
     const { first, line } = this.joining;
     if (line !== first) first.pull();
@@ -296,6 +297,7 @@ export class Stretches implements Joiner {
     this.#older = this.#older.filter((stretch) => !stretch.isOver);
     if (this.#left === undefined) queueMicrotask(() => this.arrived());
     else if (this.areOver) {
+      this.#agent?.left.over(this);
       this.#left.over();
       this.joining.close(true);
     }
@@ -307,6 +309,7 @@ export class Stretches implements Joiner {
   protected leaveTo(left: LeftEnd): LinesLuggage['moves'] {
     this.over = true;
     this.#left = left;
+    this.#agent?.left.add(this);
     return this.#moves;
   }
   protected get hasLeft(): boolean {
