@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import { attach, channel, type Port, select } from '../../src/index.ts';
+import { attach, CLOSED, channel, type Port, type Remote, select } from '../../src/index.ts';
+import { ownAgent } from '../../src/link/own-agent.ts';
+import { agentLinks } from '../../src/transport/thread/agent-links.ts';
+import { joined } from '../kit/linked.ts';
 import { type Role, startThread } from '../kit/thread.ts';
-import { STEP_MS } from '../kit/watchdog.ts';
+import { STEP_MS, until } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
 
@@ -88,3 +91,104 @@ for (const how of ['exits', 'returns']) {
     control.close();
   });
 }
+
+// ---- it is over some time -----------------------------------------------------------------------------------------
+
+/** Moves it within this thread, which is then one that was left. @param onTheWay called before it arrives */
+function moveHere(port: Port, onTheWay: () => void = () => {}): Port {
+  const { port: carrier, remote } = channel();
+  const reader = attach(remote);
+  carrier.postMessage({ port }, [port]);
+  onTheWay();
+  const { port: moved } = reader.receive(soon) as { port: Port };
+  carrier.close();
+  return moved;
+}
+/** Nothing more is awaited for an end that has left. */
+const nothingLeft = (): boolean => !ownAgent().links.includes(agentLinks().left);
+
+async function closesAndMoves(port: Port): Promise<void> {
+  assert.equal(port.receive(soon), 'unread');
+  const moved = moveHere(port);
+  assert.equal(moved.receive(soon), CLOSED);
+  moved.close();
+  await until('nothing is left here', nothingLeft);
+}
+
+for (const rests of [false, true]) {
+  test(`an end whose peer in this thread has closed before it moves is awaited no more${rests ? ', after they have met' : ''}`, async () => {
+    for (const swapped of [false, true]) {
+      const { port, remote } = channel();
+      const ends = [port, attach(remote)] as const;
+      if (rests) await until('they have met', () => joined(remote));
+      const [stays, moves] = swapped ? [ends[1], ends[0]] : ends;
+      stays.postMessage('unread');
+      stays.close();
+      await closesAndMoves(moves);
+    }
+  });
+}
+
+/** Makes a channel, and closes its end of it when it is told. */
+const closes: Role = async (stage) => {
+  const control = stage.port();
+  const { port, remote } = stage.millrace.channel();
+  control.postMessage(remote, remote.transfer as never);
+  port.postMessage('unread');
+  if (stage.data === 'before anybody has the other end') {
+    port.close();
+    stage.gates.open(1);
+  }
+  if (stage.data === 'before it hears anything') stage.gates.pass(0);
+  else await control.receiveAsync();
+  port.close();
+  control.postMessage('closed');
+  if (stage.data !== 'and ends') await control.receiveAsync();
+  control.close();
+};
+for (const how of ['before anybody has the other end', 'before it hears anything', 'and lives on', 'and ends']) {
+  test(`an end whose peer in another thread has closed (${how}) before it moves is awaited no more`, async () => {
+    const { port: control, remote } = channel();
+    const thread = startThread(closes, { remote, data: how });
+    const handle = (await control.receiveAsync(soon)) as Remote;
+    if (how === 'before anybody has the other end') thread.gates.pass(1);
+    const end = attach(handle);
+    if (how === 'before it hears anything') thread.gates.open(0);
+    else {
+      if (how.startsWith('and')) await until('they are linked', () => joined(handle));
+      control.postMessage('close');
+    }
+    // Blocked, so that this thread has heard of the end by nothing but its memory.
+    assert.equal(control.receive(soon), 'closed');
+    if (how === 'and ends') await thread.ended;
+    await closesAndMoves(end);
+    control.postMessage('enough');
+    control.close();
+    await thread.ended;
+  });
+}
+
+for (const meets of [false, true])
+  for (const arrived of [false, true]) {
+    const when = `${arrived ? 'just after it has arrived' : 'while it is on its way'}${meets ? '' : ', and had not met it'}`;
+    test(`an end whose peer closes ${when} is awaited no more`, async () => {
+      const { port: control, remote } = channel();
+      const thread = startThread(closes, { remote, data: 'and lives on' });
+      const handle = (await control.receiveAsync(soon)) as Remote;
+      const end = attach(handle);
+      if (meets) await until('they are linked', () => joined(handle));
+      const close = (): void => {
+        control.postMessage('close');
+        assert.equal(control.receive(soon), 'closed');
+      };
+      const moved = moveHere(end, arrived ? undefined : close);
+      if (arrived) close();
+      assert.equal(moved.receive(soon), 'unread');
+      assert.equal(moved.receive(soon), CLOSED);
+      moved.close();
+      await until('nothing is left here', nothingLeft);
+      control.postMessage('enough');
+      control.close();
+      await thread.ended;
+    });
+  }

@@ -6,6 +6,7 @@ import { attach, channel, EMPTY, type Port, type Remote, transferOf } from '../.
 import { LIVENESS_SLICE_MS } from '../../src/limits.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import * as layout from '../../src/memory/layout.ts';
+import { joined, seated } from '../kit/linked.ts';
 import { neighbourCount } from '../kit/neighbours.ts';
 import { startThread } from '../kit/thread.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
@@ -13,10 +14,6 @@ import { turn, until, within } from '../kit/watchdog.ts';
 const FOUND = 17;
 const agentOf = ({ agent }: Pick<Remote, 'agent'>): unknown => agent;
 
-/** Whether a side of the channel has joined a link. */
-const seated = ({ memory }: Pick<Remote, 'memory'>, side: 0 | 1): boolean =>
-  Atomics.load(new Int32Array(memory), (side === 0 ? layout.SIDE_0 : layout.SIDE_1) + layout.SEAT) !== 0;
-const joined = (remote: Pick<Remote, 'memory'>): boolean => seated(remote, 0) && seated(remote, 1);
 test('a founder that is closed before it was answered ends nobody who proposed its link meanwhile', async () => {
   const mine = channel();
   const thread = startThread(

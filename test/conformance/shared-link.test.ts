@@ -2,16 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, features, type Port, pair, type Remote, select } from '../../src/index.ts';
-import { SEAT, SIDE_0, SIDE_1 } from '../../src/memory/layout.ts';
+import { joined } from '../kit/linked.ts';
 import { type Role, startThread } from '../kit/thread.ts';
 import { hasUnreadable, unreadable } from '../kit/unreadable-value.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const HANG = { timeoutMs: STEP_MS };
-const joined = ({ memory }: Pick<Remote, 'memory'>): boolean => {
-  const words = new Int32Array(memory);
-  return words[SIDE_0 + SEAT] !== 0 && words[SIDE_1 + SEAT] !== 0;
-};
 const holds: Role = (stage) => {
   Object.assign(globalThis, { held: stage.data.map((remote: unknown) => stage.millrace.attach(remote)) });
   stage.say('attached');

@@ -13,34 +13,16 @@
 import * as layout from '../../memory/layout.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
 import { createNatives } from '../../memory/native-pair.ts';
-import type { SideWords } from '../../memory/region.ts';
 import { BLOCKED, Waker } from '../../wait/signal.ts';
 import type { EndLines } from '../ring/end-teller.ts';
-import type { AgentLinks } from './agent-links.ts';
-import type { JoiningOptions } from './joining.ts';
 import { LeftEnd } from './left-end.ts';
 import { MOVED, rankAfter } from './stretch.ts';
-import { type LinesLuggage, type LinesUser, Stretches } from './stretches.ts';
-import type { ThreadLink } from './thread-link.ts';
+import { type LinesLuggage, Stretches } from './stretches.ts';
 
 export class ChannelLines extends Stretches implements EndLines {
-  readonly #agent: AgentLinks | undefined;
   #held = false;
   /** Values were posted that the other side may not have taken. */
   #posted = false;
-
-  /** @param luggage as in Stretches */
-  constructor(
-    first: ThreadLink,
-    agent: AgentLinks | undefined,
-    side: SideWords,
-    options: JoiningOptions,
-    user: LinesUser,
-    luggage?: LinesLuggage & { readonly tail: ThreadLink },
-  ) {
-    super(first, agent, side, options, user, luggage);
-    this.#agent = agent;
-  }
 
   /** What both ends have mapped: whoever is asked to carry an end of it over itself must not. */
   get memory(): unknown {
@@ -78,6 +60,8 @@ export class ChannelLines extends Stretches implements EndLines {
     this.stretch.ring();
     // Who is blocked may not look after its peer, because it knows that it need not: that one.
     new Waker(this.options.parking.place(words, there + layout.PARK), BLOCKED, () => {}).ring();
+    // Who has closed does not say so on lines that are there for others.
+    this.settle();
     return { natives: far, luggage: { rank, moves }, tail: tail.far };
   }
 
@@ -119,7 +103,7 @@ export class ChannelLines extends Stretches implements EndLines {
   hold(held: boolean): void {
     if (held === this.#held || (held && this.over)) return;
     this.#held = held;
-    this.#agent?.hold(held);
+    this.agent?.hold(held);
   }
 
   // ---- life ---------------------------------------------------------------------------------------------------

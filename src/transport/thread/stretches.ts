@@ -40,7 +40,7 @@ export interface LinesLuggage {
 }
 
 export class Stretches implements Joiner {
-  readonly #agent: AgentLinks | undefined;
+  protected readonly agent: AgentLinks | undefined;
   protected readonly side: SideWords;
   protected readonly options: JoiningOptions;
   protected readonly user: WeakRef<LinesUser>;
@@ -73,7 +73,7 @@ export class Stretches implements Joiner {
     user: LinesUser,
     luggage?: LinesLuggage & { readonly tail: ThreadLink },
   ) {
-    this.#agent = agent;
+    this.agent = agent;
     this.side = side;
     this.options = options;
     this.user = new WeakRef(user);
@@ -84,7 +84,7 @@ export class Stretches implements Joiner {
     if (luggage !== undefined) this.#lookUntilMet(this.stretch);
   }
   #begin(first: ThreadLink, rank: number): Stretch {
-    return new Stretch(new Joining(first, this.#agent, this.side, this.options, this), rank);
+    return new Stretch(new Joining(first, this.agent, this.side, this.options, this), rank);
   }
 
   get joining(): Joining {
@@ -184,7 +184,7 @@ export class Stretches implements Joiner {
     if (isAboutLines(kind)) this.#done(tag);
     else {
       this.#all.find((stretch) => stretch.joining.first === line)?.joining.hear(kind as number, message);
-      if (this.#unsettledHere) this.#settle();
+      if (this.#unsettledHere) this.settle();
     }
   }
   arrived(): void {
@@ -205,7 +205,7 @@ export class Stretches implements Joiner {
   }
   /** Asks whether the other side's thread is gone, without the event loop. */
   peerGone(): EndReason | undefined {
-    this.#agent?.left.sendOn();
+    this.agent?.left.sendOn();
     if (this.unsettled) this.pull();
     const { first, line } = this.joining;
     if (line !== first) first.pull();
@@ -258,6 +258,7 @@ export class Stretches implements Joiner {
     if (isLater) this.stretch = stretch;
     this.#older.push(earlier);
     earlier.leave(DONE);
+    this.settle();
     if (isLater) {
       stretch.joining.introduce(undefined, false);
       // It may have gone to rest meanwhile, and nobody could ring.
@@ -284,20 +285,21 @@ export class Stretches implements Joiner {
       this.#tail?.close(true);
       this.#tail = undefined;
     } else if (typeof tag === 'number') this.#stretchOf(tag)?.done(tag);
-    this.#settle();
+    this.settle();
   }
   #broken(line: ThreadLink): void {
     // Its end may overtake what was said on it.
     line.pull();
     for (const stretch of this.#all) stretch.broken(line);
-    this.#settle();
+    this.settle();
   }
-  #settle(): void {
+  /** Lets go of the lines on which nothing more comes. */
+  protected settle(): void {
     for (const stretch of this.#older) if (stretch.isOver) stretch.joining.close(true);
     this.#older = this.#older.filter((stretch) => !stretch.isOver);
     if (this.#left === undefined) queueMicrotask(() => this.arrived());
     else if (this.areOver) {
-      this.#agent?.left.over(this);
+      this.agent?.left.over(this);
       this.#left.over();
       this.joining.close(true);
     }
@@ -309,7 +311,7 @@ export class Stretches implements Joiner {
   protected leaveTo(left: LeftEnd): LinesLuggage['moves'] {
     this.over = true;
     this.#left = left;
-    this.#agent?.left.add(this);
+    this.agent?.left.add(this);
     return this.#moves;
   }
   protected get hasLeft(): boolean {
