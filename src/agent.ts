@@ -4,6 +4,7 @@
 //
 //   name                     what it is                                            who
 //   ends/1                   the list of open ends, and its exit hook              transport/thread-end.ts
+//   connections/1            the connections over byte streams that end with it    transport/stream/exits.ts
 //   agent/1                  its page, and its links of every kind                 link/own-agent.ts
 //   links/4                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts

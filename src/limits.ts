@@ -160,6 +160,8 @@ export const STDIO_WAIT_MS: number = 20;
  * who reads takes a socket's fill in one; who has stopped must not hold up an exit that somebody watches.
  */
 export const EXIT_WAIT_MS: number = 250;
+/** Of these, milliseconds for one of several connections until the next has its turn: a socket's fill is read in one. */
+export const EXIT_TURN_MS: number = 1;
 /** Characters of JSON that tell what a thread died of: 16 KiB of memory a worker, of which few pages are ever touched. */
 export const DEATH_TEXT_MAX: number = 8192;
 

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, type Port } from '../../src/index.ts';
-import { EXIT_WAIT_MS, STREAM_DEATH_BYTES_MAX } from '../../src/limits.ts';
+import { EXIT_TURN_MS, EXIT_WAIT_MS, STREAM_DEATH_BYTES_MAX } from '../../src/limits.ts';
+import { type Exiting, endTogether } from '../../src/transport/stream/exits.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { CrashTold } from '../../src/transport/stream/last-words.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
@@ -230,7 +231,11 @@ test('when the time of all is over nobody waits, and what goes without waiting g
   const later = new StreamBench();
   later.connection.close();
   later.connection.endThread('exit', { untilMs: until(EXIT_WAIT_MS) });
-  assert.deepEqual([later.flushed, later.heard.length], [1, 1], 'one that ended before is only written out');
+  assert.deepEqual(
+    [later.flushed, later.heard.length],
+    [2, 1],
+    'one that ended before is only written out: at once, then with time',
+  );
 });
 
 test('a medium that takes one frame at a time gets all that credit allows, and no more is asked of it', () => {
@@ -245,4 +250,61 @@ test('a medium that takes one frame at a time gets all that credit allows, and n
   assert.ok(sent.length > 10 && sent.length <= WINDOW / 56, `${sent.length}`);
   assert.ok(bench.flushed <= sent.length + 2, `${bench.flushed}`);
   assert.equal(bench.heard.at(-1), '12 0: 2 0 0');
+});
+
+test('of three connections that end with their thread, one whose peer has stopped takes nothing of the time that the others need', () => {
+  for (const stopped of [0, 1, 2]) {
+    const pairs = [0, 1, 2].map(() => {
+      const pair = streamPair(
+        { capacityBytes: 16 * 1024 },
+        { queues: 'written at the end', bufferBytes: 500, lineBytes: 700 },
+      );
+      pair.wire.delayed = true;
+      settle(pair);
+      const [near, far] = pair.connections.map((side) => portOver(side, side.open('x'))) as [Port, Port];
+      settle(pair);
+      for (let i = 0; i < 100; i++) near.postMessage([i, 'x'.repeat(60)]);
+      assert.ok(near.stats().outboxBytes > 0);
+      return { ...pair, near, far };
+    });
+    for (const [i, { wire }] of pairs.entries()) {
+      wire.stopped[1] = i === stopped;
+      wire.flushes.splice(0);
+    }
+    const connections = pairs.map(({ connections: [near] }) => near);
+    const before = performance.now();
+    endTogether(connections, 'exit', { code: 3, untilMs: until(100) });
+    assert.ok(performance.now() - before >= 99, 'the one that has stopped is waited for, with what is left');
+    for (const [i, pair] of pairs.entries()) {
+      assert.equal(pair.wire.flushes[0], 0, 'first what goes without waiting');
+      pair.wire.die(0);
+      settle(pair);
+      assert.deepEqual([pair.far.reason, pair.near.reason], [i === stopped ? 'terminated' : 'exit', 'exit']);
+      assert.equal(rest(pair.far).length === 100, i !== stopped, `connection ${i}, stopped ${stopped}`);
+      assert.equal(pair.connections[1].exit?.code, i === stopped ? undefined : 3);
+    }
+  }
+});
+
+test('connections that have all stopped are given turns until the time is over, and what one throws is its own', () => {
+  const asked: string[] = [];
+  const exiting = (name: string, throws = false): Exiting => ({
+    beginExit: () => {
+      asked.push(`${name} begins`);
+      if (throws) throw new Error('inside');
+      return false;
+    },
+    goOnExit(waitMs) {
+      assert.ok(waitMs <= EXIT_TURN_MS);
+      asked.push(name);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs);
+      return false;
+    },
+    finishExit: () => void asked.push(`${name} finishes`),
+  });
+  endTogether([exiting('a'), exiting('b', true), exiting('c')], 'exit', { untilMs: until(20) });
+  assert.deepEqual(asked.slice(0, 5), ['a begins', 'b begins', 'c begins', 'a', 'c']);
+  assert.deepEqual(asked.slice(-2), ['a finishes', 'c finishes']);
+  const [a, c] = ['a', 'c'].map((name) => asked.filter((each) => each === name).length) as [number, number];
+  assert.ok(a > 1 && Math.abs(a - c) <= 1, `${a} turns and ${c}`);
 });

@@ -101,5 +101,39 @@ for (const kind of ['tcp', 'unix'] as const) {
       const { values, port } = await hear(kind, 'exit', 80, 100_000);
       assert.deepEqual([port.reason, values.length], ['exit', 80]);
     });
+
+    test(`${kind}: a process with three connections exits while the reader of one has stopped: the others get four megabytes each, and the end`, async () => {
+      const { server, address } = await listening(kind);
+      const sockets: Socket[] = [];
+      const three = new Promise<void>((resolve) => {
+        server.on('connection', (socket: Socket) => {
+          if (sockets.push(socket) === 3) resolve();
+        });
+      });
+      const ended = runProgram(PROGRAM, [String(address), 'exit-of-three', '40', '100000'], STEP_MS);
+      await within('three connections', three);
+      const sides = sockets.map((socket) => {
+        const stream = new SocketStream(socket);
+        const connection = new StreamConnection(
+          stream,
+          { initiator: false, windowBytes: 2 ** 24 },
+          { opened() {}, ended() {} },
+        );
+        stream.connect(connection);
+        return { socket, port: portOver(connection, connection.open('x')) };
+      });
+      await within('all ends', Promise.all(sides.map(({ port }) => port.ready)));
+      const [stopped, ...others] = sides as [(typeof sides)[0], ...typeof sides];
+      stopped.socket.pause();
+      for (const { port } of others) port.postMessage('go');
+      for (const { port } of others) {
+        let count = 0;
+        while ((await within('a message', port.receiveAsync())) !== CLOSED) count++;
+        assert.deepEqual([count, port.reason], [40, 'exit']);
+      }
+      assert.equal((await ended).status, 7);
+      stopped.socket.destroy();
+      server.close();
+    });
   }
 }

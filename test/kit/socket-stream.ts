@@ -128,18 +128,19 @@ export class SocketStream implements ByteStream {
     }
     this.#queued = 0;
     this.#full = false;
-    if (this.#ended) this.#readOut(fd, until);
-    return true;
+    return !this.#ended || this.#readOut(fd, until);
   }
 
   /** A TCP socket that goes with something unread takes back what it has sent: until the other side has ended its own. */
-  #readOut(fd: number, until: number): void {
+  #readOut(fd: number, until: number): boolean {
     const bytes = new Uint8Array(PIECE);
     for (;;) {
       try {
-        if (readSync(fd, bytes) === 0) return;
+        if (readSync(fd, bytes) === 0) return true;
       } catch (error) {
-        if ((error as { code?: string }).code !== 'EAGAIN' || performance.now() >= until) return;
+        // A line that has broken takes nothing back any more.
+        if ((error as { code?: string }).code !== 'EAGAIN') return true;
+        if (performance.now() >= until) return false;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
       }
     }

@@ -115,7 +115,12 @@ export class Wire {
   #flush(side: 0 | 1, timeoutMs: number): boolean {
     this.flushes.push(timeoutMs);
     const to = side === 0 ? 1 : 0;
-    while (!this.#move(side)) if (timeoutMs === 0 || this.stopped[to] || !this.#deliver(to)) return false;
+    while (!this.#move(side)) {
+      if (timeoutMs > 0 && !this.stopped[to] && this.#deliver(to)) continue;
+      // Nobody reads: a medium waits all of its time for that.
+      if (timeoutMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs);
+      return false;
+    }
     // It has taken all of it, and says so by its answer alone.
     this.#underBytes[to] = 0;
     this.#full[to] = false;

@@ -5,10 +5,11 @@ import { LayoutError, RefusedError, UsageError } from '../../errors.ts';
 import { KNOWN_TEXT_BYTES_DEFAULT, MESSAGE_BYTES_DEFAULT, STREAM_CHANNELS_MAX, TIMEOUT_MS_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import { endWithThread, forgetThreadEnd, type LastWords } from '../thread-end.ts';
+import type { LastWords } from '../thread-end.ts';
 import type { CloseOptions, ExitStatus, Leaving, Link, Way } from '../transport.ts';
 import type { ChannelWish, StreamChannel } from './channel.ts';
 import { ChannelBook } from './channel-book.ts';
+import { type Exiting, endTogether, exitWithThread, forgetExit } from './exits.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
 import {
@@ -37,8 +38,9 @@ export interface ByteStream {
   hold(held: boolean): void;
   /**
    * Where the medium can: hands all that it was given to whoever carries it on without this thread, and waits with the thread for that,
-   * so many milliseconds at the most; 0: what goes without waiting. True: all of it is out, and it takes more. Called when the thread ends and has
-   * no other turn, also after `end`. It calls nobody back meanwhile.
+   * so many milliseconds at the most; 0: what goes without waiting. True: all of it is out, nothing takes it back when the thread is gone, and it
+   * takes more. Called when the thread ends and has no other turn, also after `end`, and again in turns with other connections as long as it
+   * says false. It calls nobody back meanwhile.
    */
   flushSync?(timeoutMs: number): boolean;
 }
@@ -92,7 +94,7 @@ export interface ConnectionEvents {
   ended(reason: EndReason, error: unknown): void;
 }
 
-export class StreamConnection implements Link {
+export class StreamConnection implements Link, Exiting {
   /** What channels say goes through it, and what they wait for while the medium has enough. */
   readonly frames: FrameWriter;
   readonly pressure: Pressure;
@@ -116,6 +118,8 @@ export class StreamConnection implements Link {
   #greeted = false;
   #holds = 0;
   #pings = 0;
+  /** What is said last, once it is about to be. */
+  #goodbye: Goodbye | undefined;
   /** It ends with its last channel, for this reason. */
   #endsAs: EndReason | undefined;
   /** The time for that is over then. */
@@ -149,7 +153,7 @@ export class StreamConnection implements Link {
     });
     this.#events = events;
     if (options.answer === undefined) this.#greet();
-    endWithThread(this);
+    exitWithThread(this);
   }
 
   /** What both sides do beyond the protocol's first version: the same bits here and there. `undefined` before both have greeted. */
@@ -240,7 +244,7 @@ export class StreamConnection implements Link {
    * @param reason what the medium makes of that: `lost`, or `terminated` where it knows that the peer's thread or process is gone
    */
   closed(reason: EndReason, error?: Error): void {
-    forgetThreadEnd(this);
+    forgetExit(this);
     const inside = this.#incoming.between ? undefined : new LayoutError('The stream ended inside a frame');
     this.#over(reason, error ?? inside, undefined);
   }
@@ -268,11 +272,36 @@ export class StreamConnection implements Link {
     } else this.#part({ reason, text });
   }
 
-  /** Called by the list of what ends with the thread. What its channels have accepted goes out as far as credit and the medium allow. */
-  endThread(how: ThreadEnd, { code, thrown, untilMs = 0 }: Partial<LastWords> = {}): void {
-    const flush = (): boolean => this.#stream.flushSync?.(Math.max(0, Math.ceil(untilMs - performance.now()))) ?? false;
-    if (this.ended === undefined) this.#part({ reason: how, status: code, thrown }, flush);
-    flush();
+  /** Its thread ends, and it alone with it. What its channels have accepted goes out as far as credit and the medium allow. */
+  endThread(how: ThreadEnd, words?: Partial<LastWords>): void {
+    endTogether([this], how, words);
+  }
+  beginExit(how: ThreadEnd, { code, thrown }: Partial<LastWords>): boolean {
+    if (this.ended === undefined && !this.parting) {
+      this.#goodbye = { reason: how, status: code, thrown };
+      this.parting = true;
+      this.#book.end(how);
+    }
+    if (this.#stream.flushSync !== undefined) return this.goOnExit(0);
+    this.#sayGoodbye();
+    return true;
+  }
+  goOnExit(waitMs: number): boolean {
+    const untilMs = performance.now() + waitMs;
+    const flush = (): boolean => this.#stream.flushSync?.(Math.max(0, Math.ceil(untilMs - performance.now()))) === true;
+    // Nobody comes back when the medium has room by itself.
+    while (this.ended === undefined && this.frames.full) {
+      if (!flush()) return false;
+      this.frames.full = false;
+      this.#book.goOn();
+    }
+    this.#sayGoodbye();
+    return flush();
+  }
+  finishExit(): void {
+    if (this.ended !== undefined) return;
+    this.#sayGoodbye();
+    this.#stream.flushSync?.(0);
   }
 
   /** A channel is over on both sides. */
@@ -348,20 +377,20 @@ export class StreamConnection implements Link {
 
   // ---- the end ------------------------------------------------------------------------------------------------------
 
-  /** @param flush empties the medium with the thread, where nobody comes back when it does so by itself */
-  #part(goodbye: Goodbye, flush?: () => boolean): void {
+  #part(goodbye: Goodbye): void {
     // Whoever is told of the end may close us again.
     if (this.parting) return;
     this.parting = true;
-    if (flush === undefined) {
-      this.frames.last = true;
-      this.frames.full = false;
-    }
+    this.frames.last = true;
+    this.frames.full = false;
+    this.#goodbye = goodbye;
     this.#book.end(goodbye.reason);
-    while (flush !== undefined && this.frames.full && flush()) {
-      this.frames.full = false;
-      this.#book.goOn();
-    }
+    this.#sayGoodbye();
+  }
+  /** What `parting` was about. */
+  #sayGoodbye(): void {
+    const goodbye = this.#goodbye;
+    if (this.ended !== undefined || goodbye === undefined) return;
     this.#book.part();
     this.#over(goodbye.reason, undefined, () => this.frames.goodbye(goodbye, this.#options.crashTold ?? 'message'));
   }
@@ -405,7 +434,7 @@ export class StreamConnection implements Link {
     }
     this.frames.over = true;
     // What was said last may still be with the medium.
-    if (this.#stream.flushSync === undefined) forgetThreadEnd(this);
+    if (this.#stream.flushSync === undefined) forgetExit(this);
     if (this.#holds > 0) this.#stream.hold(false);
     this.#book.cut(reason, error, left);
     this.#tell(() => this.#events.ended(reason, error));
