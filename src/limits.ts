@@ -272,6 +272,11 @@ export const STREAM_UNKNOWN_BYTES_MAX: number = 256;
  * costs 300 each. Answers that replace each other do not count.
  */
 export const STREAM_ANSWERS_MAX: number = 1024 * 1024;
+/**
+ * Bytes of frames that a peer may send while this side has not decided yet what it answers its greeting, each with 64 more for what keeps it: ten
+ * thousand names. Who says more before it was heard is refused, and may come again.
+ */
+export const STREAM_EARLY_BYTES_MAX: number = 1024 * 1024;
 /** Bytes of the first memory for what has arrived; doubled as the credit is used. */
 export const STREAM_MEMORY_FIRST: number = 1024;
 /** Bytes of a message in parts that are had on the word of its first part; beyond, memory is had as parts really come. */

@@ -59,14 +59,19 @@ export interface GreetingOptions {
   readonly fields?: readonly GreetingField[] | undefined;
 }
 
+/** What a side says of itself to this peer, in place of what its options say. */
+export type Answer = GreetingOptions | undefined;
+
 export interface ConnectionOptions extends GreetingOptions {
   /** Exactly one side is: its channels have odd numbers, those of the other side even ones. */
   readonly initiator: boolean;
   /**
-   * Waits for the initiator's greeting before it says its own: that of these options, with what this returns in their place. It may
-   * `refuse`. Until then what else is said waits.
+   * Waits for the initiator's greeting before it says its own: that of these options, with what this returns in their place, or with what
+   * the promise that it returns comes to. It may `refuse`, or close, until then; how long it may take is the door's to say. Meanwhile what else is said waits, and
+   * so does what comes, up to `STREAM_EARLY_BYTES_MAX`, but for the peer's end. What it throws, or rejects with before the connection has ended, is reported, and the
+   * peer is refused.
    */
-  readonly answer?: ((peer: Greeting) => GreetingOptions | undefined) | undefined;
+  readonly answer?: ((peer: Greeting) => Answer | PromiseLike<Answer>) | undefined;
   /** Required features, and required flags of channels, that this side knows. */
   readonly knownFeatures?: number | undefined;
   readonly knownFlags?: number | undefined;
@@ -150,9 +155,13 @@ export class StreamConnection implements Link, Exiting {
       reset: (code, text) => this.#resetBy(code, text),
       leaving: (timeMs, text) => this.#leftBy(timeMs, text),
       goodbye: (words) => this.#saidGoodbye(words),
+      tooEarly: () => this.refuse(frames.CODE_FULL, 'it was said too much before it was answered'),
     });
     this.#events = events;
-    if (options.answer === undefined) this.#greet();
+    if (options.answer === undefined) {
+      this.#greet();
+      this.frames.flush();
+    }
     exitWithThread(this);
   }
 
@@ -225,8 +234,11 @@ export class StreamConnection implements Link, Exiting {
   received(bytes: Uint8Array): void {
     if (this.ended !== undefined) return;
     this.heard++;
+    this.#trying(() => this.#incoming.feed(bytes));
+  }
+  #trying(body: () => void): void {
     try {
-      this.#incoming.feed(bytes);
+      body();
     } catch (error) {
       if (!(error instanceof LayoutError)) throw error;
       this.#break(error, frames.CODE_DAMAGE);
@@ -326,22 +338,44 @@ export class StreamConnection implements Link, Exiting {
       return;
     }
     const peer = greetingOf(words);
-    if (!this.#greeted) {
-      this.#answer(peer);
-      if (this.ended !== undefined) return;
-      this.#greet();
-    }
-    this.#book.peer = peer;
-    this.#tell(() => this.#events.greeted?.(peer));
+    if (this.#greeted) this.#meet(peer);
+    else this.#answer(peer);
   }
   #answer(peer: Greeting): void {
     try {
-      this.#book.own = greetingFor({ ...this.#options, ...this.#options.answer?.(peer) });
+      const answer = this.#options.answer?.(peer);
+      if (!isPromise(answer)) {
+        this.#answered(peer, answer);
+        return;
+      }
+      this.#incoming.holdBack();
+      Promise.resolve(answer)
+        .then((answer) => this.#answered(peer, answer))
+        .catch((error) => {
+          // Whoever is told of the end may give up a look-up, which says so.
+          if (this.ended === undefined) this.#cannotAnswer(error);
+        });
     } catch (error) {
-      // The other side waits for an answer, and is not to be told what went wrong here.
-      this.refuse(frames.CODE_FULL);
-      platform.reportError(error);
+      this.#cannotAnswer(error);
     }
+  }
+  /** @throws UsageError if it can be no answer */
+  #answered(peer: Greeting, answer: Answer): void {
+    if (this.ended !== undefined) return;
+    this.#book.own = greetingFor({ ...this.#options, ...answer });
+    this.#greet();
+    this.#meet(peer);
+    this.#trying(() => this.#incoming.goOn());
+    this.frames.flush();
+  }
+  /** The other side waits for an answer, and is not to be told what went wrong here. */
+  #cannotAnswer(error: unknown): void {
+    this.refuse(frames.CODE_FULL);
+    platform.reportError(error);
+  }
+  #meet(peer: Greeting): void {
+    this.#book.peer = peer;
+    this.#tell(() => this.#events.greeted?.(peer));
   }
   /** Who is told does what it likes, in the middle of what came: what it throws must not take the rest along. */
   #tell(event: () => void): void {
@@ -430,6 +464,7 @@ export class StreamConnection implements Link, Exiting {
     if (say !== undefined) {
       this.#greet();
       say();
+      this.frames.flush();
       this.#stream.end();
     }
     this.frames.over = true;
@@ -439,6 +474,10 @@ export class StreamConnection implements Link, Exiting {
     this.#book.cut(reason, error, left);
     this.#tell(() => this.#events.ended(reason, error));
   }
+}
+
+function isPromise(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
+  return typeof (answer as Partial<PromiseLike<Answer>> | undefined)?.then === 'function';
 }
 
 /** @throws UsageError ERR_OPTION */

@@ -20,8 +20,10 @@ export class FrameWriter {
   answers = false;
   /** Nobody comes back when the medium has room: it takes what there is. */
   last = false;
-  /** What was said before the greeting, which it waits for; undefined once that was said. */
+  /** What was said before the greeting, which it waits for; undefined once all of it is out. */
   #early: Uint8Array[] | undefined = [];
+  /** So many of these are out. */
+  #earlyOut = 0;
   readonly #write: (bytes: Uint8Array) => boolean;
   readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
   readonly #bytes = new Uint8Array(this.#words.buffer);
@@ -70,12 +72,20 @@ export class FrameWriter {
     const bytes = frames.textBytes(text, STREAM_TEXT_BYTES_MAX);
     this.#frame(frames.LEAVING, 0, [timeMs, bytes.length], bytes);
   }
-  /** The first frame of all: what was said before follows it. */
+  /** The first frame of all: what was said before follows it. Neither goes out before `flush`. */
   hello(words: readonly number[], fields: Uint8Array): void {
-    const early = this.#early ?? [];
-    this.#early = undefined;
+    const before = this.#early?.splice(0) ?? [];
     this.#frame(frames.HELLO, 0, words, fields);
-    for (const frame of early) this.whole(frame);
+    this.#early?.push(...before);
+  }
+  /** What was said so far goes out. Also inside itself, where a medium hands over an answer in the middle of what it is given. */
+  flush(): void {
+    const early = this.#early;
+    if (early === undefined) return;
+    // What is said meanwhile goes behind.
+    while (this.#earlyOut < early.length)
+      if (!this.#write(early[this.#earlyOut++] as Uint8Array)) this.full = !this.last;
+    this.#early = undefined;
   }
   ping(low: number, high: number): void {
     this.#frame(frames.PING, 0, [low, high]);

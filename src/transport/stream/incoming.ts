@@ -1,7 +1,7 @@
 // What comes over a connection, frame by frame: what belongs to the connection itself goes to it, the rest to its channel. Whatever
 // cannot be what an honest side sends is damage: of one channel where the frames around it can be believed, else of all.
 import { LayoutError } from '../../errors.ts';
-import { STREAM_ANSWERS_MAX } from '../../limits.ts';
+import { STREAM_ANSWERS_MAX, STREAM_EARLY_BYTES_MAX } from '../../limits.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { StreamChannel } from './channel.ts';
 import type { ChannelBook } from './channel-book.ts';
@@ -19,7 +19,14 @@ export interface IncomingEvents {
   leaving(timeMs: number, text: string): void;
   /** @throws LayoutError if it can be none */
   goodbye(words: Int32Array): void;
+  /** It says more than is kept while this side decides about it. */
+  tooEarly(): void;
 }
+
+type Early = readonly [type: number, number: number, words: Int32Array];
+const NO_WORDS: Int32Array = /* @__PURE__ */ new Int32Array(0);
+/** Bytes of what keeps a frame, beside its own. */
+const KEEP_BYTES = 64;
 
 export class Incoming implements FrameHandler {
   readonly #reader = new FrameReader(this);
@@ -29,6 +36,10 @@ export class Incoming implements FrameHandler {
   readonly #events: IncomingEvents;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
+  /** What came while this side decides what it answers the other's greeting. */
+  #early: Early[] | undefined;
+  #earlyBytes = 0;
+  #stopped = false;
 
   constructor(book: ChannelBook, writer: FrameWriter, pressure: Pressure, events: IncomingEvents) {
     this.#book = book;
@@ -56,18 +67,49 @@ export class Incoming implements FrameHandler {
   stop(): void {
     this.#reader.stop();
     this.#into = undefined;
+    this.#stopped = true;
+    this.#early = undefined;
+  }
+
+  /** From here on what comes is kept, but for the end. */
+  holdBack(): void {
+    this.#early = [];
+  }
+  /** What was kept is taken, in its order. @throws LayoutError for damage that is the connection's */
+  goOn(): void {
+    const early = this.#early ?? [];
+    // What comes in the middle of it comes behind it.
+    for (let i = 0; i < early.length && !this.#stopped; i++) this.#takeEarly(...(early[i] as Early));
+    this.#early = undefined;
+  }
+  #takeEarly(type: number, number: number, words: Int32Array): void {
+    if (type !== frames.DATA) {
+      this.#take(type, number, words);
+      return;
+    }
+    const channel = this.#book.channelOf(number);
+    const opening = this.#book.openingOf(number);
+    if (opening !== undefined) this.#book.ofOpening(type, opening);
+    else channel?.reset(unexpected(type, number));
   }
 
   // ---- called by the reader, which passes on what they throw ------------------------------------------------------
 
   control(type: number, number: number, words: Int32Array): void {
-    this.#take(type, number, words);
+    if (this.#early !== undefined && !isEnd(type, number)) this.#keep(type, number, words.slice());
+    else this.#take(type, number, words);
     const { owed } = this.#frames;
     if (owed > STREAM_ANSWERS_MAX)
       throw new LayoutError(`The other side asks and does not read: ${owed} bytes of answers wait`);
   }
+  #keep(type: number, number: number, words: Int32Array): void {
+    if (type === frames.HELLO) throw unexpected(type, number);
+    this.#early?.push([type, number, words]);
+    this.#earlyBytes += frames.FRAME_HEADER_BYTES + words.byteLength + KEEP_BYTES;
+    if (this.#earlyBytes > STREAM_EARLY_BYTES_MAX) this.#events.tooEarly();
+  }
   #take(type: number, number: number, words: Int32Array): void {
-    if (type === frames.HELLO || this.#book.peer === undefined || number === 0) {
+    if (type === frames.HELLO || !this.#greeted || number === 0) {
       this.#ofConnection(type, number, words);
       return;
     }
@@ -86,7 +128,12 @@ export class Incoming implements FrameHandler {
   }
 
   dataBegins(number: number, length: number): void {
-    if (this.#book.peer === undefined || number === 0) throw unexpected(frames.DATA, number);
+    if (!this.#greeted || number === 0) throw unexpected(frames.DATA, number);
+    if (this.#early !== undefined) {
+      // Whatever it is, no channel can have begun: its bytes mean nothing.
+      this.#keep(frames.DATA, number, NO_WORDS);
+      return;
+    }
     const channel = this.#book.channelOf(number);
     const opening = this.#book.openingOf(number);
     if (opening !== undefined) this.#book.ofOpening(frames.DATA, opening);
@@ -124,10 +171,14 @@ export class Incoming implements FrameHandler {
     channel?.reset(error);
   }
 
+  /** Whether the other side's greeting has come. */
+  get #greeted(): boolean {
+    return this.#book.peer !== undefined || this.#early !== undefined;
+  }
   #ofConnection(type: number, number: number, words: Int32Array): void {
     const [first, second] = words as unknown as [number, number];
-    if (type === frames.HELLO && number === 0 && this.#book.peer === undefined) this.#events.greeting(words);
-    else if (this.#book.peer === undefined) throw unexpected(type, number);
+    if (type === frames.HELLO && number === 0 && !this.#greeted) this.#events.greeting(words);
+    else if (!this.#greeted) throw unexpected(type, number);
     else if (type === frames.RESET) this.#events.reset(first, frames.textOf(type, words, 1, false));
     else if (type === frames.PING) this.#pressure.pinged(first, second);
     else if (type === frames.GOODBYE) this.#events.goodbye(words);
@@ -159,6 +210,11 @@ export class Incoming implements FrameHandler {
     } else if (word(0) > 0) channel.interrupted = word(0);
     else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
   }
+}
+
+/** The end needs no decision. */
+function isEnd(type: number, number: number): boolean {
+  return number === 0 && (type === frames.RESET || type === frames.GOODBYE);
 }
 
 function unexpected(type: number, number: number): LayoutError {
