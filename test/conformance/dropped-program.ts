@@ -12,11 +12,14 @@ import {
   type Remote,
   select,
   selectAsync,
+  spawn,
   transferOf,
 } from '../../src/index.ts';
+import { CLOSED as CLOSED_WORD, SIDE_0 } from '../../src/memory/layout.ts';
+import { joined } from '../kit/linked.ts';
 import { sleeping } from '../kit/sleeping.ts';
-import { startThread } from '../kit/thread.ts';
-import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+import { spawnThread, startThread, type TestThread } from '../kit/thread.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const { Bun, gc } = globalThis as { Bun?: { gc(full: boolean): void }; gc?: () => void };
 const collect = (): void => (Bun === undefined ? gc?.() : Bun.gc(true));
@@ -262,6 +265,56 @@ const cases: Record<string, () => Promise<void>> = {
     thread.gates.open(0);
     await thread.done();
     port.close();
+  },
+  'a carrier that has sent ends to a worker which is terminated before it reads them': async () => {
+    const { port: home, thread } = spawnThread(spawn, (stage) => {
+      const home = stage.millrace.parentPort();
+      const carriers: unknown[] = [];
+      home.onmessage = ({ data }) => {
+        if (data !== 'block') carriers.push(stage.millrace.attach(data));
+        // On Deno the thread lives on, so that none of its native ports ever says that it has ended.
+        else setTimeout(() => stage.pause(600_000));
+      };
+    });
+    const words: Int32Array[] = [];
+    const carriers: Port[] = [];
+    const open = async (): Promise<void> => {
+      const { port, remote } = channel({ capacityBytes: 1024 });
+      home.postMessage(remote, remote.transfer);
+      await until('the carrier is linked', () => joined(remote));
+      carriers.push(port);
+      words.push(new Int32Array(remote.memory));
+    };
+    for (let i = 0; i < 20; i++) await open();
+    home.postMessage('block');
+    for (let i = 0; i < 10; i++) await turn();
+    const ends = watched(carriers.length, (remote, i) => {
+      const port = attach(remote);
+      carriers[i]?.postMessage({ port }, [port]);
+    });
+    carriers.length = 0;
+    const over = (): number => words.filter((each) => Atomics.load(each, SIDE_0 + CLOSED_WORD) !== 0).length;
+    await collectUntil('the carriers are collected', () => over() >= words.length - STRAYS);
+    assert.equal(ends.told.size, 0);
+    await thread.kill();
+    const count = (): number => [...ends.told.values()].reduce((sum, each) => sum + each, 0);
+    await until('the peers are told', () => count() >= over());
+    for (const each of [...ends.ports, home]) each.close();
+  },
+  'a carrier that has sent ends to a worker which is terminated before it begins': async () => {
+    const workers: TestThread[] = [];
+    const carriers: WeakRef<Port>[] = [];
+    const ends = watched(10, (remote) => {
+      const { port: carrier, thread } = spawnThread(spawn, () => {});
+      const port = attach(remote);
+      carrier.postMessage({ port }, [port]);
+      workers.push(thread);
+      carriers.push(new WeakRef(carrier));
+    });
+    for (const { worker } of workers) void worker.terminate();
+    const count = (): number => [...ends.told.values()].reduce((sum, each) => sum + each, 0);
+    await collectUntil(`the peers are told`, () => count() === ends.ports.length);
+    for (const port of ends.ports) port.close();
   },
   'ten thousand of them': async () => {
     const before = nativePorts();

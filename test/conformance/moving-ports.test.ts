@@ -695,6 +695,30 @@ test('a carrier whose reader is terminated takes the port with it', async () => 
   carrier.port.close();
 });
 
+test('a port that was sent over a channel which nobody has opened goes with the thread that was to open it', async () => {
+  for (const nested of [false, true]) {
+    const thread = startThread((stage) => {
+      setInterval(() => {}, 60_000);
+      stage.say('begun');
+      return new Promise(() => {});
+    });
+    await thread.next();
+    const carrier = channel();
+    const { port, peer } = pairHere();
+    // In the queue of its thread, or of a channel that is there.
+    const outer = channel();
+    if (nested) outer.port.postMessage({ remote: carrier.remote }, carrier.remote.transfer);
+    const { remote } = nested ? outer : carrier;
+    thread.tell(remote, remote.transfer);
+    carrier.port.postMessage(port, [port]);
+    await turn();
+    await thread.kill();
+    const reason = await within('the end', peer.closed);
+    assert.ok(reason === 'terminated' || reason === 'dropped', reason);
+    for (const each of [carrier, outer]) each.port.close();
+  }
+});
+
 test('a port that waits in a port that moves', async () => {
   const inner = pairHere();
   const outer = pairHere();

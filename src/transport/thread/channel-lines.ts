@@ -16,13 +16,18 @@ import { createNatives } from '../../memory/native-pair.ts';
 import { BLOCKED, Waker } from '../../wait/signal.ts';
 import type { EndLines } from '../ring/end-teller.ts';
 import { LeftEnd } from './left-end.ts';
+import { isUnopened, type OnTheWay } from './lost-values.ts';
 import { MOVED, rankAfter } from './stretch.ts';
 import { type LinesLuggage, Stretches } from './stretches.ts';
+
+const NONE: readonly OnTheWay[] = [];
 
 export class ChannelLines extends Stretches implements EndLines {
   #held = false;
   /** Values were posted that the other side may not have taken. */
   #posted = false;
+  /** Ends of other channels that go over these lines, and are perhaps not opened yet. Here, as they outlive a port that nobody holds. */
+  #sent = NONE;
 
   /** What both ends have mapped: whoever is asked to carry an end of it over itself must not. */
   get memory(): unknown {
@@ -36,6 +41,15 @@ export class ChannelLines extends Stretches implements EndLines {
   post(kind: number, rest: readonly unknown[], transfer: readonly unknown[]): number {
     this.#posted = true;
     return this.postOnLine(kind, rest, transfer);
+  }
+  sends(ends: readonly OnTheWay[]): void {
+    this.#sent = [...this.#sent.filter(isUnopened), ...ends];
+  }
+  /** Whoever asks sees to them from now on. */
+  takeSent(): readonly OnTheWay[] {
+    const sent = this.#sent;
+    this.#sent = NONE;
+    return sent;
   }
 
   /**
@@ -117,6 +131,8 @@ export class ChannelLines extends Stretches implements EndLines {
     // What comes for who has left is not ours to end.
     if (this.hasLeft) return;
     if (attached) this.peerOver();
+    // The other side may still open them, and its thread may end before it does.
+    this.answerFor(this.takeSent().filter(isUnopened));
     this.closeLines(attached);
   }
 }

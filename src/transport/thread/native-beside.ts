@@ -30,8 +30,6 @@ export interface BesideLuggage {
   readonly sent: readonly OnTheWay[];
 }
 
-const NONE: readonly OnTheWay[] = [];
-
 export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
@@ -88,16 +86,9 @@ export class NativeBeside implements Beside {
     this.#nextNumber = (number + 1) | 0;
     return number;
   }
-  /** Ends of other channels that were sent, and perhaps not opened yet. */
-  #sent: readonly OnTheWay[] = NONE;
-  #takeSent(): readonly OnTheWay[] {
-    const sent = this.#sent;
-    this.#sent = NONE;
-    return sent;
-  }
 
   peerOver(): void {
-    for (const handle of this.#takeSent()) endUnopened(handle);
+    for (const handle of this.#lines.takeSent()) endUnopened(handle);
   }
 
   #post(value: unknown, transfer: readonly unknown[]): number {
@@ -105,11 +96,7 @@ export class NativeBeside implements Beside {
     const ends = transfer.filter(isMovingHandle);
     const ports = transfer.filter((item) => platform.isNativePort(item) || isMovingHandle(item));
     const list = transferOfAll(transfer);
-    if (ends.length > 0)
-      this.#sent = [
-        ...this.#sent.filter(isUnopened),
-        ...ends.map(({ memory, end, ticket }) => ({ memory, end, ticket })),
-      ];
+    if (ends.length > 0) this.#lines.sends(ends.map(({ memory, end, ticket }) => ({ memory, end, ticket })));
     try {
       if (platform.walksMessages) return this.#lines.post(VALUE_UNSEEN, [number, outOfSight(value), ports], list);
       // Runtimes that share the characters of a string do so for one in a flat array, or in a flat object in an array, if
@@ -187,13 +174,13 @@ export class NativeBeside implements Beside {
   /** What goes along when this end goes over to another thread. */
   leave(): BesideLuggage {
     this.#open = false;
-    const sent = this.#takeSent().filter(isUnopened);
+    const sent = this.#lines.takeSent().filter(isUnopened);
     const values = (this.#values?.takeAll() ?? []).map(([number, value]) => [number, movable(value)] as const);
     return { posted: this.#nextNumber, wantedFrom: this.#wantedFrom, values, sent };
   }
   /** @param taker as `arrive`. @throws LayoutError for what no `leave` has made */
   resume({ posted, wantedFrom, values, sent }: BesideLuggage, taker: object): void {
-    this.#sent = [...sent];
+    this.#lines.sends(sent);
     this.#nextNumber = posted;
     this.#wantedFrom = wantedFrom;
     for (const [number, value] of values) {
@@ -216,8 +203,6 @@ export class NativeBeside implements Beside {
     if (this.#open) this.#lines.pull();
     this.#open = false;
     this.#values?.letGo();
-    // The other side may still open them, and its thread may end before it does.
-    this.#lines.answerFor(this.#takeSent().filter(isUnopened));
     // Into a port that is closed meanwhile some runtimes drop what moves, and tell nobody.
     if (this.#posting) this.#closeLater = done;
     else done();

@@ -158,7 +158,7 @@ export class Stretches implements Joiner {
    * Ends of other channels were sent on these lines, which close here. Whoever reads them may go over to another thread and take them along,
    * of which nobody hears here any more: from then on it is no matter of ours if the thread ends that these lines lead to.
    */
-  answerFor(ends: readonly OnTheWay[]): void {
+  protected answerFor(ends: readonly OnTheWay[]): void {
     if (ends.length === 0) return;
     const { words, there } = this.side;
     const moves = this.#moves;
