@@ -267,6 +267,8 @@ export const STREAM_DEATH_BYTES_MAX: number = 4096;
 export const STREAM_FIELDS_BYTES_MAX: number = 4096;
 /** Bytes of a frame that this version does not know and may pass over: room for what comes later. */
 export const STREAM_UNKNOWN_BYTES_MAX: number = 256;
+/** Bytes of a frame of a feature: as a greeting's fields, so that no connection needs more memory for it. */
+export const STREAM_FEATURE_BYTES_MAX: number = 4096;
 /**
  * Bytes of answers that a peer may have waiting, and not read, before the connection ends: who opens channels that are refused
  * costs 300 each. Answers that replace each other do not count.

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { platform } from '#platform';
 import { EMPTY, type Port } from '../../src/index.ts';
 import { STREAM_EARLY_BYTES_MAX } from '../../src/limits.ts';
-import { type Answer, StreamConnection } from '../../src/transport/stream/connection.ts';
+import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
-import type { Greeting } from '../../src/transport/stream/greeting.ts';
+import type { Answer, Greeting } from '../../src/transport/stream/greeting.ts';
 import { cases, eachCaseAsync } from '../kit/prng.ts';
 import {
   acceptFrame,

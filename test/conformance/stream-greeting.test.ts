@@ -4,13 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RefusedError } from '../../src/index.ts';
 import type { ChannelWish } from '../../src/transport/stream/channel.ts';
-import {
-  type ConnectionOptions,
-  type GreetingOptions,
-  StreamConnection,
-} from '../../src/transport/stream/connection.ts';
+import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
-import type { Greeting } from '../../src/transport/stream/greeting.ts';
+import type { Greeting, GreetingOptions } from '../../src/transport/stream/greeting.ts';
 import { cases, eachCase, Random, seed } from '../kit/prng.ts';
 import { chunk, goodbyeFrame, HELLO, openFrame, StreamBench, TERMS, WINDOW } from '../kit/stream-bench.ts';
 import { portOver } from '../kit/stream-pair.ts';

@@ -1,4 +1,5 @@
 // Our side of a connection over a byte stream, and a peer of which nothing is true but what the test says, frame by frame.
+import { STREAM_FEATURE_BYTES_MAX } from '../../src/limits.ts';
 import { Port } from '../../src/port/port.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
@@ -72,17 +73,20 @@ export class StreamBench {
   constructor(greeting: readonly number[] | null = HELLO, options: Partial<ConnectionOptions> = {}) {
     let channel = 0;
     let data = '';
-    this.#reader = new FrameReader({
-      control: (type, number, words) => this.#hear(type, number, words),
-      dataBegins: (number) => {
-        channel = number;
-        data = '';
+    this.#reader = new FrameReader(
+      {
+        control: (type, number, words) => this.#hear(type, number, words),
+        dataBegins: (number) => {
+          channel = number;
+          data = '';
+        },
+        data: (_, start, end) => {
+          data += ` ${end - start}`;
+        },
+        dataEnds: () => void this.heard.push(`${frames.DATA} ${channel}:${data}`),
       },
-      data: (_, start, end) => {
-        data += ` ${end - start}`;
-      },
-      dataEnds: () => void this.heard.push(`${frames.DATA} ${channel}:${data}`),
-    });
+      (type) => (type >= frames.FEATURE_TYPES ? [0, STREAM_FEATURE_BYTES_MAX] : undefined),
+    );
     this.connection = new StreamConnection(
       {
         write: (bytes) => {

@@ -2,7 +2,7 @@
 // side does, when the stream does, or when what comes can be no frames (incoming.ts). Its length is that of what it says of itself.
 import { platform } from '#platform';
 import { LayoutError, RefusedError, UsageError } from '../../errors.ts';
-import { KNOWN_TEXT_BYTES_DEFAULT, MESSAGE_BYTES_DEFAULT, STREAM_CHANNELS_MAX, TIMEOUT_MS_MAX } from '../../limits.ts';
+import { TIMEOUT_MS_MAX } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { LastWords } from '../thread-end.ts';
@@ -10,12 +10,15 @@ import type { CloseOptions, ExitStatus, Leaving, Link, Way } from '../transport.
 import type { ChannelWish, StreamChannel } from './channel.ts';
 import { ChannelBook } from './channel-book.ts';
 import { type Exiting, endTogether, exitWithThread, forgetExit } from './exits.ts';
+import { type FeatureFrame, FeatureFrames } from './feature-frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
 import {
+  type Answer,
   fieldBytes,
   type Greeting,
-  type GreetingField,
+  type GreetingOptions,
+  greetingFor,
   greetingOf,
   greetingWords,
   noCommonTongue,
@@ -45,23 +48,6 @@ export interface ByteStream {
   flushSync?(timeoutMs: number): boolean;
 }
 
-/** What a side says of itself, in its greeting. */
-export interface GreetingOptions {
-  /** Bytes, encoded, of the longest message that this side takes on any channel. */
-  readonly maxMessageBytes?: number | undefined;
-  /** Bytes of large strings that this side remembers for a channel, on behalf of the peer. */
-  readonly textBytesMax?: number | undefined;
-  /** Channels that a peer may have open. */
-  readonly channelsMax?: number | undefined;
-  /** What it requires of the peer (the low 16 bits), and what it offers (the high ones). No bit is given out yet. */
-  readonly features?: number | undefined;
-  /** What stands behind the greeting, 4096 bytes at the most. A peer that does not know a kind passes it over. */
-  readonly fields?: readonly GreetingField[] | undefined;
-}
-
-/** What a side says of itself to this peer, in place of what its options say. */
-export type Answer = GreetingOptions | undefined;
-
 export interface ConnectionOptions extends GreetingOptions {
   /** Exactly one side is: its channels have odd numbers, those of the other side even ones. */
   readonly initiator: boolean;
@@ -72,6 +58,8 @@ export interface ConnectionOptions extends GreetingOptions {
    * peer is refused.
    */
   readonly answer?: ((peer: Greeting) => Answer | PromiseLike<Answer>) | undefined;
+  /** Frames of features that this side knows. */
+  readonly featureFrames?: readonly FeatureFrame[] | undefined;
   /** Required features, and required flags of channels, that this side knows. */
   readonly knownFeatures?: number | undefined;
   readonly knownFlags?: number | undefined;
@@ -120,6 +108,7 @@ export class StreamConnection implements Link, Exiting {
   readonly #options: ConnectionOptions;
   readonly #incoming: Incoming;
   readonly #book: ChannelBook;
+  readonly #features: FeatureFrames;
   #greeted = false;
   #holds = 0;
   #pings = 0;
@@ -150,7 +139,8 @@ export class StreamConnection implements Link, Exiting {
     this.#stream = stream;
     this.frames = new FrameWriter((bytes) => stream.write(bytes));
     this.pressure = new Pressure(this.frames);
-    this.#incoming = new Incoming(this.#book, this.frames, this.pressure, {
+    this.#features = new FeatureFrames(options.featureFrames ?? [], () => this.features ?? 0);
+    this.#incoming = new Incoming(this.#book, this.frames, this.pressure, this.#features, {
       greeting: (words) => this.#greetedBy(words),
       reset: (code, text) => this.#resetBy(code, text),
       leaving: (timeMs, text) => this.#leftBy(timeMs, text),
@@ -228,6 +218,25 @@ export class StreamConnection implements Link, Exiting {
   /** Asks the peer for a sign, which comes when it returns to its event loop, and counts as heard. */
   ping(): void {
     this.frames.ping(++this.#pings, 0);
+  }
+
+  /**
+   * Says a frame of a feature, of the connection or of a channel, behind what was said before, and with one `write` of the medium: so what goes beside
+   * its bytes can go with them. It waits for no room; what is said where there is none counts among the answers that a peer may leave unread (`STREAM_ANSWERS_MAX`).
+   * Nothing is said when the connection is over, or the channel.
+   * @param words of the body, copied
+   * @returns whether the medium takes more: who repeats itself waits for `drained` else
+   * @throws UsageError ERR_OPTION for a type that is none of `featureFrames`, or another length; UnsupportedError where it is not agreed on, or not
+   *   yet
+   */
+  say(type: number, words: readonly number[] | Int32Array, channel?: StreamChannel): boolean {
+    // Of a requirement of one's own the peer need not be heard first.
+    const certain = this.#greeted ? this.#book.own.features & frames.REQUIRED_BITS : 0;
+    this.#features.check(type, words, channel, this.features ?? certain);
+    if (this.ended !== undefined || channel?.closeSent === true) return false;
+    channel?.sink.publish();
+    this.frames.feature(type, channel?.number ?? 0, words);
+    return !this.frames.full;
   }
 
   /** Takes bytes that came; they are the caller's again when it returns. Not to be called inside itself. */
@@ -478,19 +487,6 @@ export class StreamConnection implements Link, Exiting {
 
 function isPromise(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
   return typeof (answer as Partial<PromiseLike<Answer>> | undefined)?.then === 'function';
-}
-
-/** @throws UsageError ERR_OPTION */
-function greetingFor(options: GreetingOptions): Greeting {
-  const { fields = [] } = options;
-  fieldBytes(fields);
-  return {
-    features: options.features ?? 0,
-    messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
-    channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
-    textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
-    fields,
-  };
 }
 
 function checkTime(timeoutMs: number | undefined): void {

@@ -23,8 +23,12 @@ export interface FrameHandler {
   dataEnds(): void;
 }
 
+/** Bytes of body of a frame that only who knows its feature can read; undefined for one that nobody here knows. */
+type RoomFor = (type: number) => readonly [least: number, most: number] | undefined;
+
 export class FrameReader {
   readonly #handler: FrameHandler;
+  readonly #roomFor: RoomFor;
   /** Of the frame at hand, as far as it is kept: header, then body. */
   readonly #kept = new Int32Array((FRAME_HEADER_BYTES + CONTROL_BYTES_MAX) >>> 2);
   readonly #keptBytes = new Uint8Array(this.#kept.buffer);
@@ -35,8 +39,9 @@ export class FrameReader {
   #data = 0;
   #stopped = false;
 
-  constructor(handler: FrameHandler) {
+  constructor(handler: FrameHandler, roomFor: RoomFor = () => undefined) {
     this.#handler = handler;
+    this.#roomFor = roomFor;
   }
 
   /** Whether the stream stands between two frames. */
@@ -76,7 +81,7 @@ export class FrameReader {
     const type = typeOf(this.#kept[0] as number);
     const channel = this.#kept[1] as number;
     if (this.#filled === FRAME_HEADER_BYTES) {
-      check(type, length, channel);
+      this.#check(type, length, channel);
       if (type === DATA) {
         this.#filled = 0;
         this.#data = length;
@@ -95,19 +100,21 @@ export class FrameReader {
       this.#kept.subarray(FRAME_HEADER_BYTES >>> 2, (FRAME_HEADER_BYTES + length) >>> 2),
     );
   }
+
+  #check(type: number, length: number, channel: number): void {
+    const [least, most] = boundsOf(type) ?? this.#roomFor(type) ?? [0, -1];
+    if (length >= least && length <= most && channel >= 0) return;
+    throw new LayoutError(
+      `Cannot read the stream: a frame claims type ${type}, ${length} bytes and channel ${channel}`,
+      { length, kind: type },
+    );
+  }
 }
 
-function check(type: number, length: number, channel: number): void {
-  const least = BODY_BYTES[type] ?? 0;
-  if (length >= least && length <= least + roomBehind(type) && channel >= 0) return;
-  throw new LayoutError(`Cannot read the stream: a frame claims type ${type}, ${length} bytes and channel ${channel}`, {
-    length,
-    kind: type,
-  });
-}
-/** Bytes that may stand behind what each frame of the type has; below 0 for one that nobody knows and nobody may pass over. */
-function roomBehind(type: number): number {
-  if (type === DATA) return STREAM_FRAME_BYTES_MAX;
-  if (type >= OPTIONAL_TYPES) return STREAM_UNKNOWN_BYTES_MAX;
-  return BODY_BYTES[type] === undefined ? -1 : (BEHIND_BYTES_MAX[type] ?? 0);
+/** Bytes of body at the least and at the most; undefined for one that nobody knows by this page, and nobody may pass over. */
+function boundsOf(type: number): readonly [least: number, most: number] | undefined {
+  if (type === DATA) return [0, STREAM_FRAME_BYTES_MAX];
+  if (type >= OPTIONAL_TYPES) return [0, STREAM_UNKNOWN_BYTES_MAX];
+  const least = BODY_BYTES[type];
+  return least === undefined ? undefined : [least, least + (BEHIND_BYTES_MAX[type] ?? 0)];
 }

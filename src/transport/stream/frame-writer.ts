@@ -16,7 +16,7 @@ export class FrameWriter {
   full = false;
   /** Bytes said since then in answer to what came. */
   owed = 0;
-  /** What is said now answers what came. ACCEPT and RESET always do, also in a turn of their own. */
+  /** What is said now answers what came. ACCEPT, RESET and frames of features always may, also in a turn of their own. */
   answers = false;
   /** Nobody comes back when the medium has room: it takes what there is. */
   last = false;
@@ -87,6 +87,10 @@ export class FrameWriter {
       if (!this.#write(early[this.#earlyOut++] as Uint8Array)) this.full = !this.last;
     this.#early = undefined;
   }
+  /** What a feature has to say. It may be an answer, and nobody here knows. */
+  feature(type: number, channel: number, words: ArrayLike<number>): void {
+    this.#frame(type, channel, words);
+  }
   ping(low: number, high: number): void {
     this.#frame(frames.PING, 0, [low, high]);
   }
@@ -94,7 +98,7 @@ export class FrameWriter {
     this.#frame(frames.PONG, 0, [low, high]);
   }
 
-  #frame(type: number, channel: number, body: readonly number[], text: Uint8Array = NO_TEXT): void {
+  #frame(type: number, channel: number, body: ArrayLike<number>, text: Uint8Array = NO_TEXT): void {
     if (this.over) return;
     const length = (body.length * 4 + text.length + 7) & -8;
     const at = frames.FRAME_HEADER_BYTES + body.length * 4;
@@ -103,7 +107,7 @@ export class FrameWriter {
     this.#words.set(body, frames.FRAME_HEADER_BYTES >>> 2);
     this.#bytes.set(text, at);
     this.#bytes.fill(0, at + text.length, frames.FRAME_HEADER_BYTES + length);
-    const answers = this.answers || type === frames.ACCEPT || type === frames.RESET;
+    const answers = this.answers || type === frames.ACCEPT || type === frames.RESET || type >= frames.FEATURE_TYPES;
     if (this.full && answers) this.owed += frames.FRAME_HEADER_BYTES + length;
     this.whole(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
   }

@@ -17,6 +17,7 @@
 import { LayoutError } from '../../errors.ts';
 import {
   STREAM_DEATH_BYTES_MAX,
+  STREAM_FEATURE_BYTES_MAX,
   STREAM_FIELDS_BYTES_MAX,
   STREAM_NAME_BYTES_MAX,
   STREAM_TEXT_BYTES_MAX,
@@ -74,6 +75,8 @@ export const BEHIND_BYTES_MAX: Readonly<Record<number, number>> = {
   [GOODBYE]: STREAM_DEATH_BYTES_MAX,
   [LEAVING]: STREAM_TEXT_BYTES_MAX,
 };
+/** Types from here on belong to features: only between sides that have agreed on one. */
+export const FEATURE_TYPES = 64;
 /** Types from here on may be skipped by who does not know them; others end the connection. */
 export const OPTIONAL_TYPES = 128;
 /** Bytes of the longest body of a frame that is not DATA. */
@@ -81,7 +84,7 @@ export const CONTROL_BYTES_MAX: number =
   56 +
   Math.max(
     ...[STREAM_FIELDS_BYTES_MAX, STREAM_NAME_BYTES_MAX, STREAM_TEXT_BYTES_MAX],
-    ...[STREAM_DEATH_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX],
+    ...[STREAM_DEATH_BYTES_MAX, STREAM_UNKNOWN_BYTES_MAX, STREAM_FEATURE_BYTES_MAX],
   );
 
 export const STREAM_MAGIC = 0x5343524d;
@@ -189,4 +192,10 @@ export function textOf(type: number, words: Int32Array, at: number, exact: boole
   } catch (cause) {
     throw new LayoutError('Cannot read the stream: a name is not UTF-8', { cause });
   }
+}
+
+export function unexpected(type: number, number: number): LayoutError {
+  return new LayoutError(`Cannot read the stream: a frame of type ${type} for channel ${number} does not belong here`, {
+    kind: type,
+  });
 }

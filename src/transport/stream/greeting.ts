@@ -1,19 +1,39 @@
 // What the two sides of a connection say of themselves first, and what each makes of it.
 import { LayoutError, UsageError } from '../../errors.ts';
 import {
+  KNOWN_TEXT_BYTES_DEFAULT,
   KNOWN_TEXTS_MAX,
+  MESSAGE_BYTES_DEFAULT,
   MESSAGE_BYTES_MAX,
+  STREAM_CHANNELS_MAX,
   STREAM_FIELDS_BYTES_MAX,
   STREAM_WINDOW_MAX,
   STREAM_WINDOW_MIN,
 } from '../../limits.ts';
 import type { ChannelTerms } from './channel.ts';
-import { BODY_BYTES, HELLO, REQUIRED_BITS, STREAM_MAGIC, STREAM_VERSION } from './frames.ts';
+import {
+  BODY_BYTES,
+  HELLO,
+  highWord,
+  lowWord,
+  positionOf,
+  REQUIRED_BITS,
+  STREAM_MAGIC,
+  STREAM_VERSION,
+} from './frames.ts';
 
 /** What stands behind the words of a greeting: a ticket, a name, whatever a kind is for. No kind is given out yet. */
 export interface GreetingField {
   readonly kind: number;
   readonly bytes: Uint8Array;
+}
+
+/** Which stream a line goes on with, and from where: what a layer below the frames says that resumes. The connection only carries it. */
+export interface Resume {
+  /** SESSION: 16 bytes, not all of them 0. */
+  readonly session: Uint8Array;
+  /** HEARD: bytes of the stream that have come, below 2^53. */
+  readonly heard: number;
 }
 
 export interface Greeting {
@@ -26,15 +46,84 @@ export interface Greeting {
   /** Bytes of large strings that it remembers for a channel. */
   readonly textBytesMax: number;
   readonly fields: readonly GreetingField[];
+  /** `undefined` of a side that does not resume, or says what can be no position. */
+  readonly resume: Resume | undefined;
 }
 
-/** The words of HELLO. Those behind TEXT_BYTES_MAX are for resuming, which this version does not do. */
-export function greetingWords({ features, messageMax, channelsMax, textBytesMax }: Greeting): readonly number[] {
+/** What a side says of itself, in its greeting. */
+export interface GreetingOptions {
+  /** Bytes, encoded, of the longest message that this side takes on any channel. */
+  readonly maxMessageBytes?: number | undefined;
+  /** Bytes of large strings that this side remembers for a channel, on behalf of the peer. */
+  readonly textBytesMax?: number | undefined;
+  /** Channels that a peer may have open. */
+  readonly channelsMax?: number | undefined;
+  /** What it requires of the peer (the low 16 bits), and what it offers (the high ones). No bit is given out yet. */
+  readonly features?: number | undefined;
+  /** Where a layer below goes on with a stream. */
+  readonly resume?: Resume | undefined;
+  /** What stands behind the greeting, 4096 bytes at the most. A peer that does not know a kind passes it over. */
+  readonly fields?: readonly GreetingField[] | undefined;
+}
+
+/** What a side says of itself to this peer, in place of what its options say. */
+export type Answer = GreetingOptions | undefined;
+
+/** @throws UsageError ERR_OPTION */
+export function greetingFor(options: GreetingOptions): Greeting {
+  const { fields = [], resume } = options;
+  fieldBytes(fields);
+  checkResume(resume);
+  return {
+    features: options.features ?? 0,
+    messageMax: options.maxMessageBytes ?? MESSAGE_BYTES_DEFAULT,
+    channelsMax: options.channelsMax ?? STREAM_CHANNELS_MAX,
+    textBytesMax: options.textBytesMax ?? KNOWN_TEXT_BYTES_DEFAULT,
+    fields,
+    resume,
+  };
+}
+
+/** The words of HELLO. */
+export function greetingWords({
+  features,
+  messageMax,
+  channelsMax,
+  textBytesMax,
+  resume,
+}: Greeting): readonly number[] {
   return [
     ...[STREAM_MAGIC, STREAM_VERSION, STREAM_VERSION, features],
     ...[messageMax, channelsMax, textBytesMax, 0],
-    ...[0, 0, 0, 0, 0, 0],
+    ...resumeWords(resume),
   ];
+}
+
+const SESSION = 8;
+const HEARD = 12;
+const SESSION_BYTES = 16;
+
+function resumeWords(resume: Resume | undefined): readonly number[] {
+  if (resume === undefined) return [0, 0, 0, 0, 0, 0];
+  const { session, heard } = resume;
+  return [...new Int32Array(session.slice().buffer), lowWord(heard), highWord(heard)];
+}
+function resumeOf(words: Int32Array): Resume | undefined {
+  const session = new Uint8Array(words.slice(SESSION, HEARD).buffer);
+  const heard = positionOf(words[HEARD] as number, words[HEARD + 1] as number);
+  return session.every((byte) => byte === 0) || Number.isNaN(heard) ? undefined : { session, heard };
+}
+/** @throws UsageError ERR_OPTION */
+function checkResume(resume: Resume | undefined): void {
+  if (resume === undefined) return;
+  const { session, heard } = resume;
+  const fits = session instanceof Uint8Array && session.length === SESSION_BYTES && session.some((byte) => byte !== 0);
+  if (fits && Number.isSafeInteger(heard) && heard >= 0) return;
+  throw new UsageError(
+    'ERR_OPTION',
+    `Option resume cannot be ${session?.length} bytes and position ${heard}: it takes ${SESSION_BYTES} bytes, not all 0, and a whole number from 0`,
+    { option: 'resume', value: resume },
+  );
 }
 
 /** The fields behind them. @throws UsageError if there is no room for all */
@@ -93,7 +182,7 @@ export function greetingOf(words: Int32Array): Greeting {
   }
   // It may take more than this side ever sends.
   const most = Math.min(messageMax, MESSAGE_BYTES_MAX);
-  return { features, messageMax: most, channelsMax, textBytesMax, fields: fieldsOf(words) };
+  return { features, messageMax: most, channelsMax, textBytesMax, fields: fieldsOf(words), resume: resumeOf(words) };
 }
 
 /** What stands behind a greeting: fields of a KIND, a LENGTH and so many bytes. @throws LayoutError */

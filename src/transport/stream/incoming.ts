@@ -5,6 +5,7 @@ import { STREAM_ANSWERS_MAX, STREAM_EARLY_BYTES_MAX } from '../../limits.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { StreamChannel } from './channel.ts';
 import type { ChannelBook } from './channel-book.ts';
+import type { FeatureFrames } from './feature-frames.ts';
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import type { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
@@ -29,10 +30,11 @@ const NO_WORDS: Int32Array = /* @__PURE__ */ new Int32Array(0);
 const KEEP_BYTES = 64;
 
 export class Incoming implements FrameHandler {
-  readonly #reader = new FrameReader(this);
+  readonly #reader: FrameReader;
   readonly #book: ChannelBook;
   readonly #frames: FrameWriter;
   readonly #pressure: Pressure;
+  readonly #features: FeatureFrames;
   readonly #events: IncomingEvents;
   /** Whose DATA frame is coming; undefined while it is nobody's any more. */
   #into: StreamChannel | undefined;
@@ -41,7 +43,15 @@ export class Incoming implements FrameHandler {
   #earlyBytes = 0;
   #stopped = false;
 
-  constructor(book: ChannelBook, writer: FrameWriter, pressure: Pressure, events: IncomingEvents) {
+  constructor(
+    book: ChannelBook,
+    writer: FrameWriter,
+    pressure: Pressure,
+    features: FeatureFrames,
+    events: IncomingEvents,
+  ) {
+    this.#reader = new FrameReader(this, (type) => features.roomFor(type));
+    this.#features = features;
     this.#book = book;
     this.#frames = writer;
     this.#pressure = pressure;
@@ -90,7 +100,7 @@ export class Incoming implements FrameHandler {
     const channel = this.#book.channelOf(number);
     const opening = this.#book.openingOf(number);
     if (opening !== undefined) this.#book.ofOpening(type, opening);
-    else channel?.reset(unexpected(type, number));
+    else channel?.reset(frames.unexpected(type, number));
   }
 
   // ---- called by the reader, which passes on what they throw ------------------------------------------------------
@@ -103,7 +113,7 @@ export class Incoming implements FrameHandler {
       throw new LayoutError(`The other side asks and does not read: ${owed} bytes of answers wait`);
   }
   #keep(type: number, number: number, words: Int32Array): void {
-    if (type === frames.HELLO) throw unexpected(type, number);
+    if (type === frames.HELLO) throw frames.unexpected(type, number);
     this.#early?.push([type, number, words]);
     this.#earlyBytes += frames.FRAME_HEADER_BYTES + words.byteLength + KEEP_BYTES;
     if (this.#earlyBytes > STREAM_EARLY_BYTES_MAX) this.#events.tooEarly();
@@ -115,7 +125,8 @@ export class Incoming implements FrameHandler {
     }
     if (type >= frames.OPTIONAL_TYPES) return;
     // These are the connection's.
-    if (type >= frames.PING) throw unexpected(type, number);
+    if (type >= frames.PING && !(type >= frames.FEATURE_TYPES && this.#features.isOfChannels(type)))
+      throw frames.unexpected(type, number);
     if (type === frames.OPEN) {
       this.#book.came(number, words);
       return;
@@ -128,7 +139,7 @@ export class Incoming implements FrameHandler {
   }
 
   dataBegins(number: number, length: number): void {
-    if (!this.#greeted || number === 0) throw unexpected(frames.DATA, number);
+    if (!this.#greeted || number === 0) throw frames.unexpected(frames.DATA, number);
     if (this.#early !== undefined) {
       // Whatever it is, no channel can have begun: its bytes mean nothing.
       this.#keep(frames.DATA, number, NO_WORDS);
@@ -141,7 +152,7 @@ export class Incoming implements FrameHandler {
     this.#into = channel?.endedHere === true ? undefined : channel;
     if (this.#into?.closeCame === true)
       this.#spoil(new LayoutError('Cannot take records behind the end of their channel'));
-    else if (this.#into?.attached === false) this.#spoil(unexpected(frames.DATA, number));
+    else if (this.#into?.attached === false) this.#spoil(frames.unexpected(frames.DATA, number));
     else this.#trying((channel) => channel.source.begin(length, channel.creditGiven));
   }
   data(bytes: Uint8Array, start: number, end: number): void {
@@ -178,14 +189,16 @@ export class Incoming implements FrameHandler {
   #ofConnection(type: number, number: number, words: Int32Array): void {
     const [first, second] = words as unknown as [number, number];
     if (type === frames.HELLO && number === 0 && !this.#greeted) this.#events.greeting(words);
-    else if (!this.#greeted) throw unexpected(type, number);
+    else if (!this.#greeted) throw frames.unexpected(type, number);
     else if (type === frames.RESET) this.#events.reset(first, frames.textOf(type, words, 1, false));
     else if (type === frames.PING) this.#pressure.pinged(first, second);
     else if (type === frames.GOODBYE) this.#events.goodbye(words);
     else if (type === frames.LEAVING) {
       if (first < 0) throw new LayoutError(`Cannot leave in ${first} ms`);
       this.#events.leaving(first, frames.textOf(type, words, 1, false));
-    } else if (type !== frames.PONG && type < frames.OPTIONAL_TYPES) throw unexpected(type, number);
+    } else if (type >= frames.FEATURE_TYPES && type < frames.OPTIONAL_TYPES)
+      this.#features.came(type, words, undefined);
+    else if (type !== frames.PONG && type < frames.OPTIONAL_TYPES) throw frames.unexpected(type, number);
   }
 
   #ofChannel(type: number, channel: StreamChannel, words: Int32Array): void {
@@ -197,7 +210,8 @@ export class Incoming implements FrameHandler {
       this.#book.answered(channel);
       channel.closed(closeReason(word(0)), word(1));
     } else if (type === frames.ACCEPT && !channel.attached) this.#book.accepted(channel, words);
-    else if (!channel.attached || type === frames.ACCEPT) channel.reset(unexpected(type, channel.number));
+    else if (!channel.attached || type === frames.ACCEPT) channel.reset(frames.unexpected(type, channel.number));
+    else if (type >= frames.FEATURE_TYPES) this.#ofFeature(type, channel, words);
     else if (type === frames.ACK) {
       const taken = frames.positionOf(word(0), word(1));
       const limit = frames.positionOf(word(2), word(3));
@@ -210,15 +224,17 @@ export class Incoming implements FrameHandler {
     } else if (word(0) > 0) channel.interrupted = word(0);
     else channel.reset(new LayoutError(`Cannot be interrupted by ${word(0)}`));
   }
+  #ofFeature(type: number, channel: StreamChannel, words: Int32Array): void {
+    try {
+      this.#features.came(type, words, channel);
+    } catch (error) {
+      if (!(error instanceof LayoutError)) throw error;
+      channel.reset(error);
+    }
+  }
 }
 
 /** The end needs no decision. */
 function isEnd(type: number, number: number): boolean {
   return number === 0 && (type === frames.RESET || type === frames.GOODBYE);
-}
-
-function unexpected(type: number, number: number): LayoutError {
-  return new LayoutError(`Cannot read the stream: a frame of type ${type} for channel ${number} does not belong here`, {
-    kind: type,
-  });
 }
