@@ -4,7 +4,7 @@ import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
 import { ATTACHED, CLOSED, LAYOUT_VERSION } from './layout.ts';
 import { isLifePage } from './life-page.ts';
-import type { NativePair } from './native-pair.ts';
+import { type NativePair, renewedPair } from './native-pair.ts';
 import { checkSharedMemory, openRegion, type Region } from './region.ts';
 import { blockOf, claimSide, NOT_TAKEN } from './sides.ts';
 
@@ -205,12 +205,21 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   if (Atomics.load(words, blockOf(end) + ATTACHED) !== free) throw attachedBefore();
   // Who holds the native ports holds the handle: moved to new objects they are ours, and of no use in the old ones.
   const moved = natives && movedHere(natives, handle.pass);
-  // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same.
+  // A handle outlives the other side; then its native ports may be closed, and what was sent can be read all the same. Nor does the
+  // thread of the other side say so when it is terminated; but who has a ticket is the only one.
   const otherEnded = Atomics.load(words, blockOf(end === 0 ? 1 : 0) + CLOSED) !== 0;
-  if (natives !== undefined && moved === undefined && !otherEnded) throw handedOn();
+  if (natives !== undefined && moved === undefined && !otherEnded && taken === undefined) throw handedOn();
   if (!claimSide(words, end, by, free)) throw attachedBefore();
   const life = isLifePage(handle.life) ? handle.life : null;
-  return { end, region, natives: moved ?? natives, life, texts, agent: handle.agent, luggage: taken };
+  return {
+    end,
+    region,
+    natives: moved ?? (natives && renewedPair(natives)),
+    life,
+    texts,
+    agent: handle.agent,
+    luggage: taken,
+  };
 }
 
 function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | undefined {

@@ -5,6 +5,7 @@ import { setCarefully } from '../../codec/plain-object.ts';
 import { UsageError } from '../../errors.ts';
 import type { HeldValue } from '../../lane/beside.ts';
 import type { MovingHandle } from '../../memory/handle.ts';
+import { renewed } from '../../memory/native-pair.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import { cloneForLater } from './clone-for-later.ts';
 import { letGoOf } from './lost-values.ts';
@@ -51,14 +52,9 @@ export function pack(value: unknown, transfer: readonly unknown[], memory: unkno
 export function movesOn(value: unknown, moved: readonly unknown[]): HeldValue {
   const natives = platform.movesWhole ? nativesIn(moved) : [];
   if (natives.length === 0) return { value, transfer: moved };
-  const places = new Map(natives.map((port) => [port, platform.moveHere([port as NativePort])?.[0] ?? closedPort()]));
+  const places = new Map(natives.map((port) => [port, renewed(port as NativePort)]));
   const [placed, transfer] = exchanged([value, moved], places) as [unknown, readonly unknown[]];
   return { value: placed, transfer };
-}
-function closedPort(): NativePort {
-  const [port, other] = platform.messageChannel();
-  other.close();
-  return port;
 }
 
 const classifier = new Classifier();

@@ -207,6 +207,9 @@ export class Stretches implements Joiner {
   peerGone(): EndReason | undefined {
     this.agent?.left.sendOn();
     if (this.unsettled) this.pull();
+    // What was to come by way of other threads never will, if they are gone.
+    for (const { joining } of [...this.#older]) joining.line.peerGone();
+    this.#tail?.peerGone();
     const { first, line } = this.joining;
     if (line !== first) first.pull();
     return line.peerGone();

@@ -2,7 +2,7 @@
 import type { Failure } from '../../lane/inbox.ts';
 import { createMovingHandle, type MovingHandle, type TextBounds } from '../../memory/handle.ts';
 import * as layout from '../../memory/layout.ts';
-import type { NativePair } from '../../memory/native-pair.ts';
+import { type NativePair, renewedPair } from '../../memory/native-pair.ts';
 import type { Region } from '../../memory/region.ts';
 import { giveUpSide } from '../../memory/sides.ts';
 import { sharedParking } from '../../wait/parking.ts';
@@ -78,7 +78,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
       (tieEvents) => {
         const words = { words: region.views.words, here, there };
         const parking = sharedParking(options.asyncPark);
-        const came = luggage && { ...luggage.tie, tail: new ThreadLink(luggage.tail) };
+        const came = luggage && { ...luggage.tie, tail: new ThreadLink(renewedPair(luggage.tail)) };
         tie = new ThreadTie(first, agent, words, { parking, life, openEnd: options.openEnd }, tieEvents, came);
         return tie;
       },
