@@ -301,15 +301,20 @@ export const joiningModels: readonly NamedModel[] = [
     world.closes(c1, 0);
     return world;
   }),
-  from('a move and a death', 'of the thread that stays, or of the new one', [/terminated/], (shipped) => {
-    const { world, a, c1 } = linked(shipped);
-    world.step('b attaches c1');
-    world.settle();
-    const x = world.thread('x');
-    world.travels(c1, 1, x);
-    world.dies(a, x);
-    return world;
-  }),
+  from(
+    'a move and a death',
+    'of any of the three threads',
+    [/terminated/, /founder 0, x of c1: founder 0/],
+    (shipped) => {
+      const { world, a, b, c1 } = linked(shipped, false);
+      world.step('b attaches c1');
+      world.settle();
+      const x = world.thread('x');
+      world.travels(c1, 1, x);
+      world.dies(a, b, x);
+      return world;
+    },
+  ),
   from(
     'both ends move',
     'at once: neither has heard of the other',

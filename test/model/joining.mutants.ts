@@ -161,6 +161,14 @@ export const joiningMutants: readonly Mutant[] = [
     as: 'invariant',
   },
   {
+    name: 'what may come for an end that has left is waited for when nobody has that end any more',
+    file: STRETCHES,
+    find: 'new LeftEnd(tail, () => this.#endLeft())',
+    replace: 'new LeftEnd(tail, () => {})',
+    caughtBy: 'joining: a move and a close',
+    as: 'stuck',
+  },
+  {
     name: 'what is sent on comes to an end that has moved on itself, and stays there',
     file: LEFT,
     find: 'if (this.#tail.say([kind, FOUNDER, ...rest], nativesOfMessage(message)))',

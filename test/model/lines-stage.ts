@@ -149,6 +149,14 @@ interface Luggage {
   readonly received: number;
 }
 
+/** An end that has left, and was not opened yet. */
+export interface EndOnItsWay {
+  readonly channel: Channel;
+  /** Those that travel with it. */
+  readonly ports: readonly NativeEnd[];
+  open(thread: Thread): End;
+}
+
 /** One end of a channel that a thread has opened. */
 export class End {
   readonly #shipped: Shipped;
@@ -198,14 +206,20 @@ export class End {
     thread.ends.push(this);
   }
 
-  /** Goes over to another thread; what opens it there. */
-  leave(): (thread: Thread) => End {
+  /** Goes over to another thread. */
+  leave(): EndOnItsWay {
     const { natives, tail, luggage: tie } = this.tie.leave();
     const { posted, received, channel, side } = this;
     const luggage = { natives, tail, tie, posted, received } as unknown as Luggage;
     this.ended = 'moved';
     channel.ends[side] = undefined;
-    return (thread) => new End(this.#shipped, channel, side, thread, luggage);
+    const ports = [natives.tether, natives.side, tail.tether, tail.side] as unknown as readonly NativeEnd[];
+    for (const port of ports) port.owner = undefined;
+    return {
+      channel,
+      ports,
+      open: (thread) => new End(this.#shipped, channel, side, thread, luggage),
+    };
   }
   get joining(): Tie['peer']['joining'] {
     return this.tie.peer.joining;

@@ -1,7 +1,7 @@
 // What may happen to threads whose channels join their links, and what must come of it: lines-stage.ts in every order of turns.
 import { dump } from '../kit/explore-actor.ts';
 import type { World } from '../kit/explore-turns.ts';
-import { Channel, End, entangled, NativeEnd, type Natives, Thread } from './lines-stage.ts';
+import { Channel, End, type EndOnItsWay, entangled, NativeEnd, type Natives, Thread } from './lines-stage.ts';
 import { modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
@@ -45,6 +45,9 @@ export class LinesWorld implements World {
   readonly #done: Set<string> = new Set();
   #tokens = 0;
   readonly #made: NativeEnd[] = [];
+  /** Ends that have left, and where they are to be opened. */
+  readonly #onTheWay: Map<EndOnItsWay, Thread> = new Map();
+  readonly #lostOnTheWay: Set<Channel> = new Set();
   /** Tasks for later, by thread. */
   readonly #later: { readonly thread: Thread | undefined; readonly task: () => void }[] = [];
   readonly #microtasks: (() => void)[] = [];
@@ -112,7 +115,7 @@ export class LinesWorld implements World {
   }
   /** Goes over to another thread at some moment, and is opened there at a later one. */
   travels(channel: Channel, side: 0 | 1, to: Thread, times = 1): void {
-    let arrive: ((thread: Thread) => End) | undefined;
+    let handle: EndOnItsWay | undefined;
     const name = `${channel.name}: side ${side} `;
     this.acts.push({
       name: `${name}leaves for ${to.name} ${times}`,
@@ -122,13 +125,19 @@ export class LinesWorld implements World {
       },
       run: () =>
         this.within(channel.ends[side]?.thread, () => {
-          arrive = channel.ends[side]?.leave();
+          handle = channel.ends[side]?.leave();
+          if (handle !== undefined) this.#onTheWay.set(handle, to);
         }),
     });
     this.acts.push({
       name: `${name}arrives at ${to.name} ${times}`,
-      ready: () => arrive !== undefined && to.loops,
-      run: () => this.within(to, () => arrive?.(to).joining.introduce(undefined, true)),
+      ready: () => handle !== undefined && to.loops,
+      run: () =>
+        this.within(to, () => {
+          if (handle === undefined) return;
+          this.#onTheWay.delete(handle);
+          handle.open(to).joining.introduce(undefined, true);
+        }),
     });
   }
   /** One of them is killed at some moment, or none. */
@@ -140,9 +149,14 @@ export class LinesWorld implements World {
         run: () => {
           thread.alive = false;
           for (const port of this.#ports) if (port.owner === thread) port.close();
+          for (const [handle, to] of this.#onTheWay) if (to === thread) this.#lose(handle);
         },
       });
     }
+  }
+  #lose({ channel, ports }: EndOnItsWay): void {
+    this.#lostOnTheWay.add(channel);
+    for (const port of ports) port.close();
   }
   /** Its thread blocks for some time: only what it takes itself comes to it. */
   blocks(thread: Thread): void {
@@ -277,6 +291,8 @@ export class LinesWorld implements World {
     for (const { name, alive, links } of this.threads) {
       const left = Reflect.get(links, '$expected') as Map<string, unknown>;
       if (alive && this.lost.size === 0 && left.size > 0) return `${name} still waits for ${left.size} tokens`;
+      const gone = Reflect.get(links.left, '$all') as Set<unknown>;
+      if (alive && gone.size > 0) return `${name} still waits for what may come for an end that has left`;
     }
     return undefined;
   }
@@ -285,7 +301,8 @@ export class LinesWorld implements World {
     const { first } = end.joining;
     const { tether, side } = end.channel.natives[end.side];
     if (end.ended !== undefined) {
-      const lived = other === undefined || other.thread.alive || other.ended !== undefined;
+      const lost = this.#lostOnTheWay.has(end.channel);
+      const lived = other === undefined ? !lost : other.thread.alive || other.ended !== undefined;
       if (lived && end.ended !== 'closed') return `was told ${end.ended}`;
       const stays = end.link === first || this.#isLink(tether);
       return tether.closed || stays ? undefined : 'still listens, though it has ended';

@@ -15,7 +15,6 @@ import type { NativePair } from '../../memory/native-pair.ts';
 import { createNatives } from '../../memory/native-pair.ts';
 import { BLOCKED, Waker } from '../../wait/signal.ts';
 import type { EndLines } from '../ring/end-teller.ts';
-import { LeftEnd } from './left-end.ts';
 import { isUnopened, type OnTheWay } from './lost-values.ts';
 import { MOVED, rankAfter } from './stretch.ts';
 import { type LinesLuggage, Stretches } from './stretches.ts';
@@ -64,7 +63,7 @@ export class ChannelLines extends Stretches implements EndLines {
     const rank = rankAfter(this.stretch.rank, here === layout.SIDE_0 ? 0 : 1);
     this.hold(false);
     this.#posted = false;
-    const moves = this.leaveTo(new LeftEnd(tail.near));
+    const moves = this.leaveTo(tail.near);
     if (!this.stretch.leave(MOVED, [rank, near.tether, near.side], [near.tether, near.side])) {
       near.tether.close();
       near.side.close();
@@ -74,8 +73,6 @@ export class ChannelLines extends Stretches implements EndLines {
     this.stretch.ring();
     // Who is blocked may not look after its peer, because it knows that it need not: that one.
     new Waker(this.options.parking.place(words, there + layout.PARK), BLOCKED, () => {}).ring();
-    // Who has closed does not say so on lines that are there for others.
-    this.settle();
     return { natives: far, luggage: { rank, moves }, tail: tail.far };
   }
 

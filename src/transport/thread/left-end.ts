@@ -10,14 +10,17 @@ import { ThreadLink } from './thread-link.ts';
 export class LeftEnd {
   readonly #tail: ThreadLink;
 
-  /** @param natives of the tail; the others are in the luggage */
-  constructor(natives: NativePair) {
+  /**
+   * @param natives of the tail; the others are in the luggage
+   * @param gone called when whoever has the end now is done with it
+   */
+  constructor(natives: NativePair, gone: () => void) {
     this.#tail = new ThreadLink(natives);
     this.#tail.found({
       // Whoever has the end now says nothing here.
       accept: (_, message) => letGoOfMessage(message),
       arrived: () => {},
-      gone: () => this.#tail.close(true),
+      gone,
     });
   }
 
@@ -40,10 +43,10 @@ export class LeftEnd {
   ring(): void {
     this.#tail.doorbell();
   }
-  /** Nothing more can come. */
+  /** Nothing more can come, or nobody waits for it. */
   over(): void {
-    this.#tail.say([DONE, FOUNDER, TAIL]);
+    const waits = this.#tail.say([DONE, FOUNDER, TAIL]);
     // Its other end may not have arrived yet, and closes it when it has.
-    this.#tail.close(false);
+    this.#tail.close(!waits);
   }
 }

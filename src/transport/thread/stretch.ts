@@ -9,11 +9,6 @@ export const DONE = 48;
 /** As DONE, by a side that goes over to another thread; with the first line of the stretch that begins. */
 export const MOVED = 49;
 
-/** A channel that has ended here hears nothing any more: who leaves its other end is told so by the line itself. */
-export function answerForEnded([kind, address, tag]: readonly unknown[], line: ThreadLink): void {
-  if (kind === MOVED) line.say([DONE, address, tag]);
-}
-
 export function isAboutLines(kind: unknown): kind is number {
   return kind === DONE || kind === MOVED;
 }
@@ -73,9 +68,7 @@ export class Stretch {
    */
   leave(kind: typeof DONE | typeof MOVED, rest: readonly unknown[] = [], transfer: readonly unknown[] = []): boolean {
     const { joining } = this;
-    const { first, reachable } = joining;
     const said = joining.line.say([kind, joining.address, this.tag, ...rest], transfer);
-    for (const line of [first, reachable]) if (line?.isGone === true) this.broken(line);
     joining.leave();
     return said;
   }

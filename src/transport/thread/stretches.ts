@@ -11,7 +11,7 @@ import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
-import type { LeftEnd } from './left-end.ts';
+import { LeftEnd } from './left-end.ts';
 import type { OnTheWay } from './lost-values.ts';
 import { letGoOfMessage } from './native-values.ts';
 import { DONE, isAboutLines, LINE_BITS, MOVED, Stretch, TAIL } from './stretch.ts';
@@ -184,7 +184,7 @@ export class Stretches implements Joiner {
     if (isAboutLines(kind)) this.#done(tag);
     else {
       this.#all.find((stretch) => stretch.joining.first === line)?.joining.hear(kind as number, message);
-      if (this.#unsettledHere) this.settle();
+      if (this.#unsettledHere) this.#settle();
     }
   }
   arrived(): void {
@@ -261,7 +261,6 @@ export class Stretches implements Joiner {
     if (isLater) this.stretch = stretch;
     this.#older.push(earlier);
     earlier.leave(DONE);
-    this.settle();
     if (isLater) {
       stretch.joining.introduce(undefined, false);
       // It may have gone to rest meanwhile, and nobody could ring.
@@ -288,32 +287,33 @@ export class Stretches implements Joiner {
       this.#tail?.close(true);
       this.#tail = undefined;
     } else if (typeof tag === 'number') this.#stretchOf(tag)?.done(tag);
-    this.settle();
+    this.#settle();
   }
   #broken(line: ThreadLink): void {
     // Its end may overtake what was said on it.
     line.pull();
     for (const stretch of this.#all) stretch.broken(line);
-    this.settle();
+    this.#settle();
   }
-  /** Lets go of the lines on which nothing more comes. */
-  protected settle(): void {
+  #settle(): void {
     for (const stretch of this.#older) if (stretch.isOver) stretch.joining.close(true);
     this.#older = this.#older.filter((stretch) => !stretch.isOver);
     if (this.#left === undefined) queueMicrotask(() => this.arrived());
-    else if (this.areOver) {
-      this.agent?.left.over(this);
-      this.#left.over();
-      this.joining.close(true);
-    }
+    else if (this.areOver) this.#endLeft();
+  }
+  /** Nothing more comes for the end that has left, or whoever has it now is done with it. */
+  #endLeft(): void {
+    this.agent?.left.over(this);
+    this.#left?.over();
+    this.closeLines(true);
   }
 
   // ---- this side leaves ---------------------------------------------------------------------------------------
 
   /** What came by now is this end's; what comes from now on goes where it goes. */
-  protected leaveTo(left: LeftEnd): LinesLuggage['moves'] {
+  protected leaveTo(tail: NativePair): LinesLuggage['moves'] {
     this.over = true;
-    this.#left = left;
+    this.#left = new LeftEnd(tail, () => this.#endLeft());
     this.agent?.left.add(this);
     return this.#moves;
   }

@@ -22,7 +22,6 @@ import type { Parking } from '../../wait/parking.ts';
 import { endUnopened, isUnopened, type OnTheWay } from './lost-values.ts';
 import { FOUNDER, type Member, Members } from './members.ts';
 import { letGoOfMessage } from './native-values.ts';
-import { answerForEnded } from './stretch.ts';
 
 /** What the tether carries. For the founder: look. */
 const LOOK = 0;
@@ -192,10 +191,7 @@ export class ThreadLink implements AgentLink {
     }
     const member = this.#members.get(message[1] as number);
     if (member !== undefined) member.accept(message[0], message, this);
-    else {
-      letGoOfMessage(message);
-      answerForEnded(message, this);
-    }
+    else letGoOfMessage(message);
     return member;
   }
   #acceptUnreadable(cause: unknown): void {
@@ -287,10 +283,6 @@ export class ThreadLink implements AgentLink {
   /** The page that is believed. */
   get peerLife(): SharedArrayBuffer | null {
     return this.#life ?? null;
-  }
-  /** Nothing comes from there any more. */
-  get isGone(): boolean {
-    return this.#gone || this.#closed;
   }
   /** Asks whether, and how, the other thread is gone, without the event loop; `undefined` when it cannot be known here. */
   peerGone(): EndReason | undefined {
