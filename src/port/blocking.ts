@@ -49,15 +49,15 @@ export function sendBlocking(
     // Tried anew only when there is room for it, because each try encodes the value.
     blocking.progress(() => {
       // Asked again after it came true: a value that went in must not go in twice.
-      taken ||= out.pump() && out.writable && out.trySend(value, transfer);
-      return taken;
+      taken ||= out.unheard !== true && out.pump() && out.writable && out.trySend(value, transfer);
+      return taken || out.unheard === true;
     }, timeoutMs);
   }
   if (taken) {
     // Waited for all the same: a thread that went on to block on something else would hold back the rest.
     const left = timeoutMs - (performance.now() - start);
     try {
-      blocking.progress(() => out.pump(), left);
+      blocking.progress(() => out.pump() || out.unheard === true, left);
     } catch (error) {
       // It follows while we receive, which is what both sides must do now.
       if (!(error instanceof UsageError && error.code === 'ERR_DEADLOCK')) throw error;

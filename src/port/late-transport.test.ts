@@ -169,16 +169,19 @@ test('start data of another kind is told, not swallowed', async () => {
 
 interface Bare {
   readonly late: LateTransport;
-  readonly real: { readonly posted: unknown[]; taken: number; moved: boolean };
+  readonly real: { readonly posted: unknown[]; taken: number; moved: boolean; unheard: boolean };
   connect(): void;
 }
 /** A late transport by itself, and a real one in which everything that matters is a count. */
 function withBare(body: (bare: Bare) => void): void {
   const inbox = new Inbox(false);
-  const real: Bare['real'] = { posted: [], taken: 0, moved: true };
+  const real: Bare['real'] = { posted: [], taken: 0, moved: true, unheard: false };
   const events: TransportEvents = { woken() {}, failed: (error) => assert.fail(String(error)) };
   const out = {
     backlog: 0,
+    get unheard(): boolean {
+      return real.unheard;
+    },
     post: (value: unknown) => real.posted.push(value) < 0,
     mark: () => ({ accepted: real.posted.length, position: real.posted.length }),
     taken: ({ position }: { position: number }) => position <= real.taken,
@@ -224,6 +227,15 @@ test('pump() says whether nothing waits: here before the channel is connected, t
     assert.equal(late.out.pump(), true);
     real.moved = false;
     assert.equal(late.out.pump(), false);
+  }));
+
+test('whether the peer still hears what is sent, the real transport knows', () =>
+  withBare(({ late, real, connect }) => {
+    connect();
+    late.out.post('first');
+    assert.equal(late.out.unheard, false);
+    real.unheard = true;
+    assert.equal(late.out.unheard, true);
   }));
 
 test('cork() is for the real transport alone; before there is one, what it is given just runs', () =>

@@ -84,12 +84,15 @@ export class Sending {
       if (this.#out.backlog > 0) this.#kick();
     }
     // Of what was accepted, too, the end has cut off what had not gone in.
-    if (!sent || this.#out.backlog > 0) this.#ending.check('send');
+    if (!sent || this.#out.backlog > 0) {
+      this.#ending.check('send');
+      if (this.#out.unheard === true) throw this.#ending.refusal('send');
+    }
     return sent;
   }
 
   get full(): boolean {
-    return !this.#ending.over && !this.#hasRoom();
+    return !this.#ending.over && !this.#hasRoom() && this.#out.unheard !== true;
   }
 
   drained(): Promise<void> {

@@ -114,6 +114,9 @@ export class LateTransport implements Transport {
       get backlog(): number {
         return self.#found?.out.backlog ?? self.#early.length;
       },
+      get unheard(): boolean {
+        return self.#found?.out.unheard === true;
+      },
       trySend: (value, transfer) => self.#real?.out.trySend(value, transfer) ?? false,
       post: (value, transfer = NO_PORTS) => self.#post(value, transfer),
       cork(body) {

@@ -4,12 +4,16 @@ import { test } from 'node:test';
 import { platform } from '#platform';
 import { CLOSED } from '../../src/index.ts';
 import { STREAM_ANSWERS_MAX } from '../../src/limits.ts';
+import { Port } from '../../src/port/port.ts';
 import type { StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
+import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
+import type { Blocking } from '../../src/transport/transport.ts';
 import { acceptFrame, chunk, HELLO, leavingFrame, openFrame, StreamBench, WINDOW } from '../kit/stream-bench.ts';
-import { type Ports, streamPair } from '../kit/stream-pair.ts';
+import { endOptions, type Ports, portOver, streamPair } from '../kit/stream-pair.ts';
 import { within } from '../kit/watchdog.ts';
+import type { Wire } from '../kit/wire.ts';
 
 const ENDS: Readonly<Record<string, (ports: Ports, connections: readonly StreamConnection[]) => void>> = {
   'close their ports': ({ a, b }) => {
@@ -181,6 +185,23 @@ test('a greeting may take messages of any length that has room in its word', () 
   bench.port().port.postMessage('goes');
 });
 
+/** Blocks by delivering what is on its way, as a helper that pumps bytes would have it done. */
+class Pumped extends StreamTransport {
+  readonly blocking: Blocking;
+  constructor(wire: Wire, ...rest: ConstructorParameters<typeof StreamTransport>) {
+    super(...rest);
+    const until = (done: () => boolean): boolean => {
+      while (!done()) if (!wire.step()) return false;
+      return true;
+    };
+    this.blocking = {
+      awaitsEventLoop: false,
+      readable: () => until(() => this.in.ready),
+      progress: (done) => until(() => done() || this.ended !== undefined) && done(),
+    };
+  }
+}
+
 /** What is reported meanwhile, as a listener's error is. */
 function reported(body: () => void): unknown[] {
   const heard: unknown[] = [];
@@ -245,6 +266,54 @@ for (const wait of ['flush', 'drained', 'asyncDispose'] as const) {
     }
     while (wire.step());
     assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+  });
+}
+
+test('who posts to a peer that has ended and reads no more posts to nobody: nothing waits, nothing is refused, and it is counted', async () => {
+  const { connections, ports } = streamPair({ capacityBytes: WINDOW });
+  const { a, b } = ports();
+  for (let i = 0; i < 100; i++) a.postMessage('x'.repeat(100));
+  a.close();
+  await undefined;
+  assert.deepEqual([b.reason, b.full], [undefined, false]);
+  for (let i = 0; i < 100; i++) b.postMessage('y'.repeat(1_000_000));
+  assert.deepEqual([b.stats().sent, b.stats().outboxBytes, b.stats().undelivered], [0, 0, 100]);
+  for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), 'x'.repeat(100));
+  assert.deepEqual([b.tryReceive(), b.stats().undelivered], [CLOSED, 100]);
+  assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+});
+
+for (const length of [100, 5000]) {
+  test(`a thread that is blocked in send (${length} characters) to a peer that has ended and reads no more is told`, () => {
+    const { wire, connections, channels } = streamPair({ capacityBytes: WINDOW });
+    const [near, far] = channels();
+    const a = portOver(connections[0], near);
+    const b = new Port((events) => new Pumped(wire, connections[1], far, endOptions({}), events));
+    for (let i = 0; i < 100; i++) a.postMessage('x'.repeat(100));
+    while (b.trySend('y'.repeat(100)));
+    wire.delayed = true;
+    a.close();
+    assert.throws(() => b.send('y'.repeat(length)), { code: 'ERR_CLOSED', message: /the peer is gone/ });
+    for (let i = 0; i < 100; i++) assert.equal(b.receive(), 'x'.repeat(100));
+    assert.equal(b.receive(), CLOSED);
+    while (wire.step());
+    assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);
+  });
+}
+
+for (const what of ['more to say than there is credit', 'an interrupt'] as const) {
+  test(`the opener has ${what}, and its medium hands over at once: nothing of that comes before the channel is taken`, async () => {
+    const { wire, connections } = streamPair({ capacityBytes: WINDOW });
+    const a = portOver(connections[0], connections[0].open('x'));
+    for (let i = 0; i < 100; i++) a.postMessage(i);
+    if (what === 'an interrupt') a.interrupt(7);
+    if (what === 'more to say than there is credit') a.close();
+    const b = portOver(connections[1], connections[1].open('x'));
+    await undefined;
+    if (what === 'an interrupt') assert.equal(b.interrupted, 7);
+    for (let i = 0; i < 100; i++) assert.equal(await within('a message', b.receiveAsync()), i);
+    for (const port of [a, b]) port.close();
+    assert.deepEqual([connections[0].channels, connections[1].channels, wire.held], [0, 0, 0]);
   });
 }
 

@@ -59,6 +59,10 @@ function one(): void {
       if (how === 'exit') process.exit(7);
       if (how === 'throw') throw Object.assign(new RangeError('what it died of'), { code: 'ERR_OWN' });
       if (how === 'kill') process.kill(process.pid, 'SIGKILL');
+      if (how === 'return') {
+        port.close();
+        port.unref();
+      }
       if (how === 'close') connection.close({ drain: true });
       if (how === 'leave') {
         connection.leave({ text: 'enough' });

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED, type CloseReason, EMPTY, type Port } from '../../src/index.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
-import { listening } from '../kit/late-pair.ts';
+import { listening, socketTo } from '../kit/late-pair.ts';
 import { SocketStream } from '../kit/socket-stream.ts';
 import { portOver } from '../kit/stream-pair.ts';
 import { STEP_MS, within } from '../kit/watchdog.ts';
@@ -23,17 +23,19 @@ interface Heard {
 }
 
 /** Runs a process that connects, tells it to go, and reads until its end. */
-async function hear(kind: 'tcp' | 'unix', how: string, count: number, bytes = 0): Promise<Heard> {
+async function hear(
+  kind: 'tcp' | 'unix',
+  how: string,
+  count: number,
+  bytes = 0,
+  windowBytes = 2 ** 24,
+): Promise<Heard> {
   const { server, address } = await listening(kind);
   const accepted = once(server, 'connection') as Promise<[Socket]>;
   const ended = runProgram(PROGRAM, [String(address), how, String(count), String(bytes)], STEP_MS);
   const [socket] = await within('a connection', accepted);
   const stream = new SocketStream(socket);
-  const connection = new StreamConnection(
-    stream,
-    { initiator: false, windowBytes: 2 ** 24 },
-    { opened() {}, ended() {} },
-  );
+  const connection = new StreamConnection(stream, { initiator: false, windowBytes }, { opened() {}, ended() {} });
   stream.connect(connection);
   const port = portOver(connection, connection.open('x'));
   await within('both ends', port.ready);
@@ -137,3 +139,63 @@ for (const kind of ['tcp', 'unix'] as const) {
     });
   }
 }
+
+// A TCP socket that goes with something unread takes back what it has sent, and the sockets of node:net on Bun and Deno drop what they have not
+// read when a write fails: what comes whole there depends on when.
+if (runtimeKind === 'node') {
+  test('unix: what a peer has said before it went is heard, though what is said to it cannot go out any more', async () => {
+    const { server, address } = await listening('unix');
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const sockets = [socketTo(address), (await within('a connection', accepted))[0]] as const;
+    const streams = sockets.map((socket) => new SocketStream(socket));
+    const connections = streams.map((stream, side) => {
+      const options = { initiator: side === 0, windowBytes: 2 ** 18 };
+      const connection = new StreamConnection(stream, options, { opened() {}, ended() {} });
+      stream.connect(connection);
+      return connection;
+    });
+    const [a, b] = connections.map((each) => portOver(each, each.open('x'))) as [Port, Port];
+    await within('both ends', Promise.all([a.ready, b.ready]));
+    sockets[1].pause();
+    for (let i = 0; i < 15; i++) a.postMessage([i, 'x'.repeat(10_000)]);
+    a.close();
+    const written = once(sockets[0], 'finish');
+    streams[0]?.end();
+    await within('what is written', written);
+    sockets[0].destroy();
+    await within('the end of its socket', once(sockets[0], 'close'));
+    const heard: unknown[] = [];
+    b.on('message', (value) => heard.push((value as [number])[0]));
+    sockets[1].resume();
+    assert.equal(await within('the end', b.closed), 'closed');
+    assert.deepEqual(heard, [...Array(15).keys()]);
+    server.close();
+  });
+}
+
+// Nobody can wait for the peer's end by then, as a TCP socket would have to.
+test('unix: a process that posts six megabytes, closes its port and has nothing more to do writes all of them', async () => {
+  const { server, address } = await listening('unix');
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const ended = runProgram(PROGRAM, [String(address), 'return', '60', '100000'], STEP_MS);
+  const [socket] = await within('a connection', accepted);
+  const stream = new SocketStream(socket);
+  const connection = new StreamConnection(
+    stream,
+    { initiator: false, windowBytes: 2 ** 24 },
+    { opened() {}, ended() {} },
+  );
+  // Nothing is said to it but what makes it go: no write fails when it is gone.
+  let bytes = 0;
+  stream.connect(connection);
+  const port = portOver(connection, connection.open('x'));
+  await within('both ends', port.ready);
+  socket.on('data', (chunk: Uint8Array) => {
+    bytes += chunk.length;
+  });
+  port.postMessage('go');
+  await within('the end', once(socket, 'end'));
+  assert.ok(bytes > 6_000_000, `${bytes}`);
+  assert.equal((await ended).status, 0);
+  server.close();
+});

@@ -1,6 +1,6 @@
 // A byte stream over a socket of node:net, TCP or unix, as a medium has to be: it takes what comes while its writes do not go out, hands
-// over the last words of a peer that is gone, and on Node writes with the thread when that ends. What the library's own will be for processes
-// and networks knows more; this one proves that nothing is missing.
+// over the last words of a peer that is gone, and on Node writes with the thread when that ends; elsewhere it holds the process while it has
+// something to write. What the library's own will be for processes and networks knows more; this one proves that nothing is missing.
 import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { ByteStream, StreamConnection } from '../../src/transport/stream/connection.ts';
@@ -24,6 +24,7 @@ export class SocketStream implements ByteStream {
   #piece: Uint8Array | undefined;
   #full = false;
   #byHand = false;
+  #held = false;
   #ended = false;
   #over = false;
   #connection: StreamConnection | undefined;
@@ -37,8 +38,10 @@ export class SocketStream implements ByteStream {
     this.#waitMs = waitMs;
     socket.unref();
     socket.setNoDelay?.(true);
-    const { fd } = (socket as unknown as { _handle?: Handle })._handle ?? {};
-    if (fd !== undefined && fd >= 0) this.flushSync = (timeoutMs) => this.#writeOut(fd, timeoutMs);
+    const { fd, writeQueueSize } = this.#handle;
+    // Who cannot tell how much of a piece is out must not go on behind it: Bun and Deno have descriptors, and no more.
+    if (fd !== undefined && fd >= 0 && writeQueueSize !== undefined)
+      this.flushSync = (timeoutMs) => this.#writeOut(fd, timeoutMs);
   }
 
   /** What comes goes to `connection`. */
@@ -64,6 +67,7 @@ export class SocketStream implements ByteStream {
     this.#queue.push(bytes.slice());
     this.#queued += bytes.length;
     this.#next();
+    this.#hold();
     this.#full ||= this.#queued > ENOUGH;
     return !this.#full;
   }
@@ -74,6 +78,16 @@ export class SocketStream implements ByteStream {
     setTimeout(() => this.#socket.destroy(), 1000).unref();
   }
   hold(held: boolean): void {
+    this.#held = held;
+    this.#hold();
+  }
+
+  get #handle(): Handle {
+    return (this.#socket as unknown as { _handle?: Handle })._handle ?? {};
+  }
+  /** What lies here goes with the process, where nothing can be written at its end. */
+  #hold(): void {
+    const held = this.#held || (this.flushSync === undefined && this.#queued > 0 && !this.#over);
     if (held) this.#socket.ref();
     else this.#socket.unref();
   }
@@ -97,10 +111,15 @@ export class SocketStream implements ByteStream {
       at += part.length;
     }
     this.#piece = piece;
-    this.#socket.write(piece, () => {
+    this.#socket.write(piece, (error) => {
+      if (error) {
+        this.#hearOut();
+        return;
+      }
       this.#piece = undefined;
       this.#queued -= length;
       this.#next();
+      this.#hold();
       if (this.#full && this.#queued <= ENOUGH / 2) {
         this.#full = false;
         this.#connection?.drained();
@@ -108,10 +127,23 @@ export class SocketStream implements ByteStream {
     });
   }
 
+  /** A write has failed, upon which the runtime drops its socket: what the peer has said before it went still lies there. */
+  #hearOut(): void {
+    const { fd, writeQueueSize } = this.#handle;
+    if (fd === undefined || fd < 0 || writeQueueSize === undefined || this.#over) return;
+    const bytes = new Uint8Array(PIECE);
+    try {
+      for (let read = readSync(fd, bytes); read > 0; read = readSync(fd, bytes))
+        this.#connection?.received(bytes.subarray(0, read));
+    } catch {
+      // There is no more.
+    }
+  }
+
   /** Writes with the thread what the runtime has not, and what it was not given. */
   #writeOut(fd: number, timeoutMs: number): boolean {
     const until = performance.now() + Math.max(timeoutMs, this.#waitMs);
-    const left = this.#byHand ? 0 : ((this.#socket as unknown as { _handle?: Handle })._handle?.writeQueueSize ?? 0);
+    const left = this.#byHand ? 0 : (this.#handle.writeQueueSize ?? 0);
     if (this.#piece !== undefined) this.#queue.unshift(this.#piece.subarray(this.#piece.length - left));
     this.#piece = undefined;
     // The runtime goes on with nothing from here: it would write its piece again.

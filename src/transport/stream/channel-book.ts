@@ -106,8 +106,9 @@ export class ChannelBook {
     }
     this.#settle(opening);
     this.#channels.set(number, channel);
-    this.#connection.frames.accept(number, channel.terms, flags);
+    // Before it is said: a medium may hand over what the peer has to say to it before this returns.
     this.#begin(channel, number, opening.terms, opening.flags);
+    this.#connection.frames.accept(number, all, flags);
     return channel;
   }
 

@@ -401,10 +401,10 @@ export class StreamConnection implements Link, Exiting {
   #announce(timeoutMs: number | undefined, text: string): void {
     if (this.leaving === undefined) this.hold(true);
     this.leaving = { timeoutMs, text };
-    this.frames.leaving(timeoutMs === undefined ? 0 : Math.max(1, Math.ceil(timeoutMs)), text);
     this.#book.leave();
     clearTimeout(this.#deadline);
     if (timeoutMs !== undefined) this.#deadline = setTimeout(() => this.close(), timeoutMs);
+    this.frames.leaving(timeoutMs === undefined ? 0 : Math.max(1, Math.ceil(timeoutMs)), text);
   }
   #leftBy(timeMs: number, text: string): void {
     this.peerLeaving = { timeoutMs: timeMs === 0 ? undefined : timeMs, text };

@@ -33,7 +33,7 @@ const NEVER_SPINS = new Spin(0);
 const NO_PORTS: readonly unknown[] = [];
 
 export class StreamTransport implements Transport, ChannelOwner, LoopWait {
-  readonly out: Outbound;
+  readonly out: Writing;
   readonly in: Inbound;
   readonly loop: LoopWait = this;
   readonly interrupts: Interrupts;
@@ -160,7 +160,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       sentBytes: sink.position,
       receivedBytes: source.taken,
       dropped: this.#outbox.drops,
-      undelivered: failures + (over ? Math.max(0, outNotes.sentCount + unsent - peerReceived) : 0),
+      undelivered: failures + this.out.late + (over ? Math.max(0, outNotes.sentCount + unsent - peerReceived) : 0),
       undecodable: inNotes.bad,
       stalls: outNotes.stalls,
       outboxBytes: this.#outbox.bytes,
@@ -229,6 +229,8 @@ function inboundLane(channel: StreamChannel, terms: ChannelTerms, options: Strea
 }
 
 class Writing implements Outbound {
+  /** Messages that were posted to a peer that reads no more. */
+  late = 0;
   readonly #lane: LaneOutbound;
   readonly #channel: StreamChannel;
 
@@ -251,7 +253,9 @@ class Writing implements Outbound {
     return this.#lane.trySend(value, transfer);
   }
   post(value: unknown, transfer?: readonly unknown[]): boolean {
-    return this.#lane.post(value, transfer);
+    if (!this.unheard) return this.#lane.post(value, transfer);
+    this.late++;
+    return this.#lane.backlog > 0;
   }
   pump(): boolean {
     return this.#lane.pump();
