@@ -66,7 +66,6 @@ export class PackedEncoder implements Encoder {
   encodeInto(value: unknown, memory: Memory, offset: number, limit: number, learn: boolean): number {
     // Values run code: a getter inside one may send with this very encoder.
     if (this.#encoding) throw new UsageError('ERR_BUSY', 'Cannot encode: a getter is being read for another value');
-    this.#encoding = true;
     const writer = this.#writer ?? this.#open();
     if (this.#unsettled) this.#settle(writer, true);
     const start = offset >>> 2;
@@ -79,6 +78,8 @@ export class PackedEncoder implements Encoder {
     const reset = learn && !writer.shapes.begun;
     writer.begin(memory, end, learn);
     let succeeded = false;
+    // Whoever calls with hardly any stack left may have come no further than this.
+    this.#encoding = true;
     try {
       let next = writer.value(value, start + 1, writer.shapes.root);
       let header = VERSION;

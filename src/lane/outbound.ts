@@ -100,7 +100,7 @@ export class LaneOutbound {
   }
   /** This end goes over to another thread: what is to go along. Nothing goes out here any more. @throws LayoutError */
   leave(): OutboundLuggage {
-    this.#backlog.pump();
+    this.pump();
     this.#sink.publish();
     const waiting = this.#backlog.leave();
     const { drops, peak } = this.#outbox;
@@ -232,6 +232,7 @@ export class LaneOutbound {
   /** One attempt to send now, for `trySend` and `post`. */
   #attempt(value: unknown, transfer: readonly unknown[]): number {
     if (this.#encoding) throw busy();
+    this.#giveUpClaim();
     if (this.#outbox.length > 0 && !this.pump()) return BEHIND;
     this.#natively = this.#goesBeside(value, transfer);
     if (!this.#natively) return this.#sendDirectly(value);
@@ -257,7 +258,13 @@ export class LaneOutbound {
 
   /** Moves what waits into the lane as far as it fits; whether nothing waits now. */
   pump(): boolean {
-    return !this.#encoding && this.#backlog.pump();
+    if (this.#encoding) return false;
+    this.#giveUpClaim();
+    return this.#backlog.pump();
+  }
+  /** Nothing is being sent, so an open claim was left by a call that ran out of stack. */
+  #giveUpClaim(): void {
+    if (this.#sink.claimed >= 0) this.#sink.abort();
   }
 
   /** From now on nothing follows, also not the value whose getter is running. */

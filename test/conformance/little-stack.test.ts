@@ -1,0 +1,110 @@
+// Calls that run out of stack half way: they throw, and the port is as it was.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { difference } from '../kit/same-clone.ts';
+
+/** Calls `task` so many times on the way out of a recursion that has used up the stack, with a little more left each time. */
+function withLittleStack(times: number, task: () => void): void {
+  let left = times;
+  const down = (): void => {
+    try {
+      down();
+    } catch {
+      // What the way out is for.
+    }
+    if (left-- > 0) task();
+  };
+  down();
+}
+
+/** A few of many shapes, so that all that is learned is written to as well. */
+function messageOf(id: number, big: boolean): { readonly id: number } {
+  const value = { id, [`key${id % 91}`]: id, text: `text ${id}`, inner: { [`inner${id % 5}`]: [1, 2, id] } };
+  return big && id % 3 === 0 ? Object.assign(value, { big: 'x'.repeat(5000 + id) }) : value;
+}
+
+/** Both ends of a channel whose native ports are there: Node 20 and 22 make broken ones where there is little stack. */
+function pairOf(capacityBytes: number): readonly [Port, Port] {
+  const { port, remote } = channel({ capacityBytes });
+  const far = attach(remote);
+  const moved = new ArrayBuffer(1);
+  port.postMessage(moved, [moved]);
+  assert.ok(far.tryReceive() instanceof ArrayBuffer);
+  return [port, far];
+}
+
+function drain(port: Port, far: Port, failed: () => void): unknown[] {
+  const values: unknown[] = [];
+  for (let empty = false; !empty; ) {
+    const moved = port.moveOutbox();
+    try {
+      const value = far.tryReceive();
+      assert.notEqual(value, CLOSED);
+      empty = moved && value === EMPTY;
+      if (value !== EMPTY) values.push(value);
+    } catch {
+      failed();
+    }
+  }
+  return values;
+}
+
+for (const big of [false, true]) {
+  test(`posts that run out of stack throw, and those that did not arrive (${big ? 'also large' : 'small'} ones)`, () => {
+    for (let round = 0; round < 5; round++) {
+      const [port, far] = pairOf(4096);
+      const values: { readonly id: number }[] = [];
+      const accepted = new Set<number>();
+      const post = (): void => {
+        const value = messageOf(values.length, big);
+        values.push(value);
+        port.postMessage(value);
+        accepted.add(value.id);
+      };
+      withLittleStack(1500, () => {
+        try {
+          post();
+        } catch (error) {
+          assert.ok(error instanceof RangeError, `${error}`);
+        }
+      });
+      for (let i = 0; i < 20; i++) post();
+      assert.ok(accepted.size > 20);
+      const got = drain(port, far, assert.fail) as { readonly id: number }[];
+      // It may have thrown once the message was out of its hands.
+      const arrived = new Set(got.map(({ id }) => id));
+      const expected = values.filter(({ id }) => arrived.has(id) || accepted.has(id));
+      assert.ok(difference(expected, got) === undefined, difference(expected, got));
+      port.close();
+      far.close();
+    }
+  });
+}
+
+test('a receive that runs out of stack loses the message that it throws for, and no other', () => {
+  for (let round = 0; round < 5; round++) {
+    const [port, far] = pairOf(262_144);
+    for (let id = 0; id < 1500; id++) port.postMessage(messageOf(id, false));
+    const got: { readonly id: number }[] = [];
+    let failures = 0;
+    withLittleStack(1000, () => {
+      try {
+        const value = far.tryReceive();
+        if (value !== EMPTY) got.push(value as { readonly id: number });
+      } catch {
+        failures++;
+      }
+    });
+    got.push(...(drain(port, far, () => failures++) as { readonly id: number }[]));
+    assert.ok(got.length + failures >= 1500);
+    port.postMessage(messageOf(1500, false));
+    got.push(far.tryReceive() as { readonly id: number });
+    const wanted = got.map(({ id }) => messageOf(id, false));
+    assert.ok(difference(wanted, got) === undefined, difference(wanted, got));
+    assert.ok(got.every(({ id }, i) => i === 0 || id > got[i - 1]!.id));
+    assert.equal(got.at(-1)?.id, 1500);
+    port.close();
+    far.close();
+  }
+});
