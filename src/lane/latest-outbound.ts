@@ -42,6 +42,8 @@ export interface LatestParts {
   readonly lending?: Pick<Lending, 'lend'> | undefined;
   readonly leftOver?: Pick<LeftOver, 'leave'> | undefined;
   readonly outbox: Outbox;
+  /** Looks where nobody can be thrown at: damage counts as true, and is told to who reads. */
+  readonly looked: (look: () => boolean) => boolean;
   /** Called when something is replaced that `isTaken` was asked for. */
   readonly awaitedCame: () => void;
   /** Told of a message that waited and could not be sent after all. */
@@ -74,7 +76,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #announced = false;
   /** A value is being encoded or cloned: its getters are user code, which must find neither slot nor number half used. */
   #encoding = false;
-  /** The left-over has gone out: nothing may follow it. */
+  /** Nothing may follow what has gone out, or what `spill` leaves over. */
   #ended = false;
   /** Nobody is there to read any more. */
   #abandoned = false;
@@ -83,10 +85,13 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   /** Messages that waited and could not be sent after all. */
   #failures = 0;
   readonly #failed: (error: unknown) => void;
+  readonly #looked: (look: () => boolean) => boolean;
+  readonly #moves = (): boolean => this.#moveIn();
 
   constructor(parts: LatestParts) {
     const { region, lane, notes, bell, encoder, outbox } = parts;
     this.#failed = parts.failed;
+    this.#looked = parts.looked;
     this.#views = region.views;
     this.#lane = lane;
     this.#slots = new LatestProducer(lane, bell);
@@ -208,7 +213,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
 
   /** Publishes what `cork` holds back. */
   publish(): void {
-    if (!this.#encoding) this.#moveIn();
+    if (!this.#encoding && !this.#ended) this.#looked(this.#moves);
   }
 
   mark(): Mark {
@@ -233,15 +238,15 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     return this.#stuck && this.#notes.besideTaken !== this.#takenSeen;
   }
 
-  /** From now on nothing follows: `spill`, which comes next, sees to it. */
-  shut(): void {}
+  /** From now on nothing follows, also not the value whose getter is running. */
+  shut(): void {
+    this.#ended = true;
+  }
 
   /** Leaves what could not go into a slot in the side channel, where the other side finds it; returns the frames left. */
   spill(): number {
     // With a getter on the way the slot is being written.
-    const waits = this.#encoding || !this.#moveIn();
-    this.#ended = true;
-    if (!waits) return 0;
+    if (!this.#encoding && this.#moveIn()) return 0;
     const frames: SpilledFrame[] = [];
     for (const { kind, bytes, held } of this.#outbox.takeAll()) {
       const number = held === undefined ? undefined : this.#postHeld(held);
@@ -322,10 +327,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
       if (bytes.length <= this.#slots.maxPayload) {
         this.#views.blocks.copyIn(bytes, this.#slots.offset);
         this.#publish(bytes.length, kind, this.#beside.posted);
-      } else {
-        this.#growth.put(this.#slots.slot, bytes);
-        this.#publishElsewhere(bytes.length, kind);
-      }
+      } else if (this.#putLong(bytes)) this.#publishElsewhere(bytes.length, kind);
     }
     this.#aside.giveBack(entry);
     return true;
@@ -336,12 +338,28 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     try {
       return this.#beside.post(held.value, held.transfer);
     } catch (error) {
-      this.#failures++;
       this.#letGo(held);
-      this.#failed(error);
-      this.#progress.replaced();
+      this.#giveUp(error);
       return undefined;
     }
+  }
+
+  /** Whether there is memory for a message that is longer than a slot. */
+  #putLong(bytes: Uint8Array): boolean {
+    try {
+      this.#growth.put(this.#slots.slot, bytes);
+      return true;
+    } catch (error) {
+      this.#giveUp(error);
+      return false;
+    }
+  }
+
+  /** A message that waited can't be sent after all, and this side is told. */
+  #giveUp(error: unknown): void {
+    this.#failures++;
+    this.#failed(error);
+    this.#progress.replaced();
   }
 
   #letGo(held: HeldValue | undefined): void {

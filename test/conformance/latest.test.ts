@@ -1,12 +1,14 @@
 // Overflow `latest` where the two ends differ, or look at each other in a way that the port suite has no name for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { attach, CLOSED, channel, EMPTY, LayoutError, type Port, select } from '../../src/index.ts';
 import { SIDE_VALUES_MAX } from '../../src/limits.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { SPACE } from '../../src/wait/signal.ts';
 import { startThread } from '../kit/thread.ts';
-import { turn, within } from '../kit/watchdog.ts';
+import { STEP_MS, turn, within } from '../kit/watchdog.ts';
+
+const HANG = { timeoutMs: STEP_MS };
 
 function drain(port: Port): unknown[] {
   const values: unknown[] = [];
@@ -131,3 +133,37 @@ test('what waits for room beside the slots at the end is undelivered until it is
   assert.deepEqual(values, [SIDE_VALUES_MAX - 1, count - 1], 'the one that lies there, and the newest');
   assert.deepEqual(undelivered, [2, 1, 0]);
 });
+
+for (const how of ['its end', 'select', 'receive', 'close'] as const) {
+  test(`a reader that has scribbled over LATEST ends the channel, found inside cork by ${how}: nobody waits on`, async () => {
+    const { port, remote } = channel({ overflow: 'latest' });
+    const far = attach(remote);
+    const other = channel();
+    const otherFar = attach(other.remote);
+    const words = new Int32Array(remote.memory);
+    port.postMessage(0);
+    assert.equal(far.receive(), 0);
+    const closed = port.closed;
+    const pending = port.receiveAsync();
+    await turn();
+    const inside = (): void => {
+      port.postMessage(1);
+      Atomics.store(words, layout.LANE_0 + layout.LATEST, 77);
+      // What belongs to the others is heard, and nobody is told of this by a call about another port.
+      if (how === 'select') assert.equal(select([other.port, port], HANG), port);
+      if (how === 'receive') {
+        Atomics.store(words, layout.LANE_1 + layout.TAIL, 12_345);
+        assert.throws(() => port.tryReceive(), LayoutError);
+      }
+      if (how === 'close') assert.throws(() => port.close(), LayoutError);
+    };
+    port.cork(inside);
+    assert.equal(await within('the end', closed), how === 'close' ? 'closed' : 'lost');
+    // It had asked before, and was told of the damage or of the end.
+    await within(
+      'who waits',
+      pending.catch(() => {}),
+    );
+    for (const each of [port, far, other.port, otherFar]) each.close();
+  });
+}

@@ -124,6 +124,7 @@ export class RingTraffic {
             lending,
             leftOver,
             outbox,
+            looked: (look) => damage.looked(look),
             awaitedCame: () => life.tellLater(),
             failed,
             luggage: luggage?.out,
