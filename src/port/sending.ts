@@ -60,16 +60,18 @@ export class Sending {
   }
 
   trySend(value: unknown, transfer: Transfer | undefined): boolean {
+    const list = transferList(transfer);
+    // Behind that, for a getter of the options may have closed this end.
     this.#ending.check('send');
-    const sent = this.#out.trySend(value, transferList(transfer));
+    const sent = this.#out.trySend(value, list);
     if (this.#out.backlog > 0) this.#kick();
     return sent;
   }
 
   send(value: unknown, options: SendOptions | undefined): boolean {
-    this.#ending.check('send');
     const timeoutMs = timeoutOf(options, SEND_OPTIONS);
     const transfer = transferList(options, SEND_OPTIONS);
+    this.#ending.check('send');
     let sent = this.#out.trySend(value, transfer);
     if (sent && this.#out.backlog === 0) return true;
     const { blocking } = this.#transport;

@@ -65,3 +65,9 @@ test('a reader that was served no longer hears its signal', async () => {
   controller.abort();
   assert.equal(await read, 'served');
 });
+
+test('what is no signal throws, and leaves nobody in line', () => {
+  const line = new Waiters();
+  assert.throws(() => line.add(FOR_EVER, LATE, {} as never, () => {}), TypeError);
+  assert.equal(line.length, 0);
+});

@@ -63,8 +63,9 @@ export class Waiters {
         reject(error);
       },
     };
-    this.#line.add(waiter);
+    // What is no signal throws here, and nobody stands in line.
     signal?.addEventListener('abort', aborted);
+    this.#line.add(waiter);
     if (timeoutMs < 2 ** 31) {
       timer = setTimeout(() => {
         waiter.resolve(late);

@@ -2,7 +2,7 @@
 // value, no message comes after the end and none is lost in silence.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { attach, CLOSED, ClosedError, channel, EMPTY, type Port } from '../../src/index.ts';
 import { SIDE_VALUES_MAX } from '../../src/limits.ts';
 
 const CAPACITY = 1024;
@@ -152,3 +152,21 @@ test('with `latest`, what waited for the end of cork() goes out though a getter 
   });
   assert.deepEqual(readOut(far), ['waits']);
 });
+
+for (const call of ['trySend', 'send'] as const) {
+  test(`a getter of the options of ${call}() closes the port: nothing is sent, and nothing moves`, () => {
+    const { port, remote } = channel();
+    const far = attach(remote);
+    const moved = new ArrayBuffer(8);
+    const options = {
+      get transfer(): ArrayBuffer[] {
+        port.close();
+        return [moved];
+      },
+    };
+    assert.throws(() => port[call](moved, options), ClosedError);
+    assert.equal(moved.byteLength, 8);
+    assert.equal(far.tryReceive(), CLOSED);
+    far.close();
+  });
+}
