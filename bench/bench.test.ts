@@ -1,4 +1,5 @@
 // Smoke: every scenario runs with every contender that is here, and both ends agree. Nothing is judged by its speed.
+// asked for: node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

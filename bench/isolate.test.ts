@@ -1,4 +1,5 @@
 // What smoke runs leave out: contenders in processes of their own, and figures that only those can give.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -107,10 +107,12 @@ export function directives(file) {
   const head = readFileSync(file, 'utf8').slice(0, 4000);
   const names = /^\/\/ runtimes: *(.+)$/m.exec(head)?.[1];
   const seconds = /^\/\/ watchdog: *(\d+) s\b/m.exec(head)?.[1];
+  const asked = /^\/\/ asked for: *(.+)$/m.exec(head)?.[1];
   const needs = /^\/\/ needs: *(\w+)$/m.exec(head)?.[1];
   const alone = /^\/\/ neighbours: none$/m.test(head);
   return {
     kinds: names?.split(/[\s,]+/),
+    askedFor: asked?.split(/[\s,]+/),
     watchdogSeconds: seconds === undefined ? undefined : Number(seconds),
     needs,
     alone,

@@ -93,9 +93,15 @@ const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0
 const queue = [];
 /** Runs what `// runtimes: once` asks for: the Node at hand, or the first of those that were asked for. */
 const first = present.find((it) => it.path === process.execPath) ?? present.find((it) => it.kind === 'node');
+/** Whether a release beside this one runs what is to be asked for here. */
+function neighbourRuns({ name, kind }, askedFor = []) {
+  if (options.runtime !== undefined || !askedFor.includes(name)) return false;
+  return present.some((other) => other.kind === kind && !askedFor.includes(other.name));
+}
 for (const runtime of present) {
   for (const file of files) {
-    const { kinds } = directives(file);
+    const { kinds, askedFor } = directives(file);
+    if (neighbourRuns(runtime, askedFor)) continue;
     if (kinds?.includes('once') && runtime === first) queue.push({ runtime, file });
     if (kinds === undefined || kinds.includes(runtime.kind) || kinds.includes(runtime.name))
       queue.push({ runtime, file });

@@ -1,5 +1,6 @@
 // Marks in a lane's stream against an array, around the places where its positions wrap: 60,000 operations in CI. The seed is
 // printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CODECS, codecOfName, Decoders } from '../../src/codec/choose.ts';

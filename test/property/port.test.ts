@@ -1,5 +1,6 @@
 // Random traffic between two ports against two arrays: every way of sending and of reading, small and larger than the ring.
 // 40,000 operations in CI. The seed is printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // Random operations on a ring against an array: 120,000 operations in CI. The seed is printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HEAD, LANE_0, TAIL } from '../../src/memory/layout.ts';

@@ -1,5 +1,6 @@
 // Two sides whose programs send, read, close, drain and leave as they like, over media that fill up and deliver late: when both have done,
 // both connections end by themselves, nothing is out of order, and what did not arrive is counted. Seeds are printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ClosedError } from '../../src/errors.ts';

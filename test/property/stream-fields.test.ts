@@ -1,5 +1,6 @@
 // An honest session over a byte stream, with each of its words changed in turn to what hurts most, and cut off behind each of its
 // bytes: typed errors, bounded memory, and everybody hears of the end.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, MillraceError, type Port } from '../../src/index.ts';

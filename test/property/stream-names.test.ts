@@ -1,5 +1,6 @@
 // Two sides that open, close and accept channels of few names over a wire that delivers when it likes: whoever waits meets whoever
 // waits, both sides agree on who is whose, and nothing stays. Seeds are printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';

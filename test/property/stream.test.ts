@@ -1,5 +1,6 @@
 // Ports over a byte stream against arrays: chunks that fall anywhere and come late, a wire that is cut at any byte, bytes that
 // somebody changes on the way. Seeds are printed; SEED and CASE repeat one.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, MillraceError, type Port } from '../../src/index.ts';

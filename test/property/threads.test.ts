@@ -1,6 +1,7 @@
 // Random programs of several threads: ends of channels that go from thread to thread in messages of each other, while both sides post,
 // read in every way, close, exit and are killed. Nothing is lost, doubled or overtaken; who ends, ends for a reason that is true;
 // everybody comes to an end. The seed is printed; SEED and CASE repeat a program, as far as threads can be repeated.
+// asked for: node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,6 @@
 // What was posted was dropped by policy, taken over by the peer, or counts as undelivered once the channel has ended: nothing
 // goes unaccounted, whatever the sizes, the policy, and who ends it when. The seed is printed; SEED repeats it.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type OverflowPolicy, type Port } from '../../src/index.ts';

@@ -1,4 +1,5 @@
 // Peers that end in every way, at random moments: 100 in CI, 1,000 under SOAK=1. The seed is printed; SEED repeats a run.
+// asked for: node-22, node-26
 // watchdog: 600 s
 import process from 'node:process';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
 // 1,000 channels a round in CI, 10,000 under SOAK=1: handles, memory and descriptors return to where they were.
+// asked for: node-22, node-26
 // watchdog: 600 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

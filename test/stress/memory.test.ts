@@ -1,4 +1,5 @@
 // Memory and idle cost (G3): flat over millions of messages, and what a thousand idle ports take. The numbers are printed.
+// asked for: node-22, node-26
 // watchdog: 600 s
 import assert from 'node:assert/strict';
 import process from 'node:process';
