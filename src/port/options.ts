@@ -46,7 +46,7 @@ export interface Resolved extends Chosen {
 /** It is nobody's option, so no string names it: tests go both ways on each runtime. */
 const EVENT_LOOP_WAIT: unique symbol = Symbol.for('millrace.eventLoopWait');
 
-interface NumberRule {
+export interface NumberRule {
   readonly fallback: number;
   readonly min: number;
   readonly max: number;
@@ -56,7 +56,9 @@ interface NameRule {
   readonly names: readonly string[];
 }
 
-const RULES: { readonly [K in keyof Chosen]: NumberRule | NameRule } = {
+export type Rule = NumberRule | NameRule;
+
+const RULES: { readonly [K in keyof Chosen]: Rule } = {
   capacityBytes: {
     fallback: limits.CHANNEL_CAPACITY_DEFAULT,
     min: limits.CHANNEL_CAPACITY_MIN,
@@ -115,7 +117,8 @@ export function portOptionsOf(options: ChannelOptions): PortOptions {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !CHANNEL_ONLY.includes(name)));
 }
 
-function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
+/** @throws UsageError ERR_OPTION for what is no object, or has an option that is not known */
+export function checkNames(options: object, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null) {
     throw new UsageError('ERR_OPTION', `Cannot use ${String(options)} as options: expected an object`);
   }
@@ -124,21 +127,32 @@ function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
       throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${known.join(', ')}`, { option: name });
     }
   }
+}
+
+function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
+  checkNames(options, known);
   const way = (options as { [EVENT_LOOP_WAIT]?: string })[EVENT_LOOP_WAIT];
   const resolved: Record<string, number | string> = { eventLoopWait: way ?? platform.asyncPark };
   for (const [name, rule] of Object.entries(RULES)) {
     const given = (options as Record<string, unknown>)[name];
-    const value = given === false && name === 'spinMicroseconds' ? 0 : (given ?? rule.fallback);
-    if (!('names' in rule ? rule.names.includes(value as string) : isWholeBetween(value, rule.min, rule.max))) {
-      const allowed = 'names' in rule ? rule.names.join(', ') : `a whole number from ${rule.min} to ${rule.max}`;
-      throw new UsageError('ERR_OPTION', `Option ${name} cannot be ${show(value)}: it takes ${allowed}`, {
-        option: name,
-        value,
-      });
-    }
-    resolved[name] = value as number | string;
+    resolved[name] = checked(name, given === false && name === 'spinMicroseconds' ? 0 : given, rule);
   }
   return Object.freeze(resolved) as unknown as Resolved;
+}
+
+/**
+ * What was given for an option, or what it is without.
+ * @throws UsageError ERR_OPTION naming the option, the value, what it may be, and what may be done about it
+ */
+export function checked(name: string, given: unknown, rule: Rule, remedy = ''): number | string {
+  const value = given ?? rule.fallback;
+  if ('names' in rule ? rule.names.includes(value as string) : isWholeBetween(value, rule.min, rule.max))
+    return value as number | string;
+  const allowed = 'names' in rule ? rule.names.join(', ') : `a whole number from ${rule.min} to ${rule.max}`;
+  throw new UsageError('ERR_OPTION', `Option ${name} cannot be ${show(value)}: it takes ${allowed}${remedy}`, {
+    option: name,
+    value,
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { ChannelOptions, Port } from '../../src/index.ts';
-import { resolveOptions } from '../../src/port/options.ts';
+import { resolveStreamOptions } from '../../src/port/stream-options.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import { Random, seed } from './prng.ts';
 import { SocketStream } from './socket-stream.ts';
@@ -36,11 +36,10 @@ export class LatePairs {
   }
 
   async ports(options: ChannelOptions = {}): Promise<Ports> {
-    const { capacityBytes, maxMessageBytes, rememberedTexts, rememberedTextBytes } = resolveOptions(options);
-    const connections = await this.connections({ windowBytes: capacityBytes, maxMessageBytes });
+    const { wish } = resolveStreamOptions(options);
+    const connections = await this.connections({ windowBytes: wish.window, maxMessageBytes: wish.messageMax });
     const open = (name: string): [Port, Port] =>
       connections.map((side) => {
-        const wish = { messageMax: maxMessageBytes, texts: rememberedTexts, textBytes: rememberedTextBytes };
         return portOver(side, side.open(name, wish), name === '' ? options : {});
       }) as [Port, Port];
     const [a, b] = open('');

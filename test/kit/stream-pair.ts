@@ -1,8 +1,8 @@
 // Ports over a byte stream, both ends here.
-import { CODECS, codecOfName } from '../../src/codec/choose.ts';
 import type { ChannelOptions, Port as PublicPort } from '../../src/index.ts';
 import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
+import { resolveStreamOptions } from '../../src/port/stream-options.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
@@ -27,15 +27,7 @@ export interface StreamPair {
 }
 
 export function endOptions(options: ChannelOptions): StreamOptions {
-  const resolved = resolveOptions(options);
-  return {
-    codec: codecOfName(resolved.codec),
-    codecs: CODECS,
-    codecOptions: { exactArrays: resolved.arrayProperties === 'always' },
-    overflow: resolved.overflow,
-    highWaterMark: resolved.highWaterMarkBytes,
-    outboxLimit: resolved.outboxBytes,
-  };
+  return resolveStreamOptions(options).transport;
 }
 
 export function portOver(connection: StreamConnection, channel: StreamChannel, options: ChannelOptions = {}): Port {
@@ -57,8 +49,7 @@ export function streamPair(options: ChannelOptions = {}, script: Partial<WireScr
   wire.connect(0, connections[0]);
   wire.connect(1, connections[1]);
   const channels = (own: ChannelOptions = {}): readonly [StreamChannel, StreamChannel] => {
-    const { rememberedTexts: texts, rememberedTextBytes: textBytes } = resolveOptions({ ...options, ...own });
-    const near = connections[0].open('', { messageMax: maxMessageBytes, texts, textBytes });
+    const near = connections[0].open('', resolveStreamOptions({ ...options, ...own }).wish);
     return [near, connections[1].accept(opened.pop() as Opening)];
   };
   const portsOf = ([near, far]: readonly [StreamChannel, StreamChannel], own: ChannelOptions = {}): Ports => {

@@ -1,7 +1,7 @@
 // A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
-// only a native clone carries is refused, and so is overflow `latest`, which needs memory that its reader can look at.
+// only a native clone carries is refused.
 import type { Codec, CodecOptions, Encoder } from '../../codec/codec.ts';
-import { ClosedError, LayoutError, UnsupportedError } from '../../errors.ts';
+import { ClosedError, LayoutError } from '../../errors.ts';
 import { Join } from '../../frame/join.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
@@ -22,7 +22,8 @@ export interface StreamOptions {
   readonly codecs: readonly Codec[];
   /** Beside what the channel was opened with. */
   readonly codecOptions: Pick<CodecOptions, 'exactArrays'>;
-  readonly overflow: OverflowPolicy;
+  /** What needs memory that its reader can look at has no place here. */
+  readonly overflow: Exclude<OverflowPolicy, 'latest'>;
   readonly highWaterMark: number;
   readonly outboxLimit: number;
   /** What carries values that no codec does, where the medium can: a native message port. */
@@ -52,14 +53,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   #lingers = false;
   #inDrain = false;
 
-  /** @throws UnsupportedError for overflow `latest` */
   constructor(connection: StreamConnection, channel: StreamChannel, options: StreamOptions, events: TransportEvents) {
-    if (options.overflow === 'latest') {
-      throw new UnsupportedError(
-        "Cannot keep the newest only: overflow 'latest' needs memory that both sides see; over this connection use 'drop-oldest'",
-        { feature: 'latest' },
-      );
-    }
     this.#connection = connection;
     this.link = connection;
     this.#channel = channel;
