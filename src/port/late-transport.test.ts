@@ -9,6 +9,7 @@ import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
+import { ComingStart } from './coming-start.ts';
 import { Port } from './port.ts';
 
 class Inbox implements StartInbox {
@@ -40,10 +41,8 @@ function late(canTake: boolean, timeoutMs = 60_000): { port: Port; far: Port; in
   const port = new Port(
     (events) =>
       new LateTransport(
-        inbox,
-        (data) => transportOf(attach(data), events.woken),
+        new ComingStart(inbox, (data) => transportOf(attach(data), events.woken), timeoutMs),
         BEFORE_ANY_CHANNEL,
-        timeoutMs,
         events,
       ),
   );
@@ -188,7 +187,8 @@ function withBare(body: (bare: Bare) => void): void {
     pump: () => real.moved,
     cork: (body: () => unknown) => [body()],
   };
-  const late = new LateTransport(inbox, () => ({ out }) as unknown as Transport, BEFORE_ANY_CHANNEL, 60_000, events);
+  const coming = new ComingStart(inbox, () => ({ out }) as unknown as Transport, 60_000);
+  const late = new LateTransport(coming, BEFORE_ANY_CHANNEL, events);
   const connect = (): void => inbox.arrive('start data');
   try {
     body({ late, real, connect });

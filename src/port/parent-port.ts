@@ -7,6 +7,7 @@ import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
+import { ComingStart } from './coming-start.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
 import { ownStart, type SpawnData, startData, started } from './start-data.ts';
@@ -72,11 +73,11 @@ function open(own: PortOptions): Port {
 
 function late(waited: NonNullable<typeof inbox>, own: PortOptions): Port {
   return new Port((events) => {
-    const connect = (data: unknown) => {
+    const open = (data: unknown) => {
       started(data as SpawnData);
       return attached(data as SpawnData, own, events);
     };
-    return new LateTransport(waited, connect, BEFORE_ANY_CHANNEL, START_TIMEOUT_MS_DEFAULT, events);
+    return new LateTransport(new ComingStart(waited, open, START_TIMEOUT_MS_DEFAULT), BEFORE_ANY_CHANNEL, events);
   });
 }
 

@@ -1,12 +1,12 @@
-// The transport of a port that is there before its channel: `parentPort()` in a thread whose start data is on its way. What
-// is posted meanwhile waits here; from the moment the data has come, everything is the real transport's.
+// The transport of a port that is there before its channel: `parentPort()` in a thread whose start data is on its way, or a channel of
+// a connection that is asked for in one call. What is posted meanwhile waits here; from the moment the real transport is there,
+// everything is its own.
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import type { Beside, HeldValue } from '../lane/beside.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
-import type { StartInbox } from '../platform/start-inbox.ts';
 import { Spin } from '../wait/spin.ts';
 import type {
   Blocking,
@@ -38,24 +38,35 @@ const NO_STATS: Stats = {
   capacityBytes: 0,
 };
 
+/** Where the real transport comes from. */
+export interface Coming {
+  /** Whether `take` sees it as soon as it is there, though this thread is blocked; else the event loop has to bring it. */
+  readonly canTake: boolean;
+  /** The real transport, once there is one. Never waits. @throws what the port ends with, if there will be none, or it is too late */
+  take(): Transport | undefined;
+  /** Calls `arrived` when something may be taken, or it is too late, until the returned function is called. */
+  await(arrived: () => void): () => void;
+}
+
 export class LateTransport implements Transport {
   readonly out: Outbound;
   readonly in: Inbound;
   readonly loop: LoopWait;
-  readonly blocking: Blocking | undefined;
+  get blocking(): Blocking | undefined {
+    const found = this.#found;
+    return found === undefined ? this.#waiting : found.blocking;
+  }
   get travels(): Travels | undefined {
     return this.#real?.travels;
   }
   readonly interrupts: Interrupts;
-  readonly #inbox: StartInbox;
-  readonly #open: (data: unknown) => Transport;
+  readonly #coming: Coming;
   readonly #beside: Pick<Beside, 'holdBack' | 'letGo'>;
   readonly #events: TransportEvents;
-  readonly #timeoutMs: number;
-  readonly #since: number = performance.now();
+  readonly #waiting: Blocking | undefined;
   readonly #stopWaiting: () => void;
   #found: Transport | undefined;
-  /** What was posted before the start data came, cloned, with the moved objects in it. */
+  /** What was posted before, cloned, with the moved objects in it. */
   #early: HeldValue[] = [];
   /** Marks that were set before, and what they are in the stream of the real transport. */
   readonly #marks = new Map<Mark, Mark | undefined>();
@@ -65,35 +76,17 @@ export class LateTransport implements Transport {
   #held = false;
   #interrupt = 0;
 
-  /**
-   * @param open makes the real transport out of start data
-   * @param beside what becomes of values meanwhile
-   * @param timeoutMs to wait for start data
-   */
-  constructor(
-    inbox: StartInbox,
-    open: (data: unknown) => Transport,
-    beside: Pick<Beside, 'holdBack' | 'letGo'>,
-    timeoutMs: number,
-    events: TransportEvents,
-  ) {
-    this.#inbox = inbox;
-    this.#open = open;
+  /** @param beside what becomes of values meanwhile */
+  constructor(coming: Coming, beside: Pick<Beside, 'holdBack' | 'letGo'>, events: TransportEvents) {
+    this.#coming = coming;
     this.#beside = beside;
-    this.#timeoutMs = timeoutMs;
     this.#events = events;
     this.out = this.#makeOut();
     this.in = this.#makeIn();
     this.loop = this.#makeLoop();
-    this.blocking = platform.canBlock ? this.#makeBlocking() : undefined;
+    this.#waiting = platform.canBlock ? this.#makeBlocking() : undefined;
     this.interrupts = this.#makeInterrupts();
-    // Holds the thread: without it, nothing else might until the data has come.
-    const timer = setTimeout(() => this.#late(), timeoutMs);
-    const stop = inbox.await(() => void this.#real);
-    this.#stopWaiting = () => {
-      clearTimeout(timer);
-      stop();
-    };
+    this.#stopWaiting = coming.await(() => void this.#real);
   }
 
   get ended(): CloseReason | undefined {
@@ -175,28 +168,23 @@ export class LateTransport implements Transport {
     };
   }
 
+  /** Until there is a real one, and for who has begun to wait before. */
   #makeBlocking(): Blocking {
     const self = this;
-    const waited = (
-      action: string,
-      timeoutMs: number,
-      wait: (real: Blocking | undefined, leftMs: number) => boolean,
-    ) => {
+    const waited = (action: string, timeoutMs: number, wait: (real: Blocking, leftMs: number) => boolean) => {
       const start = performance.now();
       if (!self.#wait(action, timeoutMs)) return undefined;
-      return wait(self.#found?.blocking, timeoutMs - (performance.now() - start));
+      const { blocking } = self;
+      if (blocking === undefined) throw notBlocked(action);
+      return wait(blocking, timeoutMs - (performance.now() - start));
     };
     return {
       get awaitsEventLoop(): boolean {
         return self.#found?.blocking?.awaitsEventLoop ?? false;
       },
-      readable(timeoutMs, interruptible) {
-        const found = waited('receive', timeoutMs, (real, left) => real?.readable(left, interruptible) ?? false);
-        return found ?? self.#failure !== undefined;
-      },
-      progress(done, timeoutMs) {
-        return waited('send', timeoutMs, (real, left) => real?.progress(done, left) ?? false) ?? false;
-      },
+      readable: (timeoutMs, interruptible) =>
+        waited('receive', timeoutMs, (real, left) => real.readable(left, interruptible)) ?? self.#failure !== undefined,
+      progress: (done, timeoutMs) => waited('send', timeoutMs, (real, left) => real.progress(done, left)) ?? false,
     };
   }
 
@@ -226,7 +214,7 @@ export class LateTransport implements Transport {
     }
     // As it is now, and moved now, whatever becomes of it until then.
     this.#early.push(this.#beside.holdBack(value, transfer));
-    // A getter of the value may have found the start data.
+    // A getter of the value may have found the channel.
     if (this.#found !== undefined) this.#sendEarly(this.#found);
     return this.out.backlog > 0;
   }
@@ -240,7 +228,7 @@ export class LateTransport implements Transport {
     this.#found?.hold(held);
   }
   /** `parentPort()` keeps its port. */
-  keep(): void {}
+  keep(_: object | undefined): void {}
 
   inspect(): Snapshot {
     const real = this.#real;
@@ -261,23 +249,22 @@ export class LateTransport implements Transport {
   }
 
   get #real(): Transport | undefined {
-    if (this.#found === undefined && this.#failure === undefined) {
-      const data = this.#inbox.take();
-      if (data !== undefined) this.#connect(data);
-    }
+    if (this.#found === undefined && this.#failure === undefined) this.#look();
     return this.#found;
   }
 
-  #connect(data: unknown): void {
-    this.#stopWaiting();
+  #look(): void {
     try {
-      const real = this.#open(data);
+      const real = this.#coming.take();
+      if (real === undefined) return;
+      this.#stopWaiting();
       this.#found = real;
       if (this.#held) real.hold(true);
       if (this.#interrupt !== 0) real.interrupts?.raise(this.#interrupt);
       this.#sendEarly(real);
       if (this.#closedAs !== undefined) real.close(this.#closedAs);
     } catch (error) {
+      this.#stopWaiting();
       this.#fail(error as Error);
     }
     // Not inside whoever happened to look.
@@ -304,19 +291,6 @@ export class LateTransport implements Transport {
     }
   }
 
-  /** No start data has come. */
-  #late(): void {
-    if (this.#real !== undefined || this.#failure !== undefined) return;
-    this.#stopWaiting();
-    this.#fail(
-      new UsageError(
-        'ERR_HANDLE',
-        `Cannot open the parent port: no start data has come in ${this.#timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
-      ),
-    );
-    this.#events.woken();
-  }
-
   /** There will be no channel: what was posted goes nowhere. */
   #fail(failure: Error): void {
     this.#failure = failure;
@@ -325,19 +299,20 @@ export class LateTransport implements Transport {
 
   /** Blocks until there is a real transport; false at the time limit, or when there will be none. */
   #wait(action: string, timeoutMs: number): boolean {
-    if (this.#real === undefined && !this.#inbox.canTake) {
-      throw new UnsupportedError(
-        `Cannot ${action} with this thread blocked before the channel is connected, which takes the event loop here: \`await port.ready\` first`,
-        { feature: 'ready' },
-      );
-    }
+    if (this.#real === undefined && !this.#coming.canTake) throw notBlocked(action);
     const still = new Int32Array(new SharedArrayBuffer(4));
     const start = performance.now();
     while (this.#real === undefined) {
       if (this.#failure !== undefined || performance.now() - start >= timeoutMs) return false;
-      if (performance.now() - this.#since >= this.#timeoutMs) this.#late();
-      else Atomics.wait(still, 0, 0, 1);
+      Atomics.wait(still, 0, 0, 1);
     }
     return true;
   }
+}
+
+function notBlocked(action: string): UnsupportedError {
+  return new UnsupportedError(
+    `Cannot ${action} with this thread blocked before the channel is connected, which takes the event loop here: \`await port.ready\` first`,
+    { feature: 'ready' },
+  );
 }
