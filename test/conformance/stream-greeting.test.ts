@@ -4,36 +4,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RefusedError } from '../../src/index.ts';
 import type { ChannelWish } from '../../src/transport/stream/channel.ts';
-import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
+import type { ConnectionOptions } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Greeting, GreetingOptions } from '../../src/transport/stream/greeting.ts';
-import { cases, eachCase, Random, seed } from '../kit/prng.ts';
+import { cases, eachCase, seed } from '../kit/prng.ts';
 import { chunk, goodbyeFrame, HELLO, openFrame, StreamBench, TERMS, WINDOW } from '../kit/stream-bench.ts';
-import { portOver } from '../kit/stream-pair.ts';
+import { linked, portOver, settle } from '../kit/stream-pair.ts';
 import { within } from '../kit/watchdog.ts';
-import { Wire } from '../kit/wire.ts';
 
-function linked(
-  left: Partial<ConnectionOptions>,
-  right: Partial<ConnectionOptions>,
-  random: Random = new Random(seed),
-): { wire: Wire; sides: readonly [StreamConnection, StreamConnection] } {
-  const wire = new Wire({ random, chunkMax: 30 });
-  wire.delayed = true;
-  const side = (i: 0 | 1, options: Partial<ConnectionOptions>): StreamConnection =>
-    new StreamConnection(
-      wire.ends[i],
-      { initiator: i === 0, windowBytes: WINDOW, ...options },
-      { opened() {}, ended() {} },
-    );
-  const sides = [side(0, left), side(1, right)] as const;
-  wire.connect(0, sides[0]);
-  wire.connect(1, sides[1]);
-  return { wire, sides };
-}
-function settle(wire: Wire): void {
-  while (wire.step());
-}
+const CUT_SMALL = { chunkMax: 30 };
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 test('a side that answers says its greeting when it has heard the other one, and decides what it says', () => {
@@ -49,7 +28,11 @@ test('a side that answers says its greeting when it has heard the other one, and
     ['gold', 9999],
     ['tin', 1000],
   ] as const) {
-    const { wire, sides } = linked({ fields: [{ kind: 7, bytes: bytes(ticket) }] }, { maxMessageBytes: 1000, answer });
+    const { wire, sides } = linked(
+      { fields: [{ kind: 7, bytes: bytes(ticket) }] },
+      { maxMessageBytes: 1000, answer },
+      CUT_SMALL,
+    );
     settle(wire);
     assert.deepEqual(asked?.fields, [{ kind: 7, bytes: bytes(ticket) }]);
     assert.deepEqual(sides[1].peer, asked);
@@ -106,7 +89,7 @@ test('a side that refuses as it answers greets all the same, and so does one tha
     assert.deepEqual([bench.heard.length, bench.heard[0]?.slice(0, 4), bench.heard[1]], [2, '1 0:', said]);
     assert.deepEqual([bench.over?.[0], bench.greeted, bench.streamEnded], [reason, 0, true]);
   }
-  const { wire, sides } = linked({}, { answer: () => void sides[1].refuse(300, 'not you') as undefined });
+  const { wire, sides } = linked({}, { answer: () => void sides[1].refuse(300, 'not you') as undefined }, CUT_SMALL);
   const port = portOver(sides[0], sides[0].open('x'));
   settle(wire);
   assert.deepEqual([sides[0].ended, (port.error as RefusedError).text], ['closed', 'not you']);
@@ -129,7 +112,7 @@ test(`features and flags: both sides see the same, or neither talks, ${FEATURE_C
     const late = random.chance(0.5);
     const [left, right] = options as [ConnectionOptions, ConnectionOptions];
     const second = late ? { ...right, features: 0, answer: () => ({ features: right.features }) } : right;
-    const { wire, sides } = linked(left, second, random);
+    const { wire, sides } = linked(left, second, { random, ...CUT_SMALL });
     const flags = [0, 1].map(() => some() & 0x7fff0003);
     const wishes = flags.map((each): ChannelWish => ({ flags: each })) as [ChannelWish, ChannelWish];
     const how = random.int(0, 2);

@@ -3,14 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, ClosedError, type Port, RefusedError, UsageError } from '../../src/index.ts';
 import { STREAM_NAME_BYTES_MAX, STREAM_WAITING_MAX } from '../../src/limits.ts';
-import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
-import { Random, seed } from '../kit/prng.ts';
 import { acceptFrame, HELLO, openFrame, RECORD, StreamBench, TERMS, text, WINDOW } from '../kit/stream-bench.ts';
-import { portOver } from '../kit/stream-pair.ts';
+import { linked, portOver, settle } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
-import { Wire } from '../kit/wire.ts';
 
 const NAMES = [
   '',
@@ -21,19 +18,11 @@ const NAMES = [
   'é'.repeat(STREAM_NAME_BYTES_MAX / 2),
 ];
 
-/** Two connections over a wire that delivers when it is told to. */
-function linked(): { wire: Wire; sides: readonly [StreamConnection, StreamConnection] } {
-  const wire = new Wire({ random: new Random(seed), chunkMax: 500 });
-  const side = (i: 0 | 1): StreamConnection =>
-    new StreamConnection(wire.ends[i], { initiator: i === 0, windowBytes: WINDOW }, { opened() {}, ended() {} });
-  const sides = [side(0), side(1)] as const;
-  wire.connect(0, sides[0]);
-  wire.connect(1, sides[1]);
-  wire.delayed = true;
-  return { wire, sides };
-}
-function settle(wire: Wire): void {
-  while (wire.step());
+/** Two connections that know each other. */
+function greeted(): ReturnType<typeof linked> {
+  const both = linked();
+  settle(both.wire);
+  return both;
 }
 /** Whether what one end posts comes out of the other, both ways. */
 function talk(a: Port, b: Port, what = ''): void {
@@ -43,7 +32,7 @@ function talk(a: Port, b: Port, what = ''): void {
 }
 
 test('a channel is asked for by its name, whichever side opens it, and those of one name in their order', () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   wire.delayed = false;
   for (const name of NAMES) {
     const opened = [sides[0].open(name), sides[0].open(name)].map((channel) => portOver(sides[0], channel));
@@ -141,7 +130,7 @@ test('thousands of channels that nobody accepts: a bounded number waits, the res
 });
 
 test('refusing tells the one who has opened the channel: closed, with an error that has the code and the text', async () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   const [a, b] = ['one', 'two'].map((name) => portOver(sides[0], sides[0].open(name))) as [Port, Port];
   const [ready, flushed] = [a.ready, a.flush()];
   a.postMessage('never');
@@ -167,7 +156,7 @@ test('refusing tells the one who has opened the channel: closed, with an error t
 });
 
 test('who has opened a channel may give it up before anybody accepts it', () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   const port = portOver(sides[0], sides[0].open('no more'));
   settle(wire);
   const [opening] = [...sides[1].waiting] as [Opening];
@@ -183,7 +172,7 @@ test('who has opened a channel may give it up before anybody accepts it', () => 
 });
 
 test('a channel that is accepted while its opener gives it up ends like any other', () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   const near = portOver(sides[0], sides[0].open('x'));
   settle(wire);
   const far = portOver(sides[1], sides[1].open('x'));
@@ -196,7 +185,7 @@ test('a channel that is accepted while its opener gives it up ends like any othe
 });
 
 test('both sides open one name at once: it is one channel, with the number of the initiator and the terms of each', async () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   const near = sides[0].open('x', { texts: 3, textBytes: 30, window: 2048 });
   const far = sides[1].open('x', { texts: 5, textBytes: 50, messageMax: 999 });
   const other = sides[1].open('y');
@@ -219,7 +208,7 @@ test('both sides open one name at once: it is one channel, with the number of th
 });
 
 test('channels of one name that cross meet in their order; what is left over waits', () => {
-  const { wire, sides } = linked();
+  const { wire, sides } = greeted();
   const near = [0, 1].map(() => portOver(sides[0], sides[0].open('x')));
   const far = [0, 1, 2].map(() => portOver(sides[1], sides[1].open('x')));
   settle(wire);
@@ -231,7 +220,7 @@ test('channels of one name that cross meet in their order; what is left over wai
 
 test('a channel that crosses one which was given up meanwhile ends as closed, on whichever side', () => {
   for (const quitter of [0, 1] as const) {
-    const { wire, sides } = linked();
+    const { wire, sides } = greeted();
     const stays = portOver(sides[quitter === 0 ? 1 : 0], sides[quitter === 0 ? 1 : 0].open('x'));
     const goes = portOver(sides[quitter], sides[quitter].open('x'));
     goes.close();
@@ -250,24 +239,6 @@ test('a channel that crosses one which was given up meanwhile ends as closed, on
   }
 });
 
-/** Two connections that take different things, greeted, over a wire that delivers when it is told to. */
-function unequal(
-  left: Partial<ConnectionOptions>,
-  right: Partial<ConnectionOptions>,
-): { wire: Wire; sides: readonly [StreamConnection, StreamConnection] } {
-  const wire = new Wire({ random: new Random(seed), chunkMax: 500 });
-  wire.delayed = true;
-  const side = (i: 0 | 1, options: Partial<ConnectionOptions>): StreamConnection =>
-    new StreamConnection(
-      wire.ends[i],
-      { initiator: i === 0, windowBytes: WINDOW, ...options },
-      { opened() {}, ended() {} },
-    );
-  const sides = [side(0, left), side(1, right)] as const;
-  wire.connect(0, sides[0]);
-  wire.connect(1, sides[1]);
-  return { wire, sides };
-}
 const TEXTS = { texts: 16, textBytes: 2 ** 24 };
 const LOW = { maxMessageBytes: 6000, textBytesMax: 20_000 };
 
@@ -280,7 +251,7 @@ for (const [how, crosses, greeted] of [
   test(`a side that takes less than the other says refuses nobody: the smaller holds for both (a channel that ${how})`, async () => {
     for (const server of [0, 1] as const) {
       const client = server === 0 ? 1 : 0;
-      const { wire, sides } = unequal(...((server === 0 ? [LOW, {}] : [{}, LOW]) as [object, object]));
+      const { wire, sides } = linked(...((server === 0 ? [LOW, {}] : [{}, LOW]) as [object, object]));
       if (greeted) settle(wire);
       const near = sides[client].open('x', TEXTS);
       const a = portOver(sides[client], near);
@@ -320,7 +291,7 @@ for (const [how, crosses, greeted] of [
 }
 
 test('a channel that crosses is refused by nobody, also not where there are many, or by one who leaves', async () => {
-  const { wire, sides } = unequal({ channelsMax: 0 }, { channelsMax: 0 });
+  const { wire, sides } = linked({ channelsMax: 0 }, { channelsMax: 0 });
   const ports = sides.map((side) => portOver(side, side.open('x'))) as [Port, Port];
   const ready = ports.map((port) => port.ready);
   ports[1].postMessage('the last words');

@@ -1,10 +1,11 @@
 // Ports over a byte stream, both ends here.
 import type { ChannelOptions, Port as PublicPort } from '../../src/index.ts';
+import { STREAM_WINDOW_MIN } from '../../src/limits.ts';
 import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
 import { resolveStreamOptions } from '../../src/port/stream-options.ts';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
-import { StreamConnection } from '../../src/transport/stream/connection.ts';
+import { type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
 import { type StreamOptions, StreamTransport } from '../../src/transport/stream/stream-transport.ts';
 import { Random, seed } from './prng.ts';
@@ -57,4 +58,29 @@ export function streamPair(options: ChannelOptions = {}, script: Partial<WireScr
     return { a: portOver(connections[0], near, all), b: portOver(connections[1], far, all) };
   };
   return { wire, connections, channels, portsOf, ports: (own) => portsOf(channels(own), own) };
+}
+
+/** Two connections over a wire that delivers when it is told to: neither has heard the other's greeting. */
+export function linked(
+  left: Partial<ConnectionOptions> = {},
+  right: Partial<ConnectionOptions> = {},
+  script: Partial<WireScript> = {},
+): { readonly wire: Wire; readonly sides: readonly [StreamConnection, StreamConnection] } {
+  const wire = new Wire({ random: new Random(seed), chunkMax: 500, ...script });
+  wire.delayed = true;
+  const side = (i: 0 | 1, options: Partial<ConnectionOptions>): StreamConnection =>
+    new StreamConnection(
+      wire.ends[i],
+      { initiator: i === 0, windowBytes: STREAM_WINDOW_MIN, ...options },
+      { opened() {}, ended() {} },
+    );
+  const sides = [side(0, left), side(1, right)] as const;
+  wire.connect(0, sides[0]);
+  wire.connect(1, sides[1]);
+  return { wire, sides };
+}
+
+/** Delivers all there is, and what that brings about. */
+export function settle(wire: Wire): void {
+  while (wire.step());
 }

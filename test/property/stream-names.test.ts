@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { StreamChannel } from '../../src/transport/stream/channel.ts';
 import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import { cases, eachCase, type Random, seed } from '../kit/prng.ts';
+import { settle } from '../kit/stream-pair.ts';
 import { Wire } from '../kit/wire.ts';
 
 // A side that leaves, or both, at any moment of the same: nobody waits for an answer that never comes.
@@ -24,7 +25,7 @@ test(`sides that leave while names meet, ${LEAVING_CASES} cases (SEED=${seed})`,
         for (let i = random.skewed(6); i > 0; i--) wire.step();
       }
     }
-    while (wire.step());
+    settle(wire);
     const all = sides.flatMap(({ channels }) => channels);
     if (sides[0].connection.ended !== undefined) assert.ok(all.every(({ ended }) => ended !== undefined));
     for (const [i, { connection, channels }] of sides.entries()) {
@@ -43,13 +44,7 @@ test(`sides that leave while names meet, ${LEAVING_CASES} cases (SEED=${seed})`,
         if (ended !== undefined && !attached && error !== undefined)
           assert.equal((error as { code: string }).code, 'ERR_REFUSED');
     }
-    for (const { connection, channels } of sides) {
-      for (const channel of channels) channel.end('closed');
-      for (const opening of [...connection.waiting]) opening.refuse();
-    }
-    while (wire.step());
-    for (const { channels } of sides) for (const channel of channels) channel.finish('closed');
-    while (wire.step());
+    endAll(wire, sides);
     assert.deepEqual(
       sides.map(({ connection }) => [connection.ended, connection.channels]),
       Array(2).fill(['closed', 0]),
@@ -90,6 +85,17 @@ function act(random: Random, { connection, channels }: Side): void {
   } else for (const opening of [...connection.waiting].slice(0, 1)) opening.refuse();
 }
 
+/** Every channel ends, and nobody waits any more. */
+function endAll(wire: Wire, sides: readonly Side[]): void {
+  for (const { connection, channels } of sides) {
+    for (const channel of channels) channel.end('closed');
+    for (const opening of [...connection.waiting]) opening.refuse();
+  }
+  settle(wire);
+  for (const { channels } of sides) for (const channel of channels) channel.finish('closed');
+  settle(wire);
+}
+
 function rest(channels: readonly StreamChannel[]): StreamChannel[] {
   return channels.filter(({ ended }) => ended === undefined);
 }
@@ -104,7 +110,7 @@ test(`names meet, whatever crosses, ${CASES} cases (SEED=${seed})`, () => {
       act(random, random.pick(sides));
       for (let i = random.skewed(6); i > 0; i--) wire.step();
     }
-    while (wire.step());
+    settle(wire);
     const [left, right] = sides;
     for (const { connection } of sides) assert.equal(connection.ended, undefined, (connection.error as Error)?.message);
     for (const [side, other] of [
@@ -133,13 +139,7 @@ test(`names meet, whatever crosses, ${CASES} cases (SEED=${seed})`, () => {
         );
       }
     }
-    for (const { connection, channels } of sides) {
-      for (const channel of channels) channel.end('closed');
-      for (const opening of [...connection.waiting]) opening.refuse();
-    }
-    while (wire.step());
-    for (const { channels } of sides) for (const channel of channels) channel.finish('closed');
-    while (wire.step());
+    endAll(wire, sides);
     assert.deepEqual([left.connection.channels, right.connection.channels], [0, 0]);
   });
 });
