@@ -27,7 +27,7 @@ import {
   ThreadTransport,
   type Way,
 } from '../transport/thread/thread-ring.ts';
-import { endUnused, HandleLines } from '../transport/thread/unopened-end.ts';
+import { endUnused, HandleLines, NO_LINES } from '../transport/thread/unopened-end.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,
@@ -270,7 +270,15 @@ export function attachTransport(
   const first = new ThreadLink(natives ?? nearNatives);
   const watch: Watch = { ...WATCH_ANYBODY, livenessSliceMs };
   const way: Way = { first, agent, peerLife, life: ownLife(), peerEndTold: false };
-  const transport = openTransport(region, end, way, resolved, texts, watch, events);
+  let transport: ThreadTransport;
+  try {
+    transport = openTransport(region, end, way, resolved, texts, watch, events);
+  } catch (cause) {
+    // Its memory is damaged. The end is claimed, and nobody's: who has the other one is told.
+    const lines = natives === undefined ? own?.takeBack() : new HandleLines(natives);
+    endUnused(region.views.words, end, lines ?? NO_LINES, 'lost');
+    throw cause;
+  }
   const maker = own?.spend();
   if (maker !== undefined) transport.joinSelf(maker);
   else transport.introduce(agent.cardIn(told), end === 1);

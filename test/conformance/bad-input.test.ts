@@ -14,8 +14,10 @@ import {
   spawn,
   UnsupportedError,
 } from '../../src/index.ts';
+import { HEAD, LANE_0, LANE_1, TAIL } from '../../src/memory/layout.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { startThread } from '../kit/thread.ts';
+import { within } from '../kit/watchdog.ts';
 
 function is(code: ErrorCode, errorClass: new (...args: never[]) => Error = MillraceError) {
   return (error: unknown): boolean => {
@@ -113,6 +115,28 @@ test('memory that is too small, cut or foreign is a LayoutError; what is no hand
   port.close();
   peer.close();
 });
+
+for (const [what, word] of [
+  ['TAIL', LANE_1 + TAIL],
+  ['HEAD', LANE_0 + HEAD],
+] as const) {
+  for (const arrives of [false, true]) {
+    const where = arrives ? 'arrived' : 'was made here';
+    test(`a handle that ${where}, whose ${what} was scribbled over, is a LayoutError, and its maker is told`, async () => {
+      const { port, remote } = channel();
+      Atomics.store(new Int32Array(remote.memory), word, 3);
+      const { port1, port2 } = new MessageChannel();
+      const arrived = new Promise((resolve) => port2.addEventListener('message', ({ data }) => resolve(data)));
+      port2.start();
+      if (arrives) port1.postMessage(remote, remote.transfer);
+      const handle = arrives ? await within('the handle', arrived) : remote;
+      assert.throws(() => attach(handle), is('ERR_LAYOUT', LayoutError));
+      assert.equal(await within('the end', port.closed), 'lost');
+      assert.throws(() => attach(handle), is('ERR_HANDLE'));
+      port1.close();
+    });
+  }
+}
 
 test('a handle posted without its transfer list is refused where it is posted or where it is attached', async () => {
   const { port, remote } = channel();
