@@ -5,12 +5,12 @@
 // values lie in the side channel. The next message replaces it there.
 // Longer than most files: what goes out now, what waits, and what was given up keep one count of what was accepted.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
-import { ClosedError, UsageError } from '../errors.ts';
+import { ClosedError, LayoutError, UsageError } from '../errors.ts';
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import type { LaneMemory, Region, Views } from '../memory/region.ts';
 import { LatestProducer } from '../ring/latest-producer.ts';
-import { type Bell, Producer } from '../ring/producer.ts';
+import { type Bell, FULL, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { markerOf } from './backlog.ts';
 import type { Beside, HeldValue } from './beside.ts';
@@ -396,10 +396,10 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
 
   /** The ring's first and last record. Its reader is woken by the message behind it. */
   #announce(): void {
-    this.#announced = true;
     const ring = new Producer(this.#lane);
-    ring.tryClaim(0);
+    if (ring.tryClaim(0) === FULL) throw new LayoutError('Cannot begin: a ring that was never used is full');
     ring.commit(0, KIND_LATEST);
+    this.#announced = true;
   }
 
   #wait(kind: number, { bytes, home }: Aside, held?: HeldValue): void {

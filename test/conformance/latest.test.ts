@@ -167,3 +167,10 @@ for (const how of ['its end', 'select', 'receive', 'close'] as const) {
     for (const each of [port, far, other.port, otherFar]) each.close();
   });
 }
+
+test('a ring that is full before its first message is damage', async () => {
+  const { port, remote } = channel({ overflow: 'latest' });
+  Atomics.store(new Int32Array(remote.memory), layout.LANE_0 + layout.TAIL, port.stats().capacityBytes);
+  assert.throws(() => port.postMessage(1), LayoutError);
+  assert.equal(await within('the end', port.closed), 'lost');
+});
