@@ -26,7 +26,8 @@ const LAYERS = [
  */
 const NEIGHBOURS = {
   'transport/ring': [],
-  'transport/thread': ['transport/ring'],
+  'transport/beside': ['transport/ring'],
+  'transport/thread': ['transport/ring', 'transport/beside'],
   'transport/stream': [],
   'transport/process': ['transport/ring', 'transport/stream'],
   'transport/network': ['transport/stream'],
@@ -35,7 +36,15 @@ const NEIGHBOURS = {
  * What few may know, though it lies to the left of more: handles and native ports are of threads. A lane asks its medium, which
  * has them or has none, to let go of what came with a value (lane/beside.ts), and so has no use for the platform either.
  */
-const THREADS_ONLY = ['memory', 'transport/thread', 'transport/transport', 'port', 'compat', 'index'];
+const THREADS_ONLY = [
+  'memory',
+  'transport/beside',
+  'transport/thread',
+  'transport/transport',
+  'port',
+  'compat',
+  'index',
+];
 const KNOWN_TO = {
   'memory/handle': THREADS_ONLY,
   'memory/native-pair': THREADS_ONLY,

@@ -15,6 +15,7 @@ import {
 import { createNatives, type NativePair } from '../memory/native-pair.ts';
 import { allocateRegion, type Region } from '../memory/region.ts';
 import { takeSide } from '../memory/sides.ts';
+import { endUnused, HandleLines, NO_LINES } from '../transport/beside/unopened-end.ts';
 import type { RingLuggage, SharedRingOptions } from '../transport/ring/shared-ring.ts';
 import { agentLinks } from '../transport/thread/agent-links.ts';
 import { watchHandle } from '../transport/thread/dropped-handles.ts';
@@ -27,7 +28,6 @@ import {
   ThreadTransport,
   type Way,
 } from '../transport/thread/thread-ring.ts';
-import { endUnused, HandleLines, NO_LINES } from '../transport/thread/unopened-end.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import {
   type ChannelOptions,

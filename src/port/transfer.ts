@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.ts';
 import type { MovingHandle } from '../memory/handle.ts';
 import { LAYOUT_VERSION } from '../memory/layout.ts';
-import { MovingEnd } from '../transport/thread/moving-end.ts';
+import { MovingEnd } from '../transport/beside/moving-end.ts';
 
 export type Transfer = readonly unknown[] | { readonly transfer?: readonly unknown[] | undefined };
 

@@ -14,8 +14,8 @@ import * as layout from '../../memory/layout.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
 import { createNatives } from '../../memory/native-pair.ts';
 import { BLOCKED, Waker } from '../../wait/signal.ts';
+import { isUnopened, type OnTheWay } from '../beside/lost-values.ts';
 import type { EndLines } from '../ring/end-teller.ts';
-import { isUnopened, type OnTheWay } from './lost-values.ts';
 import { MOVED, rankAfter } from './stretch.ts';
 import { type LinesLuggage, Stretches } from './stretches.ts';
 

@@ -2,8 +2,8 @@
 import type { Remote } from '../../memory/handle.ts';
 import * as layout from '../../memory/layout.ts';
 import { claimSide } from '../../memory/sides.ts';
+import { endUnused } from '../beside/unopened-end.ts';
 import type { Invitation } from './invitation.ts';
-import { endUnused } from './unopened-end.ts';
 
 const droppedHandles = new FinalizationRegistry<Invitation>((invitation) => {
   const { watched } = invitation;

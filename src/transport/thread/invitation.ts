@@ -2,11 +2,11 @@
 // attached in the same thread needs none. What goes with it is the right to attach: who holds them holds the handle.
 import { platform } from '#platform';
 import { createNatives, type NativePair } from '../../memory/native-pair.ts';
+import { HandleLines } from '../beside/unopened-end.ts';
 import type { EndLines } from '../ring/end-teller.ts';
 import type { AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { ThreadLink } from './thread-link.ts';
-import { HandleLines } from './unopened-end.ts';
 
 /** A handle that this thread made, as far as it can be told of when it is garbage. */
 export interface WatchedHandle {

@@ -2,13 +2,13 @@
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
+import { cloneForLater, refusal } from '../beside/clone-for-later.ts';
+import { exchanged, movesOn, pack } from '../beside/exchange.ts';
+import { endUnopened, isUnopened, letGoOf, type OnTheWay } from '../beside/lost-values.ts';
+import { isMovingEnd, isMovingHandle, type OpenEnd, transferOfAll } from '../beside/moving-end.ts';
+import { checkTransfer } from '../beside/transfer-list.ts';
 import type { ChannelLines } from './channel-lines.ts';
-import { cloneForLater, refusal } from './clone-for-later.ts';
-import { exchanged, movesOn, pack } from './exchange.ts';
-import { endUnopened, isUnopened, letGoOf, type OnTheWay } from './lost-values.ts';
-import { isMovingEnd, isMovingHandle, type OpenEnd, transferOfAll } from './moving-end.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
-import { checkTransfer } from './transfer-list.ts';
 
 /** What moves once cannot always move twice: then who takes the value is told. */
 function movable(value: BesideValue): BesideValue {

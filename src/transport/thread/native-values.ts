@@ -7,8 +7,8 @@
 // UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: joining.ts.
 import type { BesideValue } from '../../lane/beside.ts';
 import { type Unread, watchUnread } from '../../lane/unread.ts';
-import { letGoOf } from './lost-values.ts';
-import { transferOfAll } from './moving-end.ts';
+import { letGoOf } from '../beside/lost-values.ts';
+import { transferOfAll } from '../beside/moving-end.ts';
 import { MOVED } from './stretch.ts';
 
 export const VALUE = 1;

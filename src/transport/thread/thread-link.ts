@@ -19,7 +19,7 @@ import { endedOn, readError } from '../../memory/life-page.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
-import { endUnopened, isUnopened, type OnTheWay } from './lost-values.ts';
+import { endUnopened, isUnopened, type OnTheWay } from '../beside/lost-values.ts';
 import { FOUNDER, type Member, Members } from './members.ts';
 import { letGoOfMessage } from './native-values.ts';
 

@@ -6,11 +6,11 @@ import { type NativePair, renewedPair } from '../../memory/native-pair.ts';
 import type { Region } from '../../memory/region.ts';
 import { giveUpSide } from '../../memory/sides.ts';
 import { sharedParking } from '../../wait/parking.ts';
+import type { OpenEnd } from '../beside/moving-end.ts';
 import { type RingLuggage, type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
 import type { TransportEvents, Travels } from '../transport.ts';
 import type { AgentCard, AgentLinks } from './agent-links.ts';
 import type { ChannelLines } from './channel-lines.ts';
-import type { OpenEnd } from './moving-end.ts';
 import { ThreadLink } from './thread-link.ts';
 import { ThreadTie, type TieLuggage } from './thread-tie.ts';
 
