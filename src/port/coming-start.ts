@@ -4,41 +4,32 @@ import type { StartInbox } from '../platform/start-inbox.ts';
 import type { Coming } from '../transport/late.ts';
 import type { Transport } from '../transport/transport.ts';
 
-export class ComingStart implements Coming {
-  readonly canTake: boolean;
-  readonly #inbox: StartInbox;
-  readonly #open: (data: unknown) => Transport;
-  readonly #timeoutMs: number;
-  readonly #since: number = performance.now();
-  #over = false;
-
-  /** @param timeoutMs to wait for start data */
-  constructor(inbox: StartInbox, open: (data: unknown) => Transport, timeoutMs: number) {
-    this.canTake = inbox.canTake;
-    this.#inbox = inbox;
-    this.#open = open;
-    this.#timeoutMs = timeoutMs;
-  }
-
-  take(): Transport | undefined {
-    const data = this.#inbox.take();
-    if (data !== undefined) return this.#open(data);
-    if (!this.#over && performance.now() - this.#since < this.#timeoutMs) return undefined;
-    throw new UsageError(
-      'ERR_HANDLE',
-      `Cannot open the parent port: no start data has come in ${this.#timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
-    );
-  }
-  await(arrived: () => void): () => void {
-    // Holds the thread: without it, nothing else might until the data has come.
-    const timer = setTimeout(() => {
-      this.#over = true;
-      arrived();
-    }, this.#timeoutMs);
-    const stop = this.#inbox.await(arrived);
-    return () => {
-      clearTimeout(timer);
-      stop();
-    };
-  }
+/** @param timeoutMs to wait for start data */
+export function comingStart(inbox: StartInbox, open: (data: unknown) => Transport, timeoutMs: number): Coming {
+  const since = performance.now();
+  let over = false;
+  return {
+    canTake: inbox.canTake,
+    take() {
+      const data = inbox.take();
+      if (data !== undefined) return open(data);
+      if (!over && performance.now() - since < timeoutMs) return undefined;
+      throw new UsageError(
+        'ERR_HANDLE',
+        `Cannot open the parent port: no start data has come in ${timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
+      );
+    },
+    await(arrived) {
+      // Holds the thread: without it, nothing else might until the data has come.
+      const timer = setTimeout(() => {
+        over = true;
+        arrived();
+      }, timeoutMs);
+      const stop = inbox.await(arrived);
+      return () => {
+        clearTimeout(timer);
+        stop();
+      };
+    },
+  };
 }

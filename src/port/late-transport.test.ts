@@ -9,7 +9,7 @@ import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
-import { ComingStart } from './coming-start.ts';
+import { comingStart } from './coming-start.ts';
 import { Port } from './port.ts';
 
 class Inbox implements StartInbox {
@@ -41,7 +41,7 @@ function late(canTake: boolean, timeoutMs = 60_000): { port: Port; far: Port; in
   const port = new Port(
     (events) =>
       new LateTransport(
-        new ComingStart(inbox, (data) => transportOf(attach(data), events.woken), timeoutMs),
+        comingStart(inbox, (data) => transportOf(attach(data), events.woken), timeoutMs),
         BEFORE_ANY_CHANNEL,
         events,
       ),
@@ -187,7 +187,7 @@ function withBare(body: (bare: Bare) => void): void {
     pump: () => real.moved,
     cork: (body: () => unknown) => [body()],
   };
-  const coming = new ComingStart(inbox, () => ({ out }) as unknown as Transport, 60_000);
+  const coming = comingStart(inbox, () => ({ out }) as unknown as Transport, 60_000);
   const late = new LateTransport(coming, BEFORE_ANY_CHANNEL, events);
   const connect = (): void => inbox.arrive('start data');
   try {

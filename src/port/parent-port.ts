@@ -7,7 +7,7 @@ import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { TransportEvents } from '../transport/transport.ts';
 import { attachTransport } from './channel.ts';
-import { ComingStart } from './coming-start.ts';
+import { comingStart } from './coming-start.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
 import { ownStart, type SpawnData, startData, started } from './start-data.ts';
@@ -77,7 +77,7 @@ function late(waited: NonNullable<typeof inbox>, own: PortOptions): Port {
       started(data as SpawnData);
       return attached(data as SpawnData, own, events);
     };
-    return new LateTransport(new ComingStart(waited, open, START_TIMEOUT_MS_DEFAULT), BEFORE_ANY_CHANNEL, events);
+    return new LateTransport(comingStart(waited, open, START_TIMEOUT_MS_DEFAULT), BEFORE_ANY_CHANNEL, events);
   });
 }
 
