@@ -98,6 +98,24 @@ test('arrays arrive with their holes and named properties', () => {
   equal({ ...'abc'.match(/b/) });
 });
 
+test('a Proxy that lies about its length arrives with as many elements as an array would have', () => {
+  for (const [length, count] of [
+    [1.5, 1],
+    ['3', 3],
+    [2 ** 33 + 2, 2],
+    [Number.POSITIVE_INFINITY, 0],
+  ]) {
+    for (const inner of [[1, 2, 3], [{}, 'a', 0.5], []]) {
+      const lying = new Proxy<unknown[]>(inner, {
+        get: (target, key) => (key === 'length' ? length : Reflect.get(target, key)),
+      });
+      const expected: unknown[] = inner.slice(0, Number(count));
+      expected.length = Number(count);
+      assert.deepEqual(carry(lying), expected);
+    }
+  }
+});
+
 test('objects arrive with their keys in order', () => {
   equal({});
   equal({ a: 1, b: { c: [{ d: 1 }] } });

@@ -36,7 +36,8 @@ export function writeArray(writer: PackedWriter, value: unknown[], at: number, p
 
 /** The elements, without named properties. */
 export function writeElements(writer: PackedWriter, value: unknown[], at: number, place: ShapeNode): number {
-  const length = value.length;
+  // Of a Proxy it may be anything, and the reader is told an array's.
+  const length = value.length >>> 0;
   if (length > 0 && typeof value[0] === 'number') {
     const next = writeNumbers(writer, value, at, length);
     if (next >= 0) return next;
