@@ -12,7 +12,7 @@ import { StreamTransport } from '../../src/transport/stream/stream-transport.ts'
 import type { Blocking } from '../../src/transport/transport.ts';
 import { acceptFrame, chunk, HELLO, leavingFrame, openFrame, StreamBench, WINDOW } from '../kit/stream-bench.ts';
 import { endOptions, type Ports, portOver, streamPair } from '../kit/stream-pair.ts';
-import { within } from '../kit/watchdog.ts';
+import { turn, within } from '../kit/watchdog.ts';
 import type { Wire } from '../kit/wire.ts';
 
 const ENDS: Readonly<Record<string, (ports: Ports, connections: readonly StreamConnection[]) => void>> = {
@@ -184,6 +184,20 @@ test('a greeting may take messages of any length that has room in its word', () 
   assert.deepEqual([bench.over, bench.greeted], [undefined, 1]);
   bench.port().port.postMessage('goes');
 });
+
+for (const peer of ['says nothing', 'has asked for the channel meanwhile'] as const) {
+  test(`a connection that drains ends its ports at once, also where the peer ${peer}`, async () => {
+    const bench = new StreamBench(HELLO, { initiator: false });
+    const port = bench.portOver(bench.connection.open('a'));
+    const waits = [port.closed, port.receiveAsync()];
+    await turn();
+    bench.connection.close({ drain: true });
+    if (peer !== 'says nothing') bench.open(1, 'a');
+    assert.equal(port.reason, 'closed');
+    assert.deepEqual(await within('the end', Promise.all(waits)), ['closed', CLOSED]);
+    bench.connection.close();
+  });
+}
 
 /** Blocks by delivering what is on its way, as a helper that pumps bytes would have it done. */
 class Pumped extends StreamTransport {

@@ -142,8 +142,12 @@ export class ChannelBook {
     this.shut = 'is leaving';
     this.ending = true;
     for (const channel of [...this.#channels.values()]) {
-      if (channel.owner !== undefined) channel.owner.close(reason);
-      else channel.end(reason);
+      if (channel.owner === undefined) channel.end(reason);
+      else {
+        channel.owner.close(reason);
+        // It was not its user who has ended it.
+        channel.owner.turned();
+      }
     }
   }
   /** Room came for what channels that end have left; what there is is used before this returns. */
