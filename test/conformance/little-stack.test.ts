@@ -82,7 +82,7 @@ for (const big of [false, true]) {
   });
 }
 
-test('a receive that runs out of stack loses the message that it throws for, and no other', () => {
+test('receives that run out of stack throw for each message that they cost, and the channel goes on', () => {
   for (let round = 0; round < 5; round++) {
     const [port, far] = pairOf(262_144);
     for (let id = 0; id < 1500; id++) port.postMessage(messageOf(id, false));
