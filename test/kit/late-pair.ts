@@ -21,10 +21,13 @@ type Connect = (side: 0 | 1, stream: ByteStream) => StreamConnection;
 export class LatePairs {
   readonly #make: (connect: Connect) => Connections | Promise<Connections>;
   readonly #pairs: { readonly connections: Connections; readonly probes: readonly [Port, Port] }[] = [];
+  readonly #over: typeof portOver;
   #probes = 0;
 
-  constructor(make: (connect: Connect) => Connections | Promise<Connections>) {
+  /** @param over makes a port over an end */
+  constructor(make: (connect: Connect) => Connections | Promise<Connections>, over: typeof portOver = portOver) {
     this.#make = make;
+    this.#over = over;
   }
 
   /** Two connections, greeted or about to be. */
@@ -40,7 +43,7 @@ export class LatePairs {
     const connections = await this.connections({ windowBytes: wish.window, maxMessageBytes: wish.messageMax });
     const open = (name: string): [Port, Port] =>
       connections.map((side) => {
-        return portOver(side, side.open(name, wish), name === '' ? options : {});
+        return this.#over(side, side.open(name, wish), name === '' ? options : {});
       }) as [Port, Port];
     const [a, b] = open('');
     const probes = open('probe');
