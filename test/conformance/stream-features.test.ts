@@ -51,6 +51,20 @@ function withFeature(
   const known = { knownFeatures: NEED, knownFlags: NEED, features, featureFrames: heardBy(heard, came) };
   return { bench: new StreamBench(withWords(3, theirs), { ...known, ...options }), heard };
 }
+/** Two sides over a wire that know the feature. */
+function agreeing(): { wire: Wire; sides: readonly [StreamConnection, StreamConnection] } {
+  const wire = new Wire({ random: new Random(seed), chunkMax: 50 });
+  wire.delayed = true;
+  const side = (i: 0 | 1): StreamConnection => {
+    const options = { initiator: i === 0, features: OFFER, featureFrames: heardBy([]) };
+    return new StreamConnection(wire.ends[i], options, { opened() {}, ended() {} });
+  };
+  const sides = [side(0), side(1)] as const;
+  wire.connect(0, sides[0]);
+  wire.connect(1, sides[1]);
+  while (wire.step());
+  return { wire, sides };
+}
 function refusalOf(body: () => void): string | undefined {
   try {
     body();
@@ -161,6 +175,29 @@ test('a frame of a feature goes in and out, of the connection and of a channel, 
   assert.deepEqual([heard.length, bench.over], [4, undefined], 'what comes for a channel that is over means nothing');
   bench.connection.close();
   assert.equal(bench.connection.say(65, []), false);
+});
+
+test('said from within a getter of a value that is being sent, it disturbs no record', () => {
+  const { wire, sides } = agreeing();
+  const [near, far] = sides.map((side) => side.open('x', { flags: OFFER })) as [StreamChannel, StreamChannel];
+  const [a, b] = [portOver(sides[0], near), portOver(sides[1], far)] as [Port, Port];
+  while (wire.step());
+  const nasty = {
+    get inside() {
+      return sides[0].say(64, [1, 2], near);
+    },
+    text: 'x'.repeat(50),
+  };
+  a.cork(() => {
+    a.postMessage('first');
+    a.postMessage(nasty);
+    a.postMessage('last');
+  });
+  while (wire.step());
+  assert.deepEqual(
+    [b.tryReceive(), b.tryReceive(), b.tryReceive()],
+    ['first', { inside: true, text: 'x'.repeat(50) }, 'last'],
+  );
 });
 
 test("a requirement of one's own may be used behind the own greeting; an offer not before both have greeted, nor while the own answer is open", async () => {

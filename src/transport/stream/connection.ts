@@ -234,7 +234,8 @@ export class StreamConnection implements Link, Exiting {
     const certain = this.#greeted ? this.#book.own.features & frames.REQUIRED_BITS : 0;
     this.#features.check(type, words, channel, this.features ?? certain);
     if (this.ended !== undefined || channel?.closeSent === true) return false;
-    channel?.sink.publish();
+    // Not where a getter of a value calls that is being written behind what waits: it has its place there.
+    if (channel !== undefined && channel.sink.claimed < 0) channel.sink.publish();
     this.frames.feature(type, channel?.number ?? 0, words);
     return !this.frames.full;
   }
