@@ -10,7 +10,17 @@ import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
 import { StreamTransport } from '../../src/transport/stream/stream-transport.ts';
 import type { Blocking } from '../../src/transport/transport.ts';
-import { acceptFrame, chunk, HELLO, leavingFrame, openFrame, StreamBench, WINDOW } from '../kit/stream-bench.ts';
+import {
+  acceptFrame,
+  chunk,
+  goodbyeFrame,
+  HELLO,
+  leavingFrame,
+  openFrame,
+  RECORD,
+  StreamBench,
+  WINDOW,
+} from '../kit/stream-bench.ts';
 import { endOptions, type Ports, portOver, streamPair } from '../kit/stream-pair.ts';
 import { turn, within } from '../kit/watchdog.ts';
 import type { Wire } from '../kit/wire.ts';
@@ -184,6 +194,35 @@ test('a greeting may take messages of any length that has room in its word', () 
   assert.deepEqual([bench.over, bench.greeted], [undefined, 1]);
   bench.port().port.postMessage('goes');
 });
+
+const AFTER: Readonly<Record<string, (bench: StreamBench) => void>> = {
+  'the end of its channel': (bench) => bench.say(frames.CLOSE, 1, 1, 0),
+  'a goodbye': (bench) => bench.say(...goodbyeFrame(1)),
+  'the end of the line': (bench) => bench.connection.closed('terminated'),
+  'our own goodbye': (bench) => bench.connection.close(),
+};
+for (const [what, after] of Object.entries(AFTER)) {
+  test(`a record that can be no message, and ${what} before it is read: damage is told once, then the end`, async () => {
+    const [pulled, pushed] = [new StreamBench(), new StreamBench()].map((bench) => {
+      const { port } = bench.port();
+      bench.say(frames.DATA, 1, 8, 99, 0, 0, ...RECORD);
+      after(bench);
+      return port;
+    }) as [Port, Port];
+    assert.throws(() => pulled.tryReceive(), { code: 'ERR_LAYOUT' });
+    assert.deepEqual([pulled.tryReceive(), pulled.tryReceive()], [CLOSED, CLOSED]);
+    let errors = 0;
+    pushed.on('messageerror', () => void errors++);
+    await within(
+      'the end',
+      new Promise((resolve) => {
+        pushed.on('close', resolve);
+        pushed.on('message', () => assert.fail('nothing behind damage is believed'));
+      }),
+    );
+    assert.equal(errors, 1);
+  });
+}
 
 for (const peer of ['says nothing', 'has asked for the channel meanwhile'] as const) {
   test(`a connection that drains ends its ports at once, also where the peer ${peer}`, async () => {

@@ -10,7 +10,7 @@ import { StreamConnection } from '../../src/transport/stream/connection.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
 import { cases, eachCaseAsync, type Random, seed } from '../kit/prng.ts';
 import { portOver } from '../kit/stream-pair.ts';
-import { turn } from '../kit/watchdog.ts';
+import { turn, within } from '../kit/watchdog.ts';
 import { Wire } from '../kit/wire.ts';
 
 interface End {
@@ -19,6 +19,8 @@ interface End {
   sent: number;
   read: number;
   closed: boolean;
+  /** What was waited for; all of it settles. */
+  readonly waits: Promise<unknown>[];
 }
 interface Side {
   readonly connection: StreamConnection;
@@ -55,6 +57,7 @@ test(`two sides end as they like, ${CASES} cases (SEED=${seed})`, async () => {
     for (const { channel } of sides.flatMap(({ ends }) => ends))
       assert.notEqual(channel.ended, 'lost', `${channel.error}`);
     assert.deepEqual([sides.map(({ connection }) => connection.ended), wire.held], [['closed', 'closed'], 0], last);
+    await within('whoever waits', Promise.allSettled(sides.flatMap(({ ends }) => ends.flatMap(({ waits }) => waits))));
     for (const [i, { ends }] of sides.entries()) {
       for (const { channel, port, sent } of ends) {
         const same = (other: End): boolean => other.channel.number === channel.number && other.channel.attached;
@@ -69,7 +72,7 @@ test(`two sides end as they like, ${CASES} cases (SEED=${seed})`, async () => {
 
 function sideOf(wire: Wire, side: 0 | 1, random: Random): Side {
   const openings: Opening[] = [];
-  const answer = side === 1 && random.chance(0.5) ? () => undefined : undefined;
+  const answer = side === 1 ? random.pick([undefined, () => undefined, () => turn().then(() => undefined)]) : undefined;
   const connection = new StreamConnection(
     wire.ends[side],
     { initiator: side === 0, windowBytes: random.pick([1024, 4096]), answer },
@@ -79,9 +82,12 @@ function sideOf(wire: Wire, side: 0 | 1, random: Random): Side {
   return { connection, ends: [], openings };
 }
 
+function endOf(port: Port, channel: StreamChannel): End {
+  return { port, channel, sent: 0, read: 0, closed: false, waits: [port.closed] };
+}
+
 function act(random: Random, { connection, ends, openings }: Side): void {
-  const take = (channel: StreamChannel): void =>
-    void ends.push({ port: portOver(connection, channel), channel, sent: 0, read: 0, closed: false });
+  const take = (channel: StreamChannel): void => void ends.push(endOf(portOver(connection, channel), channel));
   const opening = openings[0];
   if (opening !== undefined && random.chance(0.2)) {
     openings.shift();
@@ -100,7 +106,7 @@ function act(random: Random, { connection, ends, openings }: Side): void {
     end.port.close();
   }
   if (end.closed) return;
-  if (random.chance(0.1)) end.port.flush().catch(() => {});
+  if (random.chance(0.1)) end.waits.push(random.chance(0.7) ? end.port.flush() : end.port.drained());
   if (random.chance(0.5)) read(end, random.int(0, 30));
   else for (let i = random.skewed(40); i > 0; i--) end.port.postMessage([end.sent++, 'x'.repeat(random.skewed(1500))]);
 }

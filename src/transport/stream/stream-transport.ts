@@ -273,6 +273,8 @@ class Reading implements Inbound {
   readonly #channel: StreamChannel;
   readonly #makeLane: (terms: ChannelTerms) => LaneInbound;
   #lane: LaneInbound | undefined;
+  /** Damage was found: nothing more is believed, also where the channel had ended before it was read. */
+  #damaged = false;
 
   constructor(channel: StreamChannel, makeLane: (terms: ChannelTerms) => LaneInbound) {
     this.#channel = channel;
@@ -298,7 +300,7 @@ class Reading implements Inbound {
       channel.found = undefined;
       throw error;
     }
-    if (channel.ended === 'lost' && channel.endedHere) return CLOSED;
+    if (this.#damaged || (channel.ended === 'lost' && channel.endedHere)) return CLOSED;
     const lane = this.#open;
     try {
       const value = lane === undefined ? EMPTY : lane.tryReceive();
@@ -307,19 +309,19 @@ class Reading implements Inbound {
       const last = lane === undefined ? EMPTY : lane.tryReceive();
       if (last !== EMPTY) return last;
     } catch (error) {
-      throw judged(channel, error);
+      if (error instanceof LayoutError) this.#spoil(error);
+      throw error;
     }
     // The peer has ended and everything is read: nothing can be said any more, in either direction.
     if (channel.closeCame) channel.finish('closed');
     return CLOSED;
   }
-}
 
-/** What can be no message ends the channel, and no other. */
-function judged(channel: StreamChannel, error: unknown): unknown {
-  if (error instanceof LayoutError) {
-    channel.reset(error);
-    channel.found = undefined;
+  /** What can be no message ends the channel, and no other. */
+  #spoil(error: LayoutError): void {
+    this.#damaged = true;
+    this.#channel.reset(error);
+    // Whoever reads is told now.
+    this.#channel.found = undefined;
   }
-  return error;
 }
