@@ -237,7 +237,7 @@ test('who claims to have moved without end holds no more native ports here than 
     }
     const ports = near.map(({ port1 }) => port1);
     // Each before the one before.
-    side.postMessage([49, 0, 2, -i, ...ports], ports);
+    side.postMessage([49, 0, 2, -i, ...ports, i + 1], ports);
   }
   tether.postMessage(1);
   await until('most are closed', () => closed >= 2 * (200 - MOVES_PENDING_MAX));

@@ -61,6 +61,20 @@ function moved(shipped: Shipped, takes: boolean): Omit<Two, 'c1'> & { readonly x
   return { ...made, x, y };
 }
 
+/** The same, both are open, and neither thread that was left has passed anything on. What is about links is in the models above. */
+function leftBehind(shipped: Shipped): ReturnType<typeof moved> {
+  const made = alone(shipped, true, false);
+  const { world, c0 } = made;
+  const [x, y] = [world.thread('x'), world.thread('y')] as const;
+  for (const thread of [x, y]) thread.joins = false;
+  world.mayStayAlone = true;
+  world.travels(c0, 0, x);
+  world.travels(c0, 1, y);
+  for (const act of ['0 leaves for x 1', '1 leaves for y 1', '1 arrives at y 1', '0 arrives at x 1'])
+    world.step(`c0: side ${act}`);
+  return { ...made, x, y };
+}
+
 /** A model that starts there. */
 function from(
   name: string,
@@ -332,6 +346,29 @@ export const joiningModels: readonly NamedModel[] = [
     (shipped) => {
       const { world, b, x } = moved(shipped, true);
       world.dies(b, x);
+      return world;
+    },
+  ),
+  from(
+    'both ends move, and a thread that was left dies',
+    'before it has passed on what it heard, or after: the ends find each other',
+    [/x of c0: alone 0, y of c0: alone 0/],
+    (shipped) => {
+      const { world, b } = leftBehind(shipped);
+      world.dies(b);
+      return world;
+    },
+  ),
+  from(
+    'both ends move, and both threads that were left die',
+    'either has passed on what it heard by then, or the ends lose each other',
+    [/x of c0: alone 0, y of c0: alone 0/, /x of c0: lost 0, y of c0: lost 0/],
+    (shipped) => {
+      const { world, a, b } = leftBehind(shipped);
+      world.mayLose = true;
+      world.dies(a);
+      world.dies(b);
+      world.step('a is killed');
       return world;
     },
   ),

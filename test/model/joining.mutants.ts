@@ -131,7 +131,7 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'the end that stays does not say that it has left a line',
     file: STRETCHES,
-    find: 'earlier.leave(DONE);',
+    find: /for \(const each of this\.#older\)\s+if \(!each\.isLeft && each\.rank < stretch\.rank\)\s+each\.leave\(DONE\);/,
     replace: '',
     caughtBy: 'joining: an end that moves',
     as: 'stuck',
@@ -139,7 +139,7 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'who has moved itself does not pass on that the other side has moved',
     file: STRETCHES,
-    find: 'this.#left.moved(rank, natives);',
+    find: 'this.#left.moved(rank, natives, moves);',
     replace: '',
     caughtBy: 'joining: both ends move',
     as: 'stuck',
@@ -147,9 +147,25 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'of two moves at once each side goes by its own',
     file: STRETCHES,
-    find: 'const isLater = rank > this.stretch.rank;',
-    replace: 'const isLater = rank > (this.stretch.rank | 1);',
+    find: 'rank > this.stretch.rank ||',
+    replace: 'rank > (this.stretch.rank | 1) ||',
     caughtBy: 'joining: both ends move',
+    as: 'stuck',
+  },
+  {
+    name: 'of two moves at once each side goes by that of the higher rank, though nobody may ever come there',
+    file: STRETCHES,
+    find: '|| (this.stretch === this.#own && !this.joining.met)',
+    replace: '',
+    caughtBy: 'joining: both ends move, and a thread that was left dies',
+    as: 'stuck',
+  },
+  {
+    name: 'who goes on with a stretch of the other side does not say how often it has moved itself',
+    file: STRETCHES,
+    find: /joining\.first\.say\(\[HERE, FOUNDER, moves\]\)/,
+    replace: '0',
+    caughtBy: 'joining: both ends move, and a thread that was left dies',
     as: 'stuck',
   },
   {

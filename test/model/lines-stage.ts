@@ -94,6 +94,8 @@ export class Thread {
   readonly ends: End[] = [];
   alive = true;
   blocked = false;
+  /** Its channels join links; else they keep to their own ports. */
+  joins = true;
   /** What a getter of the value that is being cloned does, once. */
   getter: (() => void) | undefined;
 
@@ -189,7 +191,7 @@ export class End {
     const first = new shipped.ThreadLink(natives as never);
     this.tie = new shipped.ThreadTie(
       first,
-      thread.links,
+      thread.joins ? thread.links : undefined,
       { words: channel.words, here, there },
       { parking, life: null },
       {

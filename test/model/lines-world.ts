@@ -42,6 +42,8 @@ export class LinesWorld implements World {
   readonly lost: Set<Channel> = new Set();
   /** A liar may keep the others from having a link. */
   mayStayAlone = false;
+  /** Nobody is left who could bring two ends together. */
+  mayLose = false;
   readonly #done: Set<string> = new Set();
   #tokens = 0;
   readonly #made: NativeEnd[] = [];
@@ -145,7 +147,7 @@ export class LinesWorld implements World {
     for (const thread of threads) {
       this.acts.push({
         name: `${thread.name} is killed`,
-        ready: () => this.threads.every(({ alive }) => alive),
+        ready: () => threads.every(({ alive }) => alive),
         run: () => {
           thread.alive = false;
           for (const port of this.#ports) if (port.owner === thread) port.close();
@@ -301,6 +303,7 @@ export class LinesWorld implements World {
     const { first } = end.joining;
     const { tether, side } = end.channel.natives[end.side];
     if (end.ended !== undefined) {
+      if (this.mayLose && end.ended === 'lost') return undefined;
       const lost = this.#lostOnTheWay.has(end.channel);
       const lived = other === undefined ? !lost : other.thread.alive || other.ended !== undefined;
       if (lived && end.ended !== 'closed') return `was told ${end.ended}`;
@@ -316,7 +319,8 @@ export class LinesWorld implements World {
     const there = (link: Link): unknown => (Reflect.get(link, '$natives') as Natives).tether.peer;
     const natives = Reflect.get(other.link ?? {}, '$natives') as Natives | undefined;
     if (there(end.link) !== natives?.tether) return 'posts over another line than the other one';
-    if (end.link !== first && !(tether.closed && side.closed)) return 'keeps the ports that came with the handle open';
+    if (end.link !== first && !(tether.closed && side.closed) && !this.#isLink(tether))
+      return 'keeps the ports that came with the handle open';
     return undefined;
   }
 

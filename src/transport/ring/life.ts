@@ -105,7 +105,10 @@ export class Life {
 
   /** Found out in the middle of some call that the peer's thread is gone: if it said nothing, it was killed. */
   peerVanished(how: EndReason = 'terminated'): void {
-    if (!this.over) this.#peerGone(how);
+    if (this.over) return;
+    this.#peerGone(how);
+    // Whoever has the other end may live, and find us no more than we find it: what both look at is all that is left to say so.
+    if (how === 'lost') this.#teller.tell(how, this.#events.lastWords(how));
   }
 
   /** The peer's thread is gone: the tether says so, or a watcher, who knows how. */

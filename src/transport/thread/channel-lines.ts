@@ -60,11 +60,12 @@ export class ChannelLines extends Stretches implements EndLines {
     const { words, here, there } = this.side;
     const { near, far } = createNatives();
     const tail = createNatives();
-    const rank = rankAfter(this.stretch.rank, here === layout.SIDE_0 ? 0 : 1);
+    const rank = rankAfter(this.rankMax, here === layout.SIDE_0 ? 0 : 1);
     this.hold(false);
     this.#posted = false;
     const moves = this.leaveTo(tail.near);
-    if (!this.stretch.leave(MOVED, [rank, near.tether, near.side], [near.tether, near.side])) {
+    const times = (Atomics.load(words, here + layout.MOVES) + 1) | 0;
+    if (!this.stretch.leave(MOVED, [rank, near.tether, near.side, times], [near.tether, near.side])) {
       near.tether.close();
       near.side.close();
     }

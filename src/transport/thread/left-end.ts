@@ -35,8 +35,8 @@ export class LeftEnd {
     letGoOfMessage(message);
   }
   /** The other side has moved, too: who has the end now goes on with it. */
-  moved(rank: number, { tether, side }: NativePair): void {
-    const message = [MOVED, FOUNDER, null, rank, tether, side];
+  moved(rank: number, { tether, side }: NativePair, moves: unknown): void {
+    const message = [MOVED, FOUNDER, null, rank, tether, side, moves];
     if (!this.#tail.say(message, [tether, side])) letGoOfMessage(message);
   }
   /** Its event loop is to look: it was rung here. */

@@ -8,9 +8,11 @@ import type { ThreadLink } from './thread-link.ts';
 export const DONE = 48;
 /** As DONE, by a side that goes over to another thread; with the first line of the stretch that begins. */
 export const MOVED = 49;
+/** By a side that goes on with a stretch that the other one has begun: how often it has moved by then. */
+export const HERE = 50;
 
 export function isAboutLines(kind: unknown): kind is number {
-  return kind === DONE || kind === MOVED;
+  return kind === DONE || kind === MOVED || kind === HERE;
 }
 
 /** Of the rank, as a value's place says it: a value that is still on its way while its end moves 64 times is taken for lost. */
@@ -31,6 +33,8 @@ export class Stretch {
   /** Nothing more comes on the first line, and on the link. */
   #firstDone = false;
   #linkDone = false;
+  /** This side posts nothing more here, and has said so if anybody was there to hear it. */
+  isLeft = false;
 
   constructor(joining: Joining, rank: number) {
     this.joining = joining;
@@ -68,6 +72,7 @@ export class Stretch {
    */
   leave(kind: typeof DONE | typeof MOVED, rest: readonly unknown[] = [], transfer: readonly unknown[] = []): boolean {
     const { joining } = this;
+    this.isLeft = true;
     const said = joining.line.say([kind, joining.address, this.tag, ...rest], transfer);
     joining.leave();
     return said;
@@ -79,7 +84,10 @@ export class Stretch {
   }
   /** A line is over, and with it whatever did not come. */
   broken(line: ThreadLink): void {
-    if (line === this.joining.first) this.#firstDone = true;
+    if (line === this.joining.first) {
+      this.#firstDone = true;
+      this.isLeft = true;
+    }
     if (line === this.joining.reachable) this.#linkDone = true;
   }
   isDone(tag: number): boolean {
@@ -87,7 +95,8 @@ export class Stretch {
     if ((tag & 1) === 0) return this.#firstDone || firstOver;
     return this.#linkDone || reachable === undefined || reachable === first;
   }
+  /** Nothing more goes that way, nor comes. */
   get isOver(): boolean {
-    return this.isDone(0) && this.isDone(1);
+    return this.isLeft && this.isDone(0) && this.isDone(1);
   }
 }

@@ -13,8 +13,9 @@ import type { OnTheWay } from '../beside/lost-values.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { isAboutChannel, type Joiner, Joining, type JoiningOptions } from './joining.ts';
 import { LeftEnd } from './left-end.ts';
+import { FOUNDER } from './members.ts';
 import { letGoOfMessage } from './native-values.ts';
-import { DONE, isAboutLines, LINE_BITS, MOVED, Stretch, TAIL } from './stretch.ts';
+import { DONE, HERE, isAboutLines, LINE_BITS, MOVED, Stretch, TAIL } from './stretch.ts';
 import { ThreadLink } from './thread-link.ts';
 
 const TAG_MASK: number = 2 ** LINE_BITS - 1;
@@ -46,12 +47,18 @@ export class Stretches implements Joiner {
   protected readonly user: WeakRef<LinesUser>;
   /** The one that this side posts on. */
   protected stretch: Stretch;
+  /** The one that began when this end came here. */
+  readonly #own: Stretch;
+  /** It broke while there was no other one. */
+  #ownGone = false;
   /** Earlier ones, and one that a later move has overtaken, until nothing more comes there. */
   #older: Stretch[] = [];
   /** What this end's predecessor sends on. */
   #tail: ThreadLink | undefined;
   /** Moves of the other side that were heard of. */
   #moves: number;
+  /** The line that this side posts on has broken, and the news of where the other side has gone may still come. */
+  #awaitsNews = false;
   /** This end has left: what still comes for it goes that way. */
   #left: LeftEnd | undefined;
   /** Posts that are under way: a getter of a value may look for messages, and post. */
@@ -78,7 +85,8 @@ export class Stretches implements Joiner {
     this.options = options;
     this.user = new WeakRef(user);
     this.#moves = luggage?.moves ?? 0;
-    this.stretch = this.#begin(first, luggage?.rank ?? 0);
+    this.#own = this.#begin(first, luggage?.rank ?? 0);
+    this.stretch = this.#own;
     this.#tail = luggage?.tail;
     this.#tail?.found(this);
     if (luggage !== undefined) this.#lookUntilMet(this.stretch);
@@ -181,9 +189,12 @@ export class Stretches implements Joiner {
   #hear(message: readonly unknown[], line: ThreadLink): void {
     const [kind, , tag] = message;
     if (kind === MOVED) this.#hearMoved(message);
-    if (isAboutLines(kind)) this.#done(tag);
+    if (kind === HERE) this.#heardMoves(tag);
+    else if (isAboutLines(kind)) this.#done(tag);
     else {
-      this.#all.find((stretch) => stretch.joining.first === line)?.joining.hear(kind as number, message);
+      const stretch = this.#all.find(({ joining }) => joining.first === line);
+      stretch?.joining.hear(kind as number, message);
+      if (stretch !== undefined && !stretch.isLeft && stretch.rank > this.stretch.rank) this.#goOn(stretch);
       if (this.#unsettledHere) this.#settle();
     }
   }
@@ -197,10 +208,8 @@ export class Stretches implements Joiner {
     else this.user.deref()?.marked(blocked);
   }
   gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
-    if (link === this.#tail) {
-      link.pull();
-      this.#done(TAIL);
-    } else if (this.#left !== undefined || !this.stretch.uses(link)) this.#broken(link);
+    if (link === this.#tail) this.#onceEmpty(link, () => this.#done(TAIL));
+    else if (this.#left !== undefined || !this.stretch.uses(link)) this.#onceEmpty(link, () => this.#broken(link));
     else if (how !== undefined || !this.joining.broken(link)) this.#peerGone(how, error);
   }
   /** Asks whether the other side's thread is gone, without the event loop. */
@@ -216,14 +225,25 @@ export class Stretches implements Joiner {
   }
   /** The other side's thread is gone, unless that is a thread which the other side has left (V3). */
   #peerGone(how: EndReason | undefined, error: unknown): void {
-    if (!this.hearOfMove()) this.user.deref()?.gone(how, error);
-    else if (this.#moveUnheard) {
-      // It did not say where to, or only our event loop can hear it.
-      const tell = (): void => {
-        if (this.#moveUnheard) this.user.deref()?.gone(how, error);
-      };
-      if (platform.canTake) tell();
-      else platform.later(tell, MOVE_PATIENCE_MS);
+    const { stretch } = this;
+    this.#ownGone ||= stretch === this.#own;
+    this.hearOfMove();
+    if (this.stretch !== stretch) return;
+    if (this.#moveUnheard) this.#awaitNews(stretch);
+    else this.user.deref()?.gone(how, error);
+  }
+  /** It did not say where to, or only our event loop can hear it, or both sides have moved, and a thread that was left has still to pass it on. */
+  #awaitNews(broken: Stretch): void {
+    const tell = (): void => {
+      if (this.stretch !== broken || !this.#moveUnheard) return;
+      this.#awaitsNews = false;
+      // It may well live, and find us no more than we find it.
+      this.user.deref()?.gone('lost', undefined);
+    };
+    if (this.#tail === undefined && platform.canTake) tell();
+    else if (!this.#awaitsNews) {
+      this.#awaitsNews = true;
+      platform.later(tell, MOVE_PATIENCE_MS);
     }
   }
 
@@ -242,32 +262,47 @@ export class Stretches implements Joiner {
   }
   /** The other side goes on over new native ports. */
   #hearMoved(message: readonly unknown[]): void {
-    const [, , , rank, tether, side] = message;
-    if (typeof rank !== 'number' || !platform.isNativePort(tether) || !platform.isNativePort(side)) return;
+    const [, , , rank, tether, side, moves] = message;
+    if (typeof rank !== 'number' || !Number.isSafeInteger(rank)) return;
+    if (!platform.isNativePort(tether) || !platform.isNativePort(side)) return;
     const natives = { tether, side } as NativePair;
     if (this.#left !== undefined) {
-      this.#left.moved(rank, natives);
+      this.#left.moved(rank, natives, moves);
       return;
     }
     if (this.#older.length >= MOVES_PENDING_MAX) {
       letGoOfMessage(message);
       return;
     }
-    this.#moves = (this.#moves + 1) | 0;
+    this.#heardMoves(moves);
     const stretch = this.#begin(new ThreadLink(natives), rank);
-    // V4: both sides come to the stretch of the highest rank, whatever they hear in which order.
-    const isLater = rank > this.stretch.rank;
-    const earlier = isLater ? this.stretch : stretch;
-    if (isLater) this.stretch = stretch;
-    this.#older.push(earlier);
-    earlier.leave(DONE);
-    if (isLater) {
-      stretch.joining.introduce(undefined, false);
-      // It may have gone to rest meanwhile, and nobody could ring.
-      stretch.joining.first.doorbell();
-      this.#lookUntilMet(stretch);
+    // V4: both sides come to the stretch of the highest rank, whatever they hear in which order. Ours is not one of both as long as nobody
+    // was heard there: it may be lost with a thread that has to pass it on.
+    if (rank > this.stretch.rank || (this.stretch === this.#own && !this.joining.met)) this.#goOn(stretch);
+    else {
+      this.#older.push(stretch);
+      stretch.leave(DONE);
     }
     this.user.deref()?.marked(true);
+  }
+  #heardMoves(moves: unknown): void {
+    if (typeof moves === 'number' && ((moves - this.#moves) | 0) > 0) this.#moves = moves | 0;
+  }
+  /** From now on this side posts there: the other one is there, too, or has begun it. */
+  #goOn(stretch: Stretch): void {
+    this.#older = [...this.#older, this.stretch].filter((each) => each !== stretch);
+    this.stretch = stretch;
+    this.#awaitsNews = false;
+    if (this.#ownGone) this.#own.broken(this.#own.joining.first);
+    for (const each of this.#older) if (!each.isLeft && each.rank < stretch.rank) each.leave(DONE);
+    const { joining } = stretch;
+    if (joining.met) return;
+    const moves = Atomics.load(this.side.words, this.side.here + layout.MOVES);
+    if (moves !== 0) joining.first.say([HERE, FOUNDER, moves]);
+    joining.introduce(undefined, false);
+    // It may have gone to rest meanwhile, and nobody could ring.
+    joining.first.doorbell();
+    this.#lookUntilMet(stretch);
   }
   /**
    * As long as it is on its way, or has not heard that we are here, nobody may be there who could ring if it is lost: its thread may be
@@ -286,12 +321,20 @@ export class Stretches implements Joiner {
     if (tag === TAIL) {
       this.#tail?.close(true);
       this.#tail = undefined;
+      // Nobody else could still bring it.
+      if (this.#awaitsNews) this.#peerGone(undefined, undefined);
     } else if (typeof tag === 'number') this.#stretchOf(tag)?.done(tag);
     this.#settle();
   }
+  /** The end of a line may overtake what was said on it. */
+  #onceEmpty(line: ThreadLink, then: () => void): void {
+    if (!platform.canTake) platform.later(then, MOVE_PATIENCE_MS);
+    else {
+      line.pull();
+      then();
+    }
+  }
   #broken(line: ThreadLink): void {
-    // Its end may overtake what was said on it.
-    line.pull();
     for (const stretch of this.#all) stretch.broken(line);
     this.#settle();
   }
@@ -308,11 +351,17 @@ export class Stretches implements Joiner {
     this.closeLines(true);
   }
 
+  /** Of the stretches that this side knows. */
+  protected get rankMax(): number {
+    return Math.max(...this.#all.map(({ rank }) => rank));
+  }
+
   // ---- this side leaves ---------------------------------------------------------------------------------------
 
   /** What came by now is this end's; what comes from now on goes where it goes. */
   protected leaveTo(tail: NativePair): LinesLuggage['moves'] {
     this.over = true;
+    for (const each of this.#older) if (!each.isLeft) each.leave(DONE);
     this.#left = new LeftEnd(tail, () => this.#endLeft());
     this.agent?.left.add(this);
     return this.#moves;

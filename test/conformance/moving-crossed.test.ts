@@ -1,0 +1,121 @@
+// Both ends of a channel move at once, so that neither has heard of the other one's move when it leaves, and a thread that was left ends
+// before it could pass on what it would have heard. The threads that have the ends now live: their channel goes on.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attach, CLOSED, channel, type Port, type Remote, transferOf } from '../../src/index.ts';
+import { joined } from '../kit/linked.ts';
+import { type Role, startThread, type TestThread } from '../kit/thread.ts';
+import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
+
+const soon = { timeoutMs: STEP_MS };
+
+/** Has an end, hears nothing any more from some moment on, and hands it on then. */
+const leaves: Role = async ({ port, millrace, gates, data }) => {
+  const home = port();
+  let end: Port;
+  if (data === 'makes') {
+    const made = millrace.channel();
+    home.postMessage(made.remote, made.remote.transfer as never);
+    end = made.port as Port;
+  } else end = millrace.attach(await home.receiveAsync()) as Port;
+  gates.open(0);
+  await gates.passAsync(1);
+  const threads = process.getBuiltinModule('node:worker_threads') as { receiveMessageOnPort: unknown };
+  threads.receiveMessageOnPort = () => undefined;
+  gates.open(2);
+  await gates.passAsync(3);
+  end.postMessage('unread');
+  home.postMessage(end, [end]);
+  setInterval(() => {}, 60_000);
+  await new Promise(() => {});
+};
+
+interface Home {
+  readonly thread: TestThread;
+  readonly port: Port;
+}
+function home(role: 'makes' | 'attaches'): Home {
+  const { port, remote } = channel();
+  return { thread: startThread(leaves, { remote, data: role }), port };
+}
+async function goDeaf({ thread }: Home): Promise<void> {
+  thread.gates.open(1);
+  await thread.gates.passAsync(2);
+}
+async function handsOn({ thread, port }: Home): Promise<Port> {
+  thread.gates.open(3);
+  return (await within('the end', port.receiveAsync())) as Port;
+}
+/** Moves a port within this thread. */
+function leaveHere(port: Port): () => Port {
+  const { port: carrier, remote } = channel();
+  const reader = attach(remote);
+  carrier.postMessage({ port }, [port]);
+  return () => {
+    const { port: moved } = reader.receive(soon) as { port: Port };
+    carrier.close();
+    reader.close();
+    return moved;
+  };
+}
+async function exchange(a: Port, b: Port): Promise<void> {
+  a.postMessage({ there: 1 });
+  assert.deepEqual(await within('there', b.receiveAsync()), { there: 1 });
+  b.postMessage({ shared: new SharedArrayBuffer(8) });
+  assert.ok(((await within('back', a.receiveAsync())) as { shared: unknown }).shared instanceof SharedArrayBuffer);
+}
+
+for (const role of ['makes', 'attaches'] as const)
+  for (const when of ['at once', 'later']) {
+    test(`the thread that ${role} is terminated ${when}: the other one has passed on what it heard`, async () => {
+      const far = home(role);
+      let handle: Remote;
+      let one: Port;
+      if (role === 'makes') {
+        handle = (await far.port.receiveAsync()) as Remote;
+        one = attach(handle) as Port;
+      } else {
+        const made = channel();
+        handle = made.remote;
+        far.port.postMessage(handle, handle.transfer);
+        one = made.port as Port;
+      }
+      await far.thread.gates.passAsync(0);
+      await until('they are linked', () => joined(handle));
+      await goDeaf(far);
+      const open = leaveHere(one);
+      const other = await handsOn(far);
+      if (when === 'later') for (let i = 0; i < 5; i++) await turn();
+      const moved = open();
+      if (when === 'later') for (let i = 0; i < 5; i++) await turn();
+      await far.thread.kill();
+      await far.thread.ended;
+      assert.equal(await within('what was unread', moved.receiveAsync()), 'unread');
+      await exchange(moved, other);
+      await exchange(other, moved);
+      assert.deepEqual([moved.reason, other.reason], [undefined, undefined]);
+      moved.close();
+      assert.equal(await within('the end', other.closed), 'closed');
+      far.port.close();
+    });
+  }
+
+test('both threads are terminated before either has passed on anything: the ends have lost each other', async () => {
+  const homes = [home('makes'), home('attaches')] as const;
+  const [maker, attacher] = homes;
+  const handle = (await maker.port.receiveAsync()) as Remote;
+  attacher.port.postMessage(handle, transferOf(handle));
+  for (const { thread } of homes) await thread.gates.passAsync(0);
+  await until('they are linked', () => joined(handle));
+  for (const each of homes) await goDeaf(each);
+  const one = await handsOn(maker);
+  const other = await handsOn(attacher);
+  for (const { thread } of homes) await thread.kill();
+  const reasons = await within('both ends', Promise.all([one.closed, other.closed]));
+  assert.deepEqual(reasons, ['lost', 'lost']);
+  for (const each of [one, other]) {
+    assert.equal(each.receive(soon), 'unread');
+    assert.equal(each.receive(soon), CLOSED);
+  }
+  for (const { port } of homes) port.close();
+});
