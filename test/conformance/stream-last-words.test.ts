@@ -308,3 +308,19 @@ test('connections that have all stopped are given turns until the time is over, 
   const [a, c] = ['a', 'c'].map((name) => asked.filter((each) => each === name).length) as [number, number];
   assert.ok(a > 1 && Math.abs(a - c) <= 1, `${a} turns and ${c}`);
 });
+
+test('a connection whose line takes nothing any more gives up, and holds up no exit', () => {
+  const asked: string[] = [];
+  const broken = (name: string): Exiting => ({
+    beginExit: () => false,
+    goOnExit: () => {
+      asked.push(name);
+      return false;
+    },
+    finishExit: () => void asked.push(`${name} finishes`),
+  });
+  const before = performance.now();
+  endTogether([broken('a'), broken('b'), broken('c')], 'exit', { untilMs: until(20_000) });
+  assert.ok(performance.now() - before < 10_000);
+  assert.deepEqual(asked, ['a', 'a finishes', 'b', 'b finishes', 'c', 'c finishes']);
+});

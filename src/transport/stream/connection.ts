@@ -43,7 +43,7 @@ export interface ByteStream {
    * Where the medium can: hands all that it was given to whoever carries it on without this thread, and waits with the thread for that,
    * so many milliseconds at the most; 0: what goes without waiting. True: all of it is out, nothing takes it back when the thread is gone, and it
    * takes more. Called when the thread ends and has no other turn, also after `end`, and again in turns with other connections as long as it
-   * says false. It calls nobody back meanwhile.
+   * says false at the end of its time; before that, false says that the line takes nothing any more. It calls nobody back meanwhile.
    */
   flushSync?(timeoutMs: number): boolean;
 }
