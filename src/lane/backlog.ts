@@ -1,5 +1,5 @@
 // What was accepted and does not stand in the lane yet, on its way there: whole, in parts, or beside the lane.
-import { LayoutError, UsageError } from '../errors.ts';
+import { DataCloneError, LayoutError, UsageError } from '../errors.ts';
 import { MARKER_BYTES } from '../frame/header.ts';
 import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
 import { FULL } from '../ring/producer.ts';
@@ -165,7 +165,7 @@ export class Backlog {
       if (held === undefined) frames.push([kind, moved === 0 && home === undefined ? bytes : bytes.slice(moved)]);
       else {
         try {
-          const number = this.#beside.post(held.value, held.transfer);
+          const number = this.#again(held, ({ value, transfer }) => this.#beside.post(value, transfer));
           frames.push([kind, markerOf(number, this.#beside.postedWhere)]);
         } catch (error) {
           this.#giveUp(held, error);
@@ -209,13 +209,29 @@ export class Backlog {
   /** The same for a value that was cloned. It is cloned once more, and what moves with it may have closed meanwhile. */
   #moveHeld(held: HeldValue): boolean {
     try {
-      if (!this.#besideSender.trySend(held.value, held.transfer)) return false;
+      if (!this.#again(held, ({ value, transfer }) => this.#besideSender.trySend(value, transfer))) return false;
       this.#notes.sent();
     } catch (error) {
       if (error instanceof LayoutError) throw error;
       this.#giveUp(held, error);
     }
     return true;
+  }
+
+  /** Sends what has waited. What moves with it may have closed meanwhile, and is refused then, until something closed takes its place. */
+  #again<T>(held: HeldValue, send: (held: HeldValue) => T): T {
+    try {
+      return send(held);
+    } catch (error) {
+      if (!(error instanceof DataCloneError) || held.transfer.length === 0) throw error;
+    }
+    const again = this.#beside.movesOn(held.value, held.transfer);
+    try {
+      return send(again);
+    } catch (error) {
+      if (again.value !== held.value) this.#letGo(again);
+      throw error;
+    }
   }
 
   /** A message that was accepted can't be sent. It stands in the way of no other, and this side is told. */
