@@ -24,7 +24,7 @@ export interface RemoteHandle {
   readonly tether: unknown;
   /** Native port: carries what only the native clone can. Nobody listens on it; it is read when a marker says so. */
   readonly side: unknown;
-  /** Only where a native port cannot be asked whether it is still here: moves along, and is empty where it was. */
+  /** Only where a native port cannot always be asked whether it is still here: moves along, and is empty where it was. */
   readonly pass?: ArrayBuffer | undefined;
   /** The page that speaks for the creating thread's life, if somebody watches it: life-page.ts. */
   readonly life: SharedArrayBuffer | null;
@@ -75,7 +75,7 @@ export function createHandle(
   texts: TextBounds,
   agent: unknown,
 ): Remote {
-  const pass = platform.movesWhole ? undefined : new ArrayBuffer(1);
+  const pass = platform.movesWhole && !platform.cloneKeepsPorts ? undefined : new ArrayBuffer(1);
   const handle = {
     type: HANDLE_TYPE,
     version: LAYOUT_VERSION,

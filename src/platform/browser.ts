@@ -124,6 +124,7 @@ export const platform: Platform = {
   // In Firefox it connects anew, by turns of the event loop. Until then nothing leaves a thread that blocks, memory of another thread
   // that is posted arrives as a `messageerror`, and what the other end posts before it closes is lost.
   movesWhole: false,
+  cloneKeepsPorts: false,
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',

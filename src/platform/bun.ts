@@ -53,7 +53,8 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
   nativeTextMin: 8192,
   // In a flat object too: 65,536 of them in 4 us, through shared memory 26; 262,144 in 14 and 310.
   nativeMemberTextMin: 65_536,
-  // structuredClone leaves native ports in both places: who asked whether a handle is still here would take it back.
+  // Who asked whether a handle is still here would take it back.
+  cloneKeepsPorts: true,
   cloneMoving: (value, transfer) =>
     transfer.some(nodePlatform.isNativePort) ? ferried(value, transfer) : nodePlatform.cloneMoving(value, transfer),
   canProbe: () => false,

@@ -127,6 +127,8 @@ export interface Platform {
   cloneMoving(value: unknown, transfer: readonly unknown[]): unknown;
   /** Whether a port that was moved within its thread is as good as before, at once. */
   readonly movesWhole: boolean;
+  /** Whether structuredClone leaves native ports of its transfer list where they were, too. */
+  readonly cloneKeepsPorts: boolean;
   /** Whether `value` is the runtime's own handle of another thread. */
   isWorker(value: unknown): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */

@@ -62,6 +62,7 @@ export const nodePlatform: Platform = {
   canBlock: true,
   canTake: true,
   movesWhole: true,
+  cloneKeepsPorts: false,
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'doorbell',

@@ -363,6 +363,26 @@ const cases: Record<string, () => Promise<void>> = {
     await thread.done();
     for (const each of [port, passer]) each.close();
   },
+  'a handle that was cloned with its transfer list is where the clone is': async () => {
+    const made = Array.from({ length: 20 }, () => {
+      const { port, remote } = channel<string, string>({ capacityBytes: 1024 });
+      const copy: unknown = structuredClone(remote, { transfer: remote.transfer });
+      assert.throws(() => attach(remote), { code: 'ERR_HANDLE' });
+      return { port, copy };
+    });
+    await collectAtLength();
+    for (const { port, copy } of made) {
+      assert.equal(port.reason, undefined);
+      // On Deno that call makes native ports of another class than those which threads send each other.
+      if (!('Deno' in globalThis)) {
+        const far = attach<string, string>(copy);
+        port.postMessage('heard');
+        assert.equal(far.receive({ timeoutMs: STEP_MS }), 'heard');
+        far.close();
+      }
+      port.close();
+    }
+  },
   'a copy of a handle, or its transfer list, keeps it': async () => {
     const { port, remote: copy } = ((): { port: Port; remote: object } => {
       const { port, remote } = channel();

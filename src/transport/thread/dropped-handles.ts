@@ -16,9 +16,9 @@ const droppedHandles = new FinalizationRegistry<Invitation>((invitation) => {
 
 /** Tells the other end when a handle that this thread made is garbage before it was handed over or attached. */
 export function watchHandle(remote: Remote, invitation: Invitation): Remote {
-  const { end, memory, texts } = remote;
+  const { end, memory, texts, pass } = remote;
   // Copies of the handle share its `texts`, and its transfer list keeps them: one of the three is enough to hand it over.
-  invitation.watched = { words: new Int32Array(memory, 0, layout.DATA), end };
+  invitation.watched = { words: new Int32Array(memory, 0, layout.DATA), end, pass };
   droppedHandles.register(texts, invitation);
   return remote;
 }

@@ -12,6 +12,8 @@ import { ThreadLink } from './thread-link.ts';
 export interface WatchedHandle {
   readonly words: Int32Array;
   readonly end: 0 | 1;
+  /** Empty if it was handed on. */
+  readonly pass: ArrayBuffer | undefined;
 }
 
 export class Invitation {
@@ -75,6 +77,7 @@ export class Invitation {
       const look = (): void => this.#maker?.arrived();
       return { doorbell: look, above: look, tellEnd: look, close: () => {} };
     }
+    if (this.watched?.pass?.byteLength === 0) return undefined;
     const [tether, side] = platform.moveHere([this.#far.tether, this.#far.side]) ?? [];
     return tether && side && new HandleLines({ tether, side });
   }
