@@ -379,3 +379,22 @@ for (const max of [1, 2, 7, 8, 9, 16]) {
     assert.throws(() => port.postMessage('too long for so few bytes'), { code: 'ERR_TOO_LARGE' });
   });
 }
+
+for (const when of ['flush', 'receive'] as const) {
+  test(`a write that throws, as where the stack ends, breaks the line: nobody waits for what may be cut off (${when})`, async () => {
+    const { wire, connections, ports } = streamPair({ capacityBytes: WINDOW });
+    const { a, b } = ports();
+    const [end] = wire.ends;
+    const write = end.write;
+    end.write = () => {
+      end.write = write;
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    assert.throws(() => a.postMessage('cut off'), RangeError);
+    const waits = when === 'flush' ? assert.rejects(a.flush(), { code: 'ERR_CLOSED' }) : a.receiveAsync();
+    a.postMessage('behind it');
+    await within(when, waits);
+    assert.deepEqual([a.reason, connections[0].channels, b.tryReceive()], ['lost', 0, CLOSED]);
+    assert.match(String(a.error), /a write was not finished/);
+  });
+}

@@ -32,7 +32,7 @@ import { Pressure } from './pressure.ts';
 export interface ByteStream {
   /**
    * Takes bytes, which are the caller's again when it returns. Never blocks. False: it has taken them, that is enough for now, and it
-   * will call `drained`.
+   * will call `drained`. One that throws breaks the line: who had called it is told, and everybody else in a turn to come.
    */
   write(bytes: Uint8Array): boolean;
   /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
@@ -137,7 +137,10 @@ export class StreamConnection implements Link, Exiting {
     });
     this.way = options.way;
     this.#stream = stream;
-    this.frames = new FrameWriter((bytes) => stream.write(bytes));
+    this.frames = new FrameWriter(
+      (bytes) => stream.write(bytes),
+      () => this.#tear(),
+    );
     this.pressure = new Pressure(this.frames);
     this.#features = new FeatureFrames(options.featureFrames ?? [], () => this.features ?? 0);
     this.#incoming = new Incoming(this.#book, this.frames, this.pressure, this.#features, {
@@ -243,6 +246,10 @@ export class StreamConnection implements Link, Exiting {
   /** Takes bytes that came; they are the caller's again when it returns. Not to be called inside itself. */
   received(bytes: Uint8Array): void {
     if (this.ended !== undefined) return;
+    if (this.frames.torn) {
+      this.#tear();
+      return;
+    }
     this.heard++;
     this.#trying(() => this.#incoming.feed(bytes));
   }
@@ -454,6 +461,9 @@ export class StreamConnection implements Link, Exiting {
     const said = text === '' ? '' : ` (${JSON.stringify(text)})`;
     const error = new LayoutError(`The other side has ended the connection: ${why}${said}`, { value: code });
     this.#over('lost', error, () => {});
+  }
+  #tear(): void {
+    this.#over('lost', new LayoutError('The line is broken: a write was not finished'), () => {});
   }
   #break(error: LayoutError, code: number): void {
     this.#over('lost', error, () => this.frames.reset(0, code, error.message));

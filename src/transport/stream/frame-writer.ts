@@ -20,24 +20,44 @@ export class FrameWriter {
   answers = false;
   /** Nobody comes back when the medium has room: it takes what there is. */
   last = false;
+  /** A write was not finished, as where the stack had ended: nobody knows what of it is out, and nothing behind it could be read. */
+  torn = false;
   /** What was said before the greeting, which it waits for; undefined once all of it is out. */
   #early: Uint8Array[] | undefined = [];
   /** So many of these are out. */
   #earlyOut = 0;
   readonly #write: (bytes: Uint8Array) => boolean;
+  readonly #whenTorn: () => void;
   readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
   readonly #bytes = new Uint8Array(this.#words.buffer);
 
-  /** @param write takes bytes, which are ours again when it returns; false: that is enough for now */
-  constructor(write: (bytes: Uint8Array) => boolean) {
+  /**
+   * @param write takes bytes, which are ours again when it returns; false: that is enough for now
+   * @param whenTorn called in a turn of its own once nothing can be said any more, because a write was not finished
+   */
+  constructor(write: (bytes: Uint8Array) => boolean, whenTorn: () => void = () => {}) {
     this.#write = write;
+    this.#whenTorn = whenTorn;
   }
 
   /** A whole frame that somebody else has made. */
   whole(frame: Uint8Array): void {
     if (this.over) return;
     if (this.#early !== undefined) this.#early.push(frame.slice());
-    else if (!this.#write(frame)) this.full = !this.last;
+    else this.#out(frame);
+  }
+  #out(frame: Uint8Array): void {
+    if (this.torn) {
+      queueMicrotask(this.#whenTorn);
+      return;
+    }
+    try {
+      if (!this.#write(frame)) this.full = !this.last;
+    } catch (error) {
+      this.torn = true;
+      queueMicrotask(this.#whenTorn);
+      throw error;
+    }
   }
   /** @param name its bytes */
   open(channel: number, { window, messageMax, texts, textBytes }: ChannelTerms, flags: number, name: Uint8Array): void {
@@ -83,8 +103,7 @@ export class FrameWriter {
     const early = this.#early;
     if (early === undefined) return;
     // What is said meanwhile goes behind.
-    while (this.#earlyOut < early.length)
-      if (!this.#write(early[this.#earlyOut++] as Uint8Array)) this.full = !this.last;
+    while (this.#earlyOut < early.length) this.#out(early[this.#earlyOut++] as Uint8Array);
     this.#early = undefined;
   }
   /** What a feature has to say. It may be an answer, and nobody here knows. */

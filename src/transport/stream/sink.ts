@@ -18,6 +18,8 @@ const LEAST = 8;
 export interface MediumRoom {
   /** It has enough for now. */
   readonly full: boolean;
+  /** What was to go out may be cut off in the middle: it takes nothing more. */
+  torn: boolean;
 }
 
 export class StreamSink implements RecordSink {
@@ -119,7 +121,13 @@ export class StreamSink implements RecordSink {
     words[0] = frameHead(DATA, bytes);
     words[1] = this.#number;
     this.#gathered = 0;
-    this.#write(memory.subarray(0, FRAME_HEADER_BYTES + bytes));
+    try {
+      this.#write(memory.subarray(0, FRAME_HEADER_BYTES + bytes));
+    } catch (error) {
+      // The position has gone on: no other record may stand there. A stack that has ended has room for no call here.
+      this.#medium.torn = true;
+      throw error;
+    }
   }
 
   cork<R>(body: () => R): R {
