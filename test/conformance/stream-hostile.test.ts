@@ -331,6 +331,7 @@ test('who posts to a peer that has ended and reads no more posts to nobody: noth
   assert.deepEqual([b.reason, b.full], [undefined, false]);
   for (let i = 0; i < 100; i++) b.postMessage('y'.repeat(1_000_000));
   assert.deepEqual([b.stats().sent, b.stats().outboxBytes, b.stats().undelivered], [0, 0, 100]);
+  await assert.rejects(within('flush', b.flush()), { code: 'ERR_CLOSED' });
   for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), 'x'.repeat(100));
   assert.deepEqual([b.tryReceive(), b.stats().undelivered], [CLOSED, 100]);
   assert.deepEqual([connections[0].channels, connections[1].channels], [0, 0]);

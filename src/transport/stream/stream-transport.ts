@@ -222,6 +222,9 @@ function inboundLane(channel: StreamChannel, terms: ChannelTerms, options: Strea
   });
 }
 
+/** Behind what was posted to a peer that reads no more. */
+const NEVER: Mark = { accepted: Number.POSITIVE_INFINITY, position: undefined };
+
 class Writing implements Outbound {
   /** Messages that were posted to a peer that reads no more. */
   late = 0;
@@ -258,9 +261,10 @@ class Writing implements Outbound {
     return this.#lane.sink.cork(body);
   }
   mark(): Mark {
-    return this.#lane.mark();
+    return this.late === 0 ? this.#lane.mark() : NEVER;
   }
   taken(mark: Mark): boolean {
+    if (mark === NEVER) return false;
     if (mark.position === undefined) this.#lane.pump();
     if (this.#lane.isTaken(mark)) return true;
     // Who looks wants to know: the other side tells it to nobody who has not asked.
