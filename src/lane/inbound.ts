@@ -21,6 +21,8 @@ import { watchUnread } from './unread.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
+const LEFT_OVER_LOST =
+  'Cannot decode: what the peer had not sent when it ended was lost with a thread that its reader has left';
 const PORT_UNREADABLE = 'Cannot decode: a Port that came with the value cannot be opened';
 const NO_PORTS: readonly unknown[] = [];
 
@@ -168,8 +170,12 @@ export class LaneInbound {
     return true;
   }
 
-  /** Takes in what an ended peer left in the side channel, behind everything that was in the ring. */
-  takeLeftOver(frames: readonly SpilledFrame[]): void {
+  /** Takes in what an ended peer left in the side channel, behind everything that was in the ring; `undefined` if it is lost. */
+  takeLeftOver(frames: readonly SpilledFrame[] | undefined): void {
+    if (frames === undefined) {
+      this.#keep({ error: this.#failure(new CodecError('ERR_DECODE', LEFT_OVER_LOST)) }, 0);
+      return;
+    }
     for (const [tag, payload] of frames) {
       let content: Delivery | Failure;
       try {

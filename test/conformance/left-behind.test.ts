@@ -92,6 +92,56 @@ for (const how of ['exits', 'returns']) {
   });
 }
 
+test('what a peer leaves over for a thread that was left, and that is terminated before it sends it on, is told of before the end', async () => {
+  const { port: home, remote } = channel();
+  const thread = startThread(
+    async ({ port, millrace, gates }) => {
+      const home = port();
+      const end = millrace.attach(await home.receiveAsync());
+      gates.open(0);
+      await gates.passAsync(1);
+      // From here on it hears nothing.
+      const threads = process.getBuiltinModule('node:worker_threads') as { receiveMessageOnPort: unknown };
+      threads.receiveMessageOnPort = () => undefined;
+      home.postMessage(end, [end]);
+      gates.open(2);
+      setInterval(() => {}, 60_000);
+      await new Promise(() => {});
+    },
+    { remote },
+  );
+  const { port: peer, remote: handle } = channel({ capacityBytes: 1024 });
+  home.postMessage(handle, handle.transfer);
+  await thread.gates.passAsync(0);
+  await until('they are linked', () => joined(handle));
+  const texts = Array.from({ length: 40 }, (_, i) => `${i}`.padEnd(100));
+  for (const text of texts) peer.postMessage(text);
+  thread.gates.open(1);
+  thread.gates.pass(2);
+  // It ends before it hears that the other end has moved.
+  const threads = process.getBuiltinModule('node:worker_threads');
+  const { receiveMessageOnPort } = threads;
+  threads.receiveMessageOnPort = () => undefined;
+  peer.close();
+  threads.receiveMessageOnPort = receiveMessageOnPort;
+  const end = (await home.receiveAsync(soon)) as Port;
+  await thread.kill();
+  await thread.ended;
+  const got: unknown[] = [];
+  for (let next = ''; next !== 'the end'; ) {
+    try {
+      const value = await end.receiveAsync(soon);
+      next = value === CLOSED ? 'the end' : 'a text';
+    } catch (error) {
+      next = (error as { code: string }).code;
+    }
+    if (got.at(-1) !== next) got.push(next);
+  }
+  assert.deepEqual(got, ['a text', 'ERR_DECODE', 'the end']);
+  assert.ok(peer.stats().undelivered > 0);
+  home.close();
+});
+
 // ---- it is over some time -----------------------------------------------------------------------------------------
 
 /** Moves it within this thread, which is then one that was left. @param onTheWay called before it arrives */

@@ -77,7 +77,7 @@ export class Reading implements Inbound {
       this.#leftOverAwaited = frames === undefined && this.#leftOver.late;
       if (this.#leftOverAwaited) return EMPTY;
       this.#leftOverTaken = true;
-      this.#lane.takeLeftOver(frames ?? []);
+      this.#lane.takeLeftOver(frames);
     }
     const value = this.#lane.tryReceive();
     return value === EMPTY ? CLOSED : value;
