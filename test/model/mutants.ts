@@ -558,8 +558,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a value that went in while its sender was about to sleep goes in again',
     file: 'port/blocking.js',
-    find: 'taken ||= out.pump()',
-    replace: 'taken = out.pump()',
+    find: 'taken ||= out.unheard !== true && out.pump()',
+    replace: 'taken = out.unheard !== true && out.pump()',
     caughtBy: 'send: the reader takes one message and waits for us',
     as: 'stuck',
   },
