@@ -1,5 +1,5 @@
 // One end of a channel in a connection: its two lanes' records, what the sides tell each other beside them, and its end. Knows
-// frames by their meaning; the connection writes and reads them.
+// frames by their meaning; the connection writes and reads them. Its length is that of what it says of itself.
 //
 // Invariants:
 // C1. Nothing follows a CLOSE. So what was sent before is there when the end is seen, and the rest of an outbox goes out before

@@ -1,6 +1,7 @@
 // All lines of a channel, over the moves of either end: the stretch (stretch.ts) that this side posts on, earlier ones until nothing
 // more comes there, and the tail. What comes on any of them is heard here and handed to the end, or, where that has left, sent on
-// to where it is now (left-end.ts). Leads to no port: see transport/remains.ts.
+// to where it is now (left-end.ts). Leads to no port: see transport/remains.ts. Longer than most files: what is heard on one line
+// decides what is said on the others.
 //
 // The invariants of moves, V1 to V7, stand in docs/protocol/memory-layout.md, "Moves".
 import { platform } from '#platform';
