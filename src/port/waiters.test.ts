@@ -71,3 +71,19 @@ test('what is no signal throws, and leaves nobody in line', () => {
   assert.throws(() => line.add(FOR_EVER, LATE, {} as never, () => {}), TypeError);
   assert.equal(line.length, 0);
 });
+
+test('whoever is told of the abort while it begins to listen does not stand in line', async () => {
+  const line = new Waiters();
+  const signal = {
+    aborted: false,
+    reason: 'at once',
+    throwIfAborted() {},
+    addEventListener: (_: 'abort', told: () => void) => told(),
+    removeEventListener() {},
+  };
+  await assert.rejects(
+    line.add(FOR_EVER, LATE, signal, () => {}),
+    (reason) => reason === 'at once',
+  );
+  assert.equal(line.length, 0);
+});

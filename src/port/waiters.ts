@@ -44,7 +44,9 @@ export class Waiters {
   add(timeoutMs: number, late: unknown, signal: AbortSignalLike | undefined, left: () => void): Promise<unknown> {
     const { promise, resolve, reject } = settleable<unknown>();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let gone = false;
     const leave = (): void => {
+      gone = true;
       this.#line.delete(waiter);
       if (timer !== undefined) clearTimeout(timer);
       signal?.removeEventListener('abort', aborted);
@@ -65,6 +67,8 @@ export class Waiters {
     };
     // What is no signal throws here, and nobody stands in line.
     signal?.addEventListener('abort', aborted);
+    // It may have said so at once.
+    if (gone) return promise;
     this.#line.add(waiter);
     if (timeoutMs < 2 ** 31) {
       timer = setTimeout(() => {
