@@ -31,8 +31,9 @@ export class Seat {
     this.#end?.remove(this.#own);
     this.#end = undefined;
   }
-  /** The same, and the channel goes on without the link. */
+  /** The same, and the channel goes on without the link. What another seat of this end has written, on lines that it came to since, stays. */
   vacate(): void {
+    if (!this.taken) return;
     this.leave();
     // SYNC seat: whoever rings from here on does so by the first line of the channel; pairs with Seat.there.
     Atomics.store(this.#side.words, this.#side.here + SEAT, 0);

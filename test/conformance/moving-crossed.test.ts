@@ -9,7 +9,7 @@ import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 
 const soon = { timeoutMs: STEP_MS };
 
-/** Has an end, hears nothing any more from some moment on, and hands it on then. */
+/** Has an end, hears nothing any more from some moment on, and hands it on then; much later it hears again. */
 const leaves: Role = async ({ port, millrace, gates, data }) => {
   const home = port();
   let end: Port;
@@ -21,11 +21,17 @@ const leaves: Role = async ({ port, millrace, gates, data }) => {
   gates.open(0);
   await gates.passAsync(1);
   const threads = process.getBuiltinModule('node:worker_threads') as { receiveMessageOnPort: unknown };
+  const hear = threads.receiveMessageOnPort;
   threads.receiveMessageOnPort = () => undefined;
   gates.open(2);
   await gates.passAsync(3);
   end.postMessage('unread');
   home.postMessage(end, [end]);
+  void gates.passAsync(4).then(async () => {
+    threads.receiveMessageOnPort = hear;
+    await home.receiveAsync();
+    gates.open(5);
+  });
   setInterval(() => {}, 60_000);
   await new Promise(() => {});
 };
@@ -99,6 +105,39 @@ for (const role of ['makes', 'attaches'] as const)
       far.port.close();
     });
   }
+
+test('news that comes when both ends have found each other long since leaves them where they are', async () => {
+  const far = home('makes');
+  const handle = (await far.port.receiveAsync()) as Remote;
+  const one = attach(handle) as Port;
+  await far.thread.gates.passAsync(0);
+  await until('they are linked', () => joined(handle));
+  await goDeaf(far);
+  const open = leaveHere(one);
+  const other = await handsOn(far);
+  const moved = open();
+  assert.equal(await within('what was unread', moved.receiveAsync()), 'unread');
+  await until('they are linked again', () => joined(handle));
+  far.thread.gates.open(4);
+  // Beside the ring, on the line where the news waits.
+  far.port.postMessage({ shared: new SharedArrayBuffer(8) });
+  await far.thread.gates.passAsync(5);
+  for (let i = 0; i < 10; i++) await turn();
+  for (const [from, to] of [
+    [moved, other],
+    [other, moved],
+  ] as const) {
+    const waits = to.receiveAsync();
+    for (let i = 0; i < 5; i++) await turn();
+    from.postMessage('woken');
+    assert.equal(await within('the one who waits', waits), 'woken');
+  }
+  assert.ok(joined(handle));
+  moved.close();
+  assert.equal(await within('the end', other.closed), 'closed');
+  far.port.close();
+  await far.thread.kill();
+});
 
 test('both threads are terminated before either has passed on anything: the ends have lost each other', async () => {
   const homes = [home('makes'), home('attaches')] as const;

@@ -48,6 +48,8 @@ export class Stretches implements Joiner {
   protected readonly user: WeakRef<LinesUser>;
   /** The one that this side posts on. */
   protected stretch: Stretch;
+  /** Of all stretches that this side has heard of: what was posted on one that is over may still be asked for by its rank. */
+  protected rankMax = 0;
   /** The one that began when this end came here. */
   readonly #own: Stretch;
   /** It broke while there was no other one. */
@@ -93,6 +95,7 @@ export class Stretches implements Joiner {
     if (luggage !== undefined) this.#lookUntilMet(this.stretch);
   }
   #begin(first: ThreadLink, rank: number): Stretch {
+    this.rankMax = Math.max(this.rankMax, rank);
     return new Stretch(new Joining(first, this.agent, this.side, this.options, this), rank);
   }
 
@@ -350,11 +353,6 @@ export class Stretches implements Joiner {
     this.agent?.left.over(this);
     this.#left?.over();
     this.closeLines(true);
-  }
-
-  /** Of the stretches that this side knows. */
-  protected get rankMax(): number {
-    return Math.max(...this.#all.map(({ rank }) => rank));
   }
 
   // ---- this side leaves ---------------------------------------------------------------------------------------
