@@ -399,3 +399,26 @@ for (const when of ['flush', 'receive'] as const) {
     assert.match(String(a.error), /a write was not finished/);
   });
 }
+const WAYS_TO_END: Readonly<Record<string, (connection: StreamConnection) => void>> = {
+  close: (connection) => connection.close(),
+  refuse: (connection) => connection.refuse(300, 'x'),
+  damage: (connection) => connection.received(new Uint8Array(16).fill(255)),
+};
+for (const [how, endIt] of Object.entries(WAYS_TO_END)) {
+  test(`a write that throws while the connection ends keeps nobody from being told (${how})`, async () => {
+    const { wire, connections, ports } = streamPair();
+    const { a } = ports();
+    const [connection] = connections;
+    const pending = a.receiveAsync().then(
+      () => {},
+      () => {},
+    );
+    wire.ends[0].write = () => {
+      throw new RangeError('Maximum call stack size exceeded');
+    };
+    assert.throws(() => endIt(connection), RangeError);
+    await within('the pending receive', pending);
+    await within('the end of the port', a.closed);
+    assert.deepEqual([connection.channels, connection.ended !== undefined, wire.held], [0, true, 0]);
+  });
+}

@@ -481,12 +481,23 @@ export class StreamConnection implements Link, Exiting {
     // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends. What comes is believed no
     // more, also not while the other side is told.
     this.#incoming.stop();
-    if (say !== undefined) {
+    try {
+      if (say !== undefined) this.#sayLast(say);
+    } finally {
+      this.#tellAll(reason, error, left);
+    }
+  }
+  /** The medium is ended also if its `write` throws. */
+  #sayLast(say: () => void): void {
+    try {
       this.#greet();
       say();
       this.frames.flush();
+    } finally {
       this.#stream.end();
     }
+  }
+  #tellAll(reason: EndReason, error: unknown, left: string | undefined): void {
     this.frames.over = true;
     // What was said last may still be with the medium.
     if (this.#stream.flushSync === undefined) forgetExit(this);
