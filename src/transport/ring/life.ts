@@ -82,6 +82,9 @@ export class Life {
     this.#ended = reason;
     this.#endedHere = true;
     this.#remains.over();
+    this.#tell(reason);
+  }
+  #tell(reason: EndReason): void {
     let spilled = 0;
     try {
       spilled = this.#events.lastWords(reason);
@@ -108,7 +111,7 @@ export class Life {
     if (this.over) return;
     this.#peerGone(how);
     // Whoever has the other end may live, and find us no more than we find it: what both look at is all that is left to say so.
-    if (how === 'lost') this.#teller.tell(how, this.#events.lastWords(how));
+    if (how === 'lost') this.#tell(how);
   }
 
   /** The peer's thread is gone: the tether says so, or a watcher, who knows how. */
