@@ -650,7 +650,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       this.#needed = needed;
       this.#transport.keep(needed ? this : undefined);
     }
-    const held = this.#referenced && open && waiting;
+    // Also behind the end: what the peer has left over may come by way of a thread that this end has left.
+    const held = this.#referenced && waiting;
     if (held === this.#held) return;
     this.#held = held;
     this.#transport.hold(held);

@@ -33,6 +33,7 @@ const STAYS: readonly (readonly [name: string, says: readonly string[]])[] = [
   ['a pending receive with a time limit', ['got Symbol(millrace.EMPTY)']],
   ['a pending flush', ['flushed']],
   ['an outbox that is not empty', ['got all came']],
+  ['what comes by way of a thread that was left, behind the end', ['got 7', 'got Symbol(millrace.CLOSED)']],
 ];
 for (const [name, says] of STAYS) {
   test(`the process stays as long as needed, and no longer: ${name}`, async () => {

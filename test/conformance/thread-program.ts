@@ -1,7 +1,8 @@
 // Programs for thread-process.test.ts: each shows how long a port keeps its process alive (G8), or what becomes of an
 // exception. The peer thread is unref'd, so nothing but the port holds the process. Argument: the case.
 import process from 'node:process';
-import { channel, type Port } from '../../src/index.ts';
+import { MessageChannel } from 'node:worker_threads';
+import { channel, type Port, type Remote } from '../../src/index.ts';
 import { type Role, startThread, type TestThread } from '../kit/thread.ts';
 
 const print = (text: string): void => console.log(text);
@@ -96,6 +97,33 @@ const cases: Record<string, () => void> = {
     for (let i = 0; i < 500; i++) port.postMessage(i);
     void thread;
     void port.receiveAsync().then((value) => print(`got ${String(value)}`));
+  },
+  'what comes by way of a thread that was left, behind the end': () => {
+    const { port: control, thread } = far(({ port, millrace, gates, pause }) => {
+      const control = port();
+      const end = millrace.attach(control.receive() as Remote);
+      gates.pass(0);
+      control.postMessage(end, [end]);
+      gates.open(1);
+      pause(300);
+    });
+    const { port: peer, remote } = channel();
+    control.postMessage(remote, remote.transfer);
+    const { port2 } = new MessageChannel();
+    const value = {
+      port2,
+      get i(): number {
+        // It goes to where the other end no longer is.
+        thread.gates.open(0);
+        thread.gates.pass(1);
+        return 7;
+      },
+    };
+    peer.postMessage(value, [port2]);
+    peer.close();
+    const end = control.receive() as Port;
+    void end.receiveAsync().then((value) => print(`got ${(value as { i: number }).i}`));
+    void end.receiveAsync().then((value) => print(`got ${String(value)}`));
   },
   'handlers that throw': () => {
     const { port, thread } = far((stage) => {
