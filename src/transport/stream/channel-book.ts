@@ -162,12 +162,13 @@ export class ChannelBook {
   cut(reason: EndReason, error: unknown, left?: string): void {
     this.shut = 'has ended';
     for (const opening of [...this.#openings.values()]) this.#settle(opening);
-    const channels = [...this.#channels.values()];
-    this.#channels.clear();
-    const unanswered = left === undefined ? [] : [...this.#meeting.asked];
+    if (left !== undefined) for (const channel of [...this.#meeting.asked]) channel.wasLeft(left);
     this.#meeting.asked.clear();
-    for (const channel of unanswered) channel.wasLeft(left as string);
-    for (const channel of channels) channel.cut(reason, error);
+    // Each is let go of once it is told: the stack may end in the middle, and the rest be told later.
+    for (const [number, channel] of this.#channels) {
+      channel.cut(reason, error);
+      this.#channels.delete(number);
+    }
   }
 
   // ---- what came ------------------------------------------------------------------------------------------------

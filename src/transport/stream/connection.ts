@@ -9,7 +9,7 @@ import type { LastWords } from '../thread-end.ts';
 import type { CloseOptions, ExitStatus, Leaving, Link, Way } from '../transport.ts';
 import type { ChannelWish, StreamChannel } from './channel.ts';
 import { ChannelBook } from './channel-book.ts';
-import { type Exiting, endTogether, exitWithThread, forgetExit } from './exits.ts';
+import { type Exiting, endTogether, exitWithThread, forgetExit, guarded } from './exits.ts';
 import { type FeatureFrame, FeatureFrames } from './feature-frames.ts';
 import { FrameWriter } from './frame-writer.ts';
 import * as frames from './frames.ts';
@@ -32,7 +32,8 @@ import { Pressure } from './pressure.ts';
 export interface ByteStream {
   /**
    * Takes bytes, which are the caller's again when it returns. Never blocks. False: it has taken them, that is enough for now, and it
-   * will call `drained`. One that throws breaks the line: who had called it is told, and everybody else in a turn to come.
+   * will call `drained`. Once it has them it may call back from within itself: `received`, unless a chunk is just being taken in, `drained` and
+   * `closed`. One that throws breaks the line: the connection ends as `lost` in a turn to come, and nobody who posts or reads has it thrown at.
    */
   write(bytes: Uint8Array): boolean;
   /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
@@ -265,7 +266,9 @@ export class StreamConnection implements Link, Exiting {
   /** The medium takes more again, after a `write` that returned false. */
   drained(): void {
     if (this.ended !== undefined) return;
-    this.pressure.relieved();
+    // In the middle of a write: what that is about to say of the room is older.
+    if (this.frames.writing) queueMicrotask(() => this.drained());
+    else this.pressure.relieved();
   }
 
   /**
@@ -431,10 +434,12 @@ export class StreamConnection implements Link, Exiting {
   #part(goodbye: Goodbye): void {
     // Whoever is told of the end may close us again.
     if (this.parting) return;
+    this.#goodbye = goodbye;
+    // Also where the stack ends before that was said.
+    queueMicrotask(() => this.#sayGoodbye());
     this.parting = true;
     this.frames.last = true;
     this.frames.full = false;
-    this.#goodbye = goodbye;
     this.#book.end(goodbye.reason);
     this.#sayGoodbye();
   }
@@ -463,7 +468,9 @@ export class StreamConnection implements Link, Exiting {
     this.#over('lost', error, () => {});
   }
   #tear(): void {
-    this.#over('lost', new LayoutError('The line is broken: a write was not finished'), () => {});
+    const { tornBy: cause } = this.frames;
+    const fields = cause === undefined ? undefined : { cause };
+    this.#over('lost', new LayoutError('The line is broken: a write was not finished', fields), () => {});
   }
   #break(error: LayoutError, code: number): void {
     this.#over('lost', error, () => this.frames.reset(0, code, error.message));
@@ -475,35 +482,38 @@ export class StreamConnection implements Link, Exiting {
    */
   #over(reason: EndReason, error: unknown, say: (() => void) | undefined, left?: string): void {
     if (this.ended !== undefined) return;
+    const last = (): void => {
+      this.#greet();
+      say?.();
+      this.frames.flush();
+    };
+    const steps = say === undefined ? [] : [last, () => this.#stream.end()];
+    steps.push(
+      () => this.#cut(reason, error, left),
+      () => this.#tell(() => this.#events.ended(reason, error)),
+    );
+    // Whoever calls is told if the stack ends in the middle; what is left then is done where there is one.
+    queueMicrotask(() => {
+      for (const step of steps) guarded(step);
+    });
     this.ended = reason;
     this.error = error;
     clearTimeout(this.#deadline);
     // We may be in the middle of a chunk: an OPEN behind this would make a channel that nobody ends. What comes is believed no
     // more, also not while the other side is told.
     this.#incoming.stop();
-    try {
-      if (say !== undefined) this.#sayLast(say);
-    } finally {
-      this.#tellAll(reason, error, left);
+    for (let step = steps[0]; step !== undefined; step = steps[0]) {
+      step();
+      steps.shift();
     }
   }
-  /** The medium is ended also if its `write` throws. */
-  #sayLast(say: () => void): void {
-    try {
-      this.#greet();
-      say();
-      this.frames.flush();
-    } finally {
-      this.#stream.end();
-    }
-  }
-  #tellAll(reason: EndReason, error: unknown, left: string | undefined): void {
+  #cut(reason: EndReason, error: unknown, left: string | undefined): void {
     this.frames.over = true;
     // What was said last may still be with the medium.
     if (this.#stream.flushSync === undefined) forgetExit(this);
     if (this.#holds > 0) this.#stream.hold(false);
+    this.#holds = 0;
     this.#book.cut(reason, error, left);
-    this.#tell(() => this.#events.ended(reason, error));
   }
 }
 

@@ -68,7 +68,7 @@ function isOver(each: Exiting, waitMs: number): boolean {
 }
 
 /** As in thread-end.ts: the others are to end all the same, and nobody is left to hear of it. One that throws is done. */
-function guarded(body: () => unknown): boolean {
+export function guarded(body: () => unknown): boolean {
   try {
     return body() === true;
   } catch {

@@ -22,6 +22,10 @@ export class FrameWriter {
   last = false;
   /** A write was not finished, as where the stack had ended: nobody knows what of it is out, and nothing behind it could be read. */
   torn = false;
+  /** What the medium threw then. */
+  tornBy: unknown;
+  /** The medium is being given something. */
+  writing = false;
   /** What was said before the greeting, which it waits for; undefined once all of it is out. */
   #early: Uint8Array[] | undefined = [];
   /** So many of these are out. */
@@ -51,12 +55,17 @@ export class FrameWriter {
       queueMicrotask(this.#whenTorn);
       return;
     }
+    const before = this.writing;
+    this.writing = true;
     try {
       if (!this.#write(frame)) this.full = !this.last;
     } catch (error) {
+      // It is thrown at nobody: who reads, or looks whether there is room, has not called the medium, and often nobody has.
       this.torn = true;
+      this.tornBy = error;
       queueMicrotask(this.#whenTorn);
-      throw error;
+    } finally {
+      this.writing = before;
     }
   }
   /** @param name its bytes */
