@@ -413,11 +413,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   close(): void {
     if (this.#ending.shut) return;
-    this.#ending.shut = true;
-    if (this.#receiving !== undefined) selectChanged(this.#transport);
     try {
+      if (this.#receiving !== undefined) selectChanged(this.#transport);
       this.#transport.close('closed');
     } finally {
+      // Where the stack has ended before that it may be called again.
+      this.#ending.shut = this.#transport.ended !== undefined;
       this.#settle();
     }
   }

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import type { StreamConnection } from '../../src/transport/stream/connection.ts';
 import { difference } from '../kit/same-clone.ts';
+import { settle, streamPair } from '../kit/stream-pair.ts';
+import { turn, within } from '../kit/watchdog.ts';
 
 /** Calls `task` so many times on the way out of a recursion that has used up the stack, with a little more left each time. */
 function withLittleStack(times: number, task: () => void): void {
@@ -108,3 +111,48 @@ test('receives that run out of stack throw for each message that they cost, and 
     far.close();
   }
 });
+
+interface World {
+  readonly port: Port;
+  readonly far: Port;
+  end(): void;
+  /** What was said arrives: the other side has a stack of its own. */
+  deliver(): void;
+}
+function streamWorld(end: (port: Port, connection: StreamConnection) => void): World {
+  const { connections, ports, wire } = streamPair();
+  const { a, b } = ports();
+  wire.delayed = true;
+  return { port: a, far: b, end: () => end(a, connections[0]), deliver: () => settle(wire) };
+}
+const WORLDS: Readonly<Record<string, () => World>> = {
+  'of a port': () => {
+    const [port, far] = pairOf(4096);
+    return { port, far, end: () => port.close(), deliver() {} };
+  },
+  'of a port over a stream': () => streamWorld((port) => port.close()),
+  'of a connection': () => streamWorld((_, connection) => connection.close()),
+};
+for (const [what, world] of Object.entries(WORLDS)) {
+  test(`a close ${what} that runs out of stack, and goes through further up, tells both sides`, async () => {
+    const waits: Promise<unknown>[] = [];
+    for (let skipped = 0; skipped < 100; skipped++) {
+      const { port, far, end, deliver } = world();
+      waits.push(port.closed, far.closed, port.receiveAsync());
+      let left = skipped;
+      let done = false;
+      withLittleStack(10_000, () => {
+        if (done || left-- > 0) return;
+        try {
+          end();
+          done = true;
+        } catch (error) {
+          assert.ok(error instanceof RangeError, `${error}`);
+        }
+      });
+      await turn();
+      deliver();
+    }
+    await within('whoever waits', Promise.all(waits));
+  });
+}

@@ -315,7 +315,7 @@ test('a channel that crosses one on terms that can be none ends for both, and sa
   bench.open(1, 'x', [WINDOW + 1, 64, 0, 0]);
   assert.deepEqual(bench.heard, ['9 1: 4']);
   assert.deepEqual([port.reason, (port.error as RefusedError).refusal], ['closed', frames.CODE_TERMS]);
-  assert.equal(bench.connection.channels, 0);
+  assert.deepEqual([port.tryReceive(), bench.connection.channels], [CLOSED, 0], 'told as to who is refused');
 });
 
 test('a RESET of what nobody has opened ends the connection; of what is over it means nothing', () => {

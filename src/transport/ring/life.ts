@@ -24,6 +24,9 @@ export class Life {
   readonly #sign: object = {};
   #ended: CloseReason | undefined;
   #endedHere = false;
+  #told = false;
+  /** Frames that this side has left in the side channel. */
+  #left = 0;
   #spilled = 0;
   #error: unknown;
 
@@ -79,18 +82,21 @@ export class Life {
   /** Ends this side and tells the other; nothing if either has ended. */
   end(reason: EndReason): void {
     if (this.#ended !== undefined) return;
+    // Whatever happens, also where the stack ends in the middle: a peer that is not told would wait for ever.
+    queueMicrotask(() => {
+      if (!this.#told) this.#tell(reason);
+    });
     this.#ended = reason;
     this.#endedHere = true;
     this.#remains.over();
     this.#tell(reason);
   }
   #tell(reason: EndReason): void {
-    let spilled = 0;
     try {
-      spilled = this.#events.lastWords(reason);
+      this.#left += this.#events.lastWords(reason);
     } finally {
-      // Whatever happened: a peer that is not told would wait for ever.
-      this.#teller.tell(reason, spilled);
+      this.#teller.tell(reason, this.#left);
+      this.#told = true;
     }
   }
 

@@ -176,8 +176,9 @@ export class StreamChannel {
       pressure.owe(this);
       return;
     }
-    frames.interrupt(this.number, this.#interrupts);
+    const word = this.#interrupts;
     this.#interrupts = 0;
+    frames.interrupt(this.number, word);
   }
 
   /** Sends what ends this side; nothing more of it will follow. */
@@ -187,7 +188,13 @@ export class StreamChannel {
     // A goodbye follows, which says the reason, and what of.
     if (this.#connection.parting) this.part();
     this.closeSent = true;
-    if (!this.#connection.parting) this.#connection.frames.close(this.number, reason, this.inNotes.receivedCount);
+    try {
+      if (!this.#connection.parting) this.#connection.frames.close(this.number, reason, this.inNotes.receivedCount);
+    } catch (error) {
+      // The stack has ended: it was not said.
+      this.closeSent = false;
+      throw error;
+    }
     this.#free();
   }
 
@@ -207,7 +214,8 @@ export class StreamChannel {
 
   /** This side has found damage, or cannot take what the other wants: the channel is over. */
   reset(error: LayoutError | RefusedError, code: number = CODE_DAMAGE): void {
-    this.found ??= error;
+    // Terms that were refused are the channel's error, here as over there; damage is thrown at who reads.
+    if (code === CODE_DAMAGE) this.found ??= error;
     if (this.ended === undefined) {
       this.ended = code === CODE_DAMAGE ? 'lost' : 'closed';
       this.error = error;

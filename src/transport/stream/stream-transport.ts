@@ -121,12 +121,13 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   }
   turned(): void {
     if (this.#wakes) return;
-    this.#wakes = true;
     queueMicrotask(() => {
       this.#wakes = false;
       this.#parked = undefined;
       this.#events.woken();
     });
+    // Not before: where the stack has ended nobody would wake it again.
+    this.#wakes = true;
   }
 
   // ---- life -------------------------------------------------------------------------------------------------------
@@ -167,6 +168,11 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
 
   /** What waits in the outbox goes out as credit comes, and then CLOSE (C1 in channel.ts). */
   close(reason: EndReason): void {
+    let done = false;
+    // Also where the stack ends in the middle: the peer would wait for ever.
+    queueMicrotask(() => {
+      if (!done) this.close(reason);
+    });
     const channel = this.#channel;
     if (channel.ended === undefined) {
       channel.ended = reason;
@@ -174,6 +180,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     }
     this.#lane.shut();
     this.drain();
+    done = true;
   }
   drain(): void {
     const channel = this.#channel;
