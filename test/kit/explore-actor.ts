@@ -368,30 +368,65 @@ export function isSuspension(error: unknown): boolean {
 
 /** The value in depth, as text: equal text means equal behaviour of everything that is not a function or `ignored`. */
 export function dump(value: unknown, ignored: readonly string[] = []): string {
-  const seen = new Map<object, number>();
-  const write = (v: unknown): string => {
-    if (typeof v === 'function') return 'f';
-    if (typeof v === 'symbol') return v.toString();
-    if (typeof v === 'bigint') return `${v}n`;
-    if (typeof v === 'string') return JSON.stringify(v);
-    if (typeof v !== 'object' || v === null) return Object.is(v, -0) ? '-0' : String(v);
-    if (isView(v)) return 'view';
-    const before = seen.get(v);
-    if (before !== undefined) return `^${before}`;
-    seen.set(v, seen.size);
-    if (v instanceof Map || v instanceof Set) return `${v.constructor.name}(${[...v].map(write)})`;
-    if (Array.isArray(v)) return `[${v.map(write)}]`;
-    if (ArrayBuffer.isView(v)) return `${v.constructor.name}(${withoutZerosAtTheEnd(v as Uint8Array)})`;
-    const keys = Object.keys(v)
-      .filter((key) => !ignored.includes(key))
-      .sort();
-    return `${v.constructor?.name ?? ''}{${keys.map((key) => `${key}:${write((v as Record<string, unknown>)[key])}`)}}`;
-  };
-  return write(value);
+  return new Dump(ignored).write(value);
 }
 
-function withoutZerosAtTheEnd(array: Uint8Array): string {
-  let end = array.length;
-  while (end > 0 && array[end - 1] === 0) end--;
-  return `${array.length}: ${array.subarray(0, end)}`;
+/** One text, put together piece by piece: explorers spend much of their time here. */
+class Dump {
+  readonly #ignored: ReadonlySet<string>;
+  readonly #seen: Map<object, number> = new Map();
+
+  constructor(ignored: readonly string[]) {
+    this.#ignored = new Set(ignored);
+  }
+
+  write(v: unknown): string {
+    switch (typeof v) {
+      case 'string':
+        return JSON.stringify(v);
+      case 'object':
+        return v === null ? 'null' : this.#object(v);
+      case 'function':
+        return 'f';
+      case 'bigint':
+        return `${v}n`;
+      default:
+        return Object.is(v, -0) ? '-0' : String(v);
+    }
+  }
+
+  #object(v: object): string {
+    if (isView(v)) return 'view';
+    const before = this.#seen.get(v);
+    if (before !== undefined) return `^${before}`;
+    this.#seen.set(v, this.#seen.size);
+    if (Array.isArray(v)) return `[${this.#list(v)}]`;
+    if (v instanceof Map || v instanceof Set) return `${v.constructor.name}(${this.#list(v)})`;
+    if (ArrayBuffer.isView(v)) return `${v.constructor.name}(${withoutZeros(v as Uint8Array)})`;
+    let text = `${v.constructor?.name ?? ''}{`;
+    let comma = '';
+    // In the order in which they were put there: what is made in one place has one order, and to sort costs more than that.
+    for (const key of Object.keys(v)) {
+      if (this.#ignored.has(key)) continue;
+      text += `${comma}${key}:${this.write((v as Record<string, unknown>)[key])}`;
+      comma = ',';
+    }
+    return `${text}}`;
+  }
+
+  #list(values: Iterable<unknown>): string {
+    let text = '';
+    let comma = '';
+    for (const value of values) {
+      text += comma + this.write(value);
+      comma = ',';
+    }
+    return text;
+  }
+}
+
+function withoutZeros(array: Uint8Array): string {
+  let text = `${array.length}:`;
+  for (let at = 0; at < array.length; at++) if (array[at] !== 0) text += ` ${at}=${array[at]}`;
+  return text;
 }

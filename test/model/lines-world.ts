@@ -47,6 +47,8 @@ export class LinesWorld implements World {
   readonly #done: Set<string> = new Set();
   #tokens = 0;
   readonly #made: NativeEnd[] = [];
+  /** Those of the channels, and then those that were made on the way. */
+  #ports: NativeEnd[] = [];
   /** Ends that have left, and where they are to be opened. */
   readonly #onTheWay: Map<EndOnItsWay, Thread> = new Map();
   readonly #lostOnTheWay: Set<Channel> = new Set();
@@ -68,6 +70,7 @@ export class LinesWorld implements World {
   channel(name: string): Channel {
     const channel = new Channel(name);
     this.channels.push(channel);
+    this.#ports = [...this.channels.flatMap(({ all }) => all), ...this.#made];
     return channel;
   }
   /** Its maker's end is open. */
@@ -99,9 +102,9 @@ export class LinesWorld implements World {
   /** All that is under way arrives, in some order: nothing of it is what the model is about. */
   settle(): void {
     for (;;) {
-      const move = this.moves().find((each) => each.startsWith('port'));
-      if (move === undefined) return;
-      this.step(move);
+      const port = this.#ports.findIndex(({ due }) => due);
+      if (port < 0) return;
+      this.step(`port ${port}`);
     }
   }
   closes(channel: Channel, side: 0 | 1): void {
@@ -184,11 +187,10 @@ export class LinesWorld implements World {
 
   // ---- what happens -------------------------------------------------------------------------------------------
 
-  get #ports(): readonly NativeEnd[] {
-    return [...this.channels.flatMap(({ all }) => all), ...this.#made];
-  }
   get ends(): readonly End[] {
-    return this.channels.flatMap(({ ends }) => ends.filter((end) => end !== undefined));
+    const all: End[] = [];
+    for (const { ends } of this.channels) for (const end of ends) if (end !== undefined) all.push(end);
+    return all;
   }
 
   /** Runs code of a thread, and what it has put off to the end of the turn. */
@@ -207,6 +209,7 @@ export class LinesWorld implements World {
       const ends = entangled();
       for (const end of ends) end.owner = thread;
       this.#made.push(...ends);
+      this.#ports.push(...ends);
       return ends;
     };
     modelled.later = (task) => void this.#later.push({ thread, task });
@@ -231,11 +234,12 @@ export class LinesWorld implements World {
       if (line !== undefined) first.add(line);
       if (ready()) moves.push(name);
     }
+    const before = moves.length;
     this.#ports.forEach((port, i) => {
       if (port.due) moves.push(`port ${i}`);
     });
     // A timer is long: what is on its way is there before it.
-    const quiet = !this.#ports.some((port) => port.due);
+    const quiet = moves.length === before;
     this.#later.forEach(({ thread }, i) => {
       if (quiet && thread?.loops !== false) moves.push(`later ${i}`);
     });

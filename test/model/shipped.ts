@@ -5,8 +5,8 @@
 // a model has no threads and no native ports; nothing is hooked to the end of the thread, and nothing is weak: the
 // collector comes when it likes, and would end channels of states that the explorer has left; and each `catch` lets pass
 // what suspends an actor.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 type Producer = typeof import('../../src/ring/producer.ts');
@@ -105,31 +105,50 @@ const source = join(here, '../../src');
 export async function loadShipped(edits: readonly Edit[] = []): Promise<Shipped> {
   const root = mkdtempSync(join(here, '.shipped-'));
   try {
-    const left = new Set(edits);
-    for (const path of readdirSync(source, { recursive: true }) as string[]) {
-      const file = path.replaceAll('\\', '/');
-      if (!file.endsWith('.js') || file.endsWith('.test.js')) continue;
-      let text = REPLACED[file] ?? readFileSync(join(source, file), 'utf8');
-      for (const edit of edits) {
-        if (edit.file !== file) continue;
-        text = replaceOnce(text, edit);
-        left.delete(edit);
-      }
-      if (/\bnew (?:WeakRef|FinalizationRegistry)\b/.test(text)) text = STRONG + text;
-      const up = '../'.repeat(file.split('/').length);
-      text = text.replace(/(["'])(?:\.{1,2}\/)+(?:platform\/)?current\.js\1/g, `'${up}platform.js'`);
-      text = text.replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1');
-      text = text.replace(/catch \((\w+)\) \{/g, 'catch ($1) { if ($1?.suspension) throw $1;');
-      text = text.replace(/catch \{/g, 'catch (passing) { if (passing?.suspension) throw passing;');
+    const files = new Set(MODULES);
+    // What they import comes behind them.
+    for (const file of files) {
+      const own = edits.filter((edit) => edit.file === file);
+      const text = own.length === 0 ? unchanged(file) : prepared(file, own.reduce(replaceOnce, shippedText(file)));
+      for (const imported of importsOf(file, text)) files.add(imported);
       mkdirSync(dirname(join(root, file)), { recursive: true });
       writeFileSync(join(root, file), text);
     }
-    for (const edit of left) throw new Error(`no file ${edit.file} in dist/src`);
+    for (const { file } of edits) if (!files.has(file)) throw new Error(`no file ${file} among those of the models`);
     const modules = await Promise.all(MODULES.map((file) => import(pathToFileURL(join(root, file)).href)));
     return Object.assign({}, ...modules) as Shipped;
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+function shippedText(file: string): string {
+  return REPLACED[file] ?? readFileSync(join(source, file), 'utf8');
+}
+
+/** The text of a file as models run it. */
+function prepared(file: string, shipped: string): string {
+  const strong = /\bnew (?:WeakRef|FinalizationRegistry)\b/.test(shipped) ? STRONG + shipped : shipped;
+  const up = '../'.repeat(file.split('/').length);
+  return strong
+    .replace(/(["'])(?:\.{1,2}\/)+(?:platform\/)?current\.js\1/g, `'${up}platform.js'`)
+    .replace(/(?<![\w'"`$])#([A-Za-z_]\w*)/g, '$$$1')
+    .replace(/catch \((\w+)\) \{/g, 'catch ($1) { if ($1?.suspension) throw $1;')
+    .replace(/catch \{/g, 'catch (passing) { if (passing?.suspension) throw passing;');
+}
+
+const texts: Map<string, string> = new Map();
+function unchanged(file: string): string {
+  let text = texts.get(file);
+  if (text === undefined) texts.set(file, (text = prepared(file, shippedText(file))));
+  return text;
+}
+
+/** Files of the source that one of them imports. */
+function importsOf(file: string, text: string): string[] {
+  const specifiers = [...text.matchAll(/^(?:import|export)\b[^'"]*(["'])(\.[^'"]+)\1;$/gm)];
+  const paths = specifiers.map(([, , specifier = '']) => posix.join(posix.dirname(file), specifier));
+  return paths.filter((path) => !path.startsWith('../'));
 }
 
 function replaceOnce(text: string, { file, find, replace }: Edit): string {
