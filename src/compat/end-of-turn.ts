@@ -12,12 +12,18 @@ const putOffHere = (): PutOff[] => (own ??= ofAgent('turn/1', () => []));
 
 /** Has `it.endTurn()` called once, when this turn ends or the thread is about to block. */
 export function atEndOfTurn(it: PutOff): void {
-  if (putOffHere().push(it) === 1) queueMicrotask(endTurn);
+  const putOff = putOffHere();
+  // In this order, and by one that is not in the list yet: a call may run out of stack in either.
+  if (putOff.length === 0) queueMicrotask(endTurn);
+  putOff.push(it);
 }
 
 /** Call before blocking. */
 export function endTurn(): void {
   const putOff = putOffHere();
-  if (putOff.length === 0) return;
-  for (const it of putOff.splice(0)) it.endTurn();
+  // One that throws is still in the list: it, and those behind it, are told in the next turn.
+  while (putOff.length > 0) {
+    putOff[0]?.endTurn();
+    putOff.shift();
+  }
 }

@@ -21,8 +21,7 @@ import { watchUnread } from './unread.ts';
 
 const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came through the side channel';
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
-const LEFT_OVER_LOST =
-  'Cannot decode: what the peer had not sent when it ended was lost with a thread that its reader has left';
+const LEFT_OVER_LOST = 'Cannot decode: what the peer left over was lost with a thread that its reader has left';
 const PORT_UNREADABLE = 'Cannot decode: a Port that came with the value cannot be opened';
 const NO_PORTS: readonly unknown[] = [];
 

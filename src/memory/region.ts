@@ -213,7 +213,7 @@ function checked<M extends CommonMemory, V extends ByteViews>(
   const version = Atomics.load(words, layout.VERSION);
   if (version !== layout.LAYOUT_VERSION) {
     throw new LayoutError(
-      `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release at both ends`,
+      `Cannot open a region of layout version ${version}: this copy of millrace speaks version ${layout.LAYOUT_VERSION}; load the same release in both threads`,
       { value: version, limit: layout.LAYOUT_VERSION },
     );
   }

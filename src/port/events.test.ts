@@ -124,6 +124,20 @@ test('an aborted signal takes away what came with it, and nothing that came late
   assert.deepEqual([listeners.count, calls], [1, 2], 'aborted while the event goes round');
 });
 
+test('a listener with what is no signal is not added, nor one whose signal speaks while it is listened to', () => {
+  const listeners = new Listeners();
+  assert.throws(() => listeners.add(() => {}, false, new AbortController() as never), TypeError);
+  assert.equal(listeners.count, 0);
+  const signal = {
+    aborted: false,
+    throwIfAborted() {},
+    addEventListener: (_: 'abort', told: () => void) => told(),
+    removeEventListener() {},
+  };
+  listeners.add(() => {}, false, signal);
+  assert.equal(listeners.count, 0);
+});
+
 test('a signal that outlives its listeners keeps none of them', () => {
   const listeners = new Listeners();
   let held = 0;

@@ -161,8 +161,9 @@ export class Listeners {
       this.#changed();
     };
     const entry: Entry = { ...given, aborted, live: true };
-    this.#entries = [...this.#entries, entry];
+    // What is no signal throws here, and nobody listens; or it may speak at once.
     given.signal?.addEventListener('abort', aborted);
+    if (entry.live) this.#entries = [...this.#entries, entry];
   }
 
   /** The signal is let go, too: it may outlive a thousand listeners, and must not take a later one of the same kind away. */

@@ -255,7 +255,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   receive(): In | typeof CLOSED;
   receive(options: ReceiveOptions): In | typeof EMPTY | typeof CLOSED;
   receive(options?: ReceiveOptions): In | typeof EMPTY | typeof CLOSED {
-    return (this.#receiving ?? this.#begin().receiving).receive(options) as In | typeof EMPTY | typeof CLOSED;
+    return this.#receives.receive(options) as In | typeof EMPTY | typeof CLOSED;
   }
 
   /**
@@ -478,7 +478,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   /** Whether a `selectAsync` waits for this port among others. */
   get #awaited(): boolean {
-    return this.#awaiting !== undefined && this.#awaiting.size > 0;
+    return (this.#awaiting?.size ?? 0) > 0;
   }
   /** Whether anything or anybody here waits for the peer. */
   get #waiting(): boolean {
@@ -526,8 +526,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
 
   #tellReady(): void {
-    if (!this.#awaited) return;
-    for (const tell of [...(this.#awaiting as Set<() => void>)]) tell();
+    for (const tell of [...(this.#awaiting ?? [])]) tell();
     this.#rehold();
   }
   /** Whether there is something that nobody else here is waiting for. */
@@ -552,7 +551,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
         this.#kick();
       },
       leave: (tell) => {
-        if (this.#awaiting?.delete(tell) === true) this.#rehold();
+        this.#awaiting?.delete(tell);
+        this.#rehold();
       },
     };
     return this.#selected;

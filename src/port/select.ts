@@ -190,7 +190,8 @@ export function selectAsync<P extends AnyPort>(
     };
     const waiters = new Waiters();
     const pending = waiters.add(timeoutMs, EMPTY, options?.signal, leave) as Promise<P | typeof EMPTY>;
-    for (const [i, port] of all.entries()) port.whenReady(tells[i] as () => void);
+    // Its signal may have spoken at once.
+    if (waiters.length > 0) for (const [i, port] of all.entries()) port.whenReady(tells[i] as () => void);
     return pending;
 
     function handOut(index: number): P {

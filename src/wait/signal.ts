@@ -56,6 +56,8 @@ export class Waker {
   readonly #doorbell: () => void;
   readonly #awaited: number = 0;
   readonly #above: () => void;
+  /** What was announced by whoever was not woken, because the stack ended on the way there; the next one who rings does it. */
+  #owed: number = AWAKE;
 
   /**
    * @param place where the other side sleeps
@@ -87,6 +89,7 @@ export class Waker {
    * @param position published with it, where somebody may sleep for one
    */
   ring(position?: number): void {
+    if (this.#owed !== AWAKE) this.#tell();
     // SYNC announce: ordered after the publication by the caller; pairs with announce (W1).
     const state = Atomics.load(this.#words, this.#park);
     if ((state & this.#interest) !== 0 || (position !== undefined && this.#passed(state, position))) this.#wake(state);
@@ -112,9 +115,22 @@ export class Waker {
     // SYNC awake: takes the announcement back; pairs with the sleeper's wait on the same word (W2, W3).
     if (Atomics.compareExchange(this.#words, this.#park, state, AWAKE) !== state) return;
     if (this.#wakes !== UNCOUNTED) this.#words[this.#wakes] = (this.#words[this.#wakes] as number) + 1;
-    if ((state & DOORBELL) !== 0) this.#doorbell();
-    else if ((state & ABOVE) !== 0) this.#above();
-    else this.#place.wake();
+    this.#owed = state;
+    this.#tell();
+  }
+
+  #tell(): void {
+    const state = this.#owed;
+    this.#owed = AWAKE;
+    try {
+      if ((state & DOORBELL) !== 0) this.#doorbell();
+      else if ((state & ABOVE) !== 0) this.#above();
+      else this.#place.wake();
+    } catch (error) {
+      // No more than this: there may be no stack for a call.
+      this.#owed = state;
+      throw error;
+    }
   }
 }
 

@@ -39,6 +39,20 @@ test('an overflow callback may put in, replace and reorder', async () => {
   assert.deepEqual(all(reader), ['new', 4, { is: 1 }]);
 });
 
+test('an overflow callback may post: what JSON made of the message at hand does not stand in the place of its own', async () => {
+  const [writer, reader] = pipes();
+  writer.queueLimit = 1;
+  writer.onQueueOverflow = (queue) => {
+    queue.shift();
+    writer.queueLimit = null;
+    void writer.postMessage({ notice: 'one was dropped' });
+  };
+  const when = new Date(0);
+  for (const n of [1, 2]) void writer.postMessage({ n, when });
+  await writer.postMessage('last');
+  assert.deepEqual(all(reader), [{ n: 2, when: when.toJSON() }, { notice: 'one was dropped' }, 'last']);
+});
+
 test('an overflow callback that throws, or puts in what has no JSON, rejects that call alone', async () => {
   const [writer, reader] = pipes();
   writer.queueLimit = 1;

@@ -3,23 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
 import type { StreamConnection } from '../../src/transport/stream/connection.ts';
+import { withLittleStack } from '../kit/little-stack.ts';
 import { difference } from '../kit/same-clone.ts';
 import { settle, streamPair } from '../kit/stream-pair.ts';
-import { turn, within } from '../kit/watchdog.ts';
-
-/** Calls `task` so many times on the way out of a recursion that has used up the stack, with a little more left each time. */
-function withLittleStack(times: number, task: () => void): void {
-  let left = times;
-  const down = (): void => {
-    try {
-      down();
-    } catch {
-      // What the way out is for.
-    }
-    if (left-- > 0) task();
-  };
-  down();
-}
+import { turn, until, within } from '../kit/watchdog.ts';
 
 /** A few of many shapes, so that all that is learned is written to as well. */
 function messageOf(id: number, big: boolean): { readonly id: number } {
@@ -156,3 +143,24 @@ for (const [what, world] of Object.entries(WORLDS)) {
     await within('whoever waits', Promise.all(waits));
   });
 }
+
+test('a listener that sleeps is told of what is posted after a post that ran out of stack as it woke it', async () => {
+  for (let round = 0; round < 12; round++) {
+    const [port, far] = pairOf(262_144);
+    let last: unknown;
+    far.on('message', (value) => {
+      last = value;
+    });
+    await until('the listener sleeps', () => far.stats().parks > 0);
+    withLittleStack(1500, () => {
+      try {
+        port.trySend('with little stack');
+      } catch {
+        // It may not have gone.
+      }
+    });
+    port.postMessage('last');
+    await until('it is told', () => last === 'last', 10);
+    port.close();
+  }
+});

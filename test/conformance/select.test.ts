@@ -259,6 +259,15 @@ test('selectAsync resolves with who has something, at the time limit with EMPTY,
     abort.abort(new Error('enough'));
     await assert.rejects(aborted, /enough/);
     await assert.rejects(selectAsync(near, { signal: abort.signal }), /enough/);
+    const atOnce = {
+      aborted: false,
+      reason: new Error('while it began to listen'),
+      throwIfAborted() {},
+      addEventListener: (_: 'abort', told: () => void) => told(),
+      removeEventListener() {},
+    };
+    await assert.rejects(selectAsync(near, { signal: atOnce }), /began to listen/);
+    assert.ok(near.every((port) => !port.hasRef()));
     await assert.rejects(selectAsync([]), optionError);
     await assert.rejects(selectAsync([near[0]!, near[0]!]), optionError);
     // Nobody who has left takes anything.

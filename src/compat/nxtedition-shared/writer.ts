@@ -85,6 +85,8 @@ class RingWriter implements LiveWriter, PutOff {
   #corks = 0;
   #scheduled = false;
   #closed = false;
+  /** The callback of a write runs: a claim is open. */
+  #filling = false;
 
   constructor(buffers: SharedBuffers, options: LiveWriterOptions) {
     const { lane, state } = openBuffers(buffers);
@@ -111,7 +113,7 @@ class RingWriter implements LiveWriter, PutOff {
   }
 
   tryWrite<U>(len: number, fn: Fill<U>, opaque?: U): boolean {
-    const offset = this.#producer.tryClaim(len);
+    const offset = this.#claim(len);
     if (offset === FULL) {
       this.#checkOpen();
       // The reader cannot make room by reading what it does not see.
@@ -123,7 +125,7 @@ class RingWriter implements LiveWriter, PutOff {
   }
 
   writeSync<U>(len: number, fn: Fill<U>, opaque?: U, timeoutMs?: number): void {
-    let offset = this.#producer.tryClaim(len);
+    let offset = this.#claim(len);
     if (offset === FULL) {
       // The types put `opaque` third, the README the time limit. A callback that declares no second parameter has no
       // use for an opaque value, so a number given to it is the time limit.
@@ -133,6 +135,12 @@ class RingWriter implements LiveWriter, PutOff {
     this.#fill(offset, len, fn, opaque as U);
   }
 
+  #claim(len: number): number {
+    // Of a write that ran out of stack.
+    if (!this.#filling && this.#producer.claimed >= 0) this.#producer.abort();
+    return this.#producer.tryClaim(len);
+  }
+
   #fill<U>(offset: number, len: number, fn: Fill<U>, opaque: U): void {
     if (this.#closed) this.#abort();
     const region = this.#region;
@@ -140,18 +148,20 @@ class RingWriter implements LiveWriter, PutOff {
     region.byteOffset = offset;
     region.length = len;
     region.byteLength = len;
-    let written = -1;
+    const producer = this.#producer;
+    this.#filling = true;
     try {
-      written = fn(region, opaque) - offset;
+      const written = fn(region, opaque) - offset;
+      if (!(written >= 0 && written <= len)) throw badEnd(written, offset, len);
+      producer.commit(written);
     } finally {
+      this.#filling = false;
       // Also when the callback throws: the claim must not stay open.
-      if (!(written >= 0 && written <= len)) this.#producer.abort();
+      if (producer.claimed >= 0) producer.abort();
     }
-    if (!(written >= 0 && written <= len)) throw badEnd(written, offset, len);
-    this.#producer.commit(written);
     if (!this.#scheduled && this.#corks === 0) {
-      this.#scheduled = true;
       atEndOfTurn(this);
+      this.#scheduled = true;
     }
   }
   /** Called when this turn ends, or the thread is about to block. */

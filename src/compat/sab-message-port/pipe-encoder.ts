@@ -24,6 +24,8 @@ export class PipeEncoder implements Encoder {
   busy = false;
   /** The next value is not encoded by itself, or was already: `done` ends that. */
   special = false;
+  /** What was packed last may have taught what is not in the log: a call that ran out of stack came no further. */
+  #unlogged = false;
   /** What JSON made of the message at hand: its getters and `toJSON` are not asked again. */
   #text: string | null = null;
   /** What is written in the place of the next value. */
@@ -62,6 +64,8 @@ export class PipeEncoder implements Encoder {
   #pack(value: unknown, memory: Memory, offset: number, limit: number): number {
     const room = memory === this.#ring ? limit : Math.min(limit, WAITING_BYTES_MAX);
     const log = this.#log;
+    if (this.#unlogged) this.#packed.discard();
+    this.#unlogged = true;
     this.busy = true;
     try {
       const length = this.#packed.encodeInto(value, memory, offset, room, log.open);
@@ -70,7 +74,10 @@ export class PipeEncoder implements Encoder {
       if ((header & HEADER_TRAILER) === 0) return length;
       // It brings keys that are new. Every reader to come must find them in the log.
       if (log.open && (header & HEADER_RESET) === 0) {
-        if (log.append(memory.bytes.subarray(offset, offset + length))) return length;
+        if (log.append(memory.bytes.subarray(offset, offset + length))) {
+          this.#unlogged = false;
+          return length;
+        }
       }
       log.open = false;
       this.#packed.discard();

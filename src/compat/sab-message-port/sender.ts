@@ -1,6 +1,5 @@
 // The writing half of a pipe: its lane, with a queue that is limited by a number of messages, and a promise for all that
 // wait. A message goes into the ring at once when there is room; else, as it is then, through the queue.
-import { NO_ROOM } from '../../codec/codec.ts';
 import { KIND_JSON } from '../../frame/header.ts';
 import { type Aside, AsideEncoder } from '../../lane/aside-encoder.ts';
 import { Backlog } from '../../lane/backlog.ts';
@@ -91,36 +90,36 @@ export class Sender extends Limited {
 
   /** Keeps the place of a value that goes another way: the reader finds `number` where the value belongs. */
   postBeside(message: unknown, number: number): void {
-    this.#encoder.keepPlace(number);
-    void this.#send(message);
+    void this.#send(message, number);
   }
 
-  #send(message: unknown): Promise<void> {
+  #send(message: unknown, number?: number): Promise<void> {
     const encoder = this.#encoder;
     try {
+      if (number !== undefined) encoder.keepPlace(number);
       // Where there is a limit, it counts what was posted in one turn: so the messages of a turn gather first.
-      const direct = this.limit === null && this.#outbox.length === 0 && !encoder.busy;
+      const direct = this.limit === null && !this.#outbox.shown && this.#outbox.length === 0 && !encoder.busy;
       return direct && this.#writeInPlace(message) ? WRITTEN : this.#queue(message);
     } finally {
-      if (encoder.special) encoder.done();
+      encoder.done();
     }
   }
 
   #writeInPlace(message: unknown): boolean {
     const sink = this.#sink;
     const encoder = this.#encoder;
+    this.#giveUpClaim();
     const offset = sink.claimUpTo(this.#wanted, MESSAGE_BYTES_MAX);
     if (offset === FULL) return false;
-    let length = NO_ROOM;
-    try {
-      length = encoder.encodeInto(message, sink.views, offset, sink.claimed);
-    } finally {
-      if (length <= 0) sink.abort();
-    }
+    const length = encoder.encodeInto(message, sink.views, offset, sink.claimed);
     if (length <= 0) return false;
     sink.commit(length, encoder.kind);
     this.#wanted = length + WANTED_MORE;
     return true;
+  }
+  /** No message is being read, so an open claim is that of one which did not fit, or threw, or ran out of stack. */
+  #giveUpClaim(): void {
+    if (this.#sink.claimed >= 0) this.#sink.abort();
   }
 
   #queue(message: unknown): Promise<void> {
@@ -143,9 +142,15 @@ export class Sender extends Limited {
 
   /** What a message is now, for later. */
   #snapshot(message: unknown): void {
-    // The encoder refuses nothing.
-    const aside = this.#aside.encode(message, true) as Aside;
-    this.#backlog.add(this.#encoder.kind, aside);
+    const encoder = this.#encoder;
+    try {
+      // The encoder refuses nothing.
+      const aside = this.#aside.encode(message, true) as Aside;
+      this.#backlog.add(encoder.kind, aside);
+    } finally {
+      // The overflow callback may post others.
+      encoder.done();
+    }
   }
 
   /** Moves the queue into the ring as far as it fits; whether it is empty now. */
@@ -154,6 +159,7 @@ export class Sender extends Limited {
     // A claim is open, or the overflow callback has the queue.
     if (this.#encoder.busy || this.#outbox.shown) return false;
     try {
+      this.#giveUpClaim();
       this.#catchUp();
       this.#backlog.pump();
     } finally {
@@ -196,13 +202,7 @@ export class Sender extends Limited {
   }
 
   protected applyLimit(): void {
-    this.#outbox.trim(this.limit, this.overflow, (message) => {
-      try {
-        this.#snapshot(message);
-      } finally {
-        this.#encoder.done();
-      }
-    });
+    this.#outbox.trim(this.limit, this.overflow, (message) => this.#snapshot(message));
   }
 
   #begin(): void {

@@ -18,8 +18,8 @@ export class TickBell implements Bell, PutOff {
   ring(): void {
     if (++this.#waiting >= PUBLICATIONS_MAX) this.#ringNow();
     else if (!this.#scheduled) {
-      this.#scheduled = true;
       atEndOfTurn(this);
+      this.#scheduled = true;
     }
   }
 
