@@ -68,7 +68,7 @@ export function sendBlocking(
 
 function besideTheRing(): UnsupportedError {
   return new UnsupportedError(
-    'Cannot receive here: the next message travels beside the ring, and in this runtime only the event loop takes it in; await receiveAsync(), or send without a transfer list what may be copied',
+    'Cannot receive here: the next message travels beside the ring, and in this runtime only the event loop takes it in; await receiveAsync(), or have it copied instead of transferred',
     { feature: 'blockingTransfer' },
   );
 }

@@ -16,7 +16,7 @@ export function comingStart(inbox: StartInbox, open: (data: unknown) => Transpor
       if (!over && performance.now() - since < timeoutMs) return undefined;
       throw new UsageError(
         'ERR_HANDLE',
-        `Cannot open the parent port: no start data has come in ${timeoutMs} ms; either this thread was not started with spawn(), or millrace was loaded after something that takes time, and the message was lost`,
+        `Cannot open the parent port: no start data has come in ${timeoutMs} ms; this thread was not started with spawn(), or loaded millrace too late to be told`,
       );
     },
     await(arrived) {
