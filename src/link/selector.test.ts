@@ -12,6 +12,7 @@ import { type Selectable, Selector, type Watch } from './selector.ts';
 
 /** A channel of which the messages are counted, and how often it was looked at. */
 class Fake implements Selectable {
+  fails = false;
   linked = true;
   messages = 0;
   announced = false;
@@ -24,6 +25,7 @@ class Fake implements Selectable {
   }
   get ready(): boolean {
     this.looks++;
+    if (this.fails) throw new RangeError('no stack');
     return this.messages > 0;
   }
   arm(): boolean {
@@ -86,6 +88,24 @@ test('select() hands out who has something, and nobody when nobody has', () => {
   watches[1]!.end.messages = 0;
   assert.equal(selector.select(watches, 0), undefined);
   assert.equal(selector.select(watches, 5), undefined);
+});
+
+test('after a call that has thrown, as where the stack ends, select() asks all members anew', () => {
+  const { selector, watches } = stage(3);
+  assert.equal(selector.select(watches, 0), undefined);
+  for (const { end } of watches) {
+    end.fails = true;
+    end.say();
+  }
+  assert.throws(() => selector.select(watches, 0, true), /no stack/);
+  for (const { end } of watches) end.fails = false;
+  const found = watches.map(() => {
+    const watch = selector.select(watches, 0, true);
+    if (watch !== undefined) watch.end.messages = 0;
+    return watch;
+  });
+  assert.deepEqual(new Set(found), new Set(watches));
+  assert.equal(selector.select(watches, 0, true), undefined);
 });
 
 test('select() is fair: one that always has something keeps no other one waiting for more than a round', () => {

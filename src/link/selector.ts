@@ -139,6 +139,7 @@ export class Selector {
   #asked = 0;
   /** The one that was handed out last, if nothing was forgotten since. */
   #last: Watch | undefined;
+  /** Those of the call that runs. */
   #members: readonly Watch[] = [];
   /** Those of them that nobody names, and those that have something to send on before this thread sleeps. */
   #unlinked: readonly Watch[] = [];
@@ -165,22 +166,24 @@ export class Selector {
    *   those that have something
    */
   select<T extends Watch>(members: readonly T[], timeoutMs: number, again = false): T | undefined {
+    if (this.#members.length > 0) {
+      // The call before has run out of stack, and may have lost what it had taken.
+      this.forget();
+      for (const watch of this.#members) watch.forget();
+    }
+    this.#members = members;
     // Before those that nobody marked: a member that was handed out last comes behind whoever has spoken meanwhile (Q2).
     this.#takeMarks();
-    this.#members = members;
     if (again && this.#line.current) this.#last?.ask();
     else this.#ask(members);
     this.#last = undefined;
-    try {
-      if (this.#lookout.overdue) this.#lookAtAll();
-      this.#lookAtUnlinked();
-      const found = this.#next(true) ?? (timeoutMs > 0 ? this.#block(timeoutMs) : undefined);
-      if (found !== undefined) found.turn = ++this.#turn;
-      this.#last = found;
-      return found as T | undefined;
-    } finally {
-      this.#members = [];
-    }
+    if (this.#lookout.overdue) this.#lookAtAll();
+    this.#lookAtUnlinked();
+    const found = this.#next(true) ?? (timeoutMs > 0 ? this.#block(timeoutMs) : undefined);
+    if (found !== undefined) found.turn = ++this.#turn;
+    this.#last = found;
+    this.#members = [];
+    return found as T | undefined;
   }
 
   /** Forgets who stands in the line: nothing here may keep a channel that nobody asks for any more. */
