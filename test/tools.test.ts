@@ -64,6 +64,16 @@ const { unmet, verdictOf } = await tool<{
 }>('../test/browser/known.mjs');
 const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
 
+interface Task {
+  readonly runtime: string;
+  readonly file: string;
+  readonly watchdogSeconds?: number;
+  readonly givesWay?: boolean;
+}
+const { TestQueue } = await tool<{
+  TestQueue: new (tasks: readonly Task[]) => { take(lane: number): Task | undefined };
+}>('test-queue.mjs');
+
 function check(checker: Checker, files: Record<string, string>): readonly string[] {
   const root = mkdtempSync(join(tmpdir(), 'millrace-tools-'));
   for (const [path, text] of Object.entries(files)) {
@@ -150,6 +160,23 @@ test('a report of Deno counts steps and not their parents', () => {
 });
 test('a report that was cut off counts for nothing', () => {
   assert.equal(countReport('<testsuites><testcase name="good"/>'), undefined);
+});
+
+test('long test files start first, runtime by runtime; those that give way go beside them, in one lane', () => {
+  const queue = new TestQueue([
+    { runtime: 'a', file: 'model', watchdogSeconds: 900, givesWay: true },
+    { runtime: 'a', file: 'types', givesWay: true },
+    { runtime: 'a', file: 'short' },
+    { runtime: 'a', file: 'long', watchdogSeconds: 300 },
+    { runtime: 'b', file: 'short' },
+    { runtime: 'b', file: 'long', watchdogSeconds: 300 },
+  ]);
+  const order: string[] = [];
+  for (const lane of [0, 1, 1, 1, 1, 1, 0]) {
+    const task = queue.take(lane);
+    order.push(task === undefined ? 'nothing' : `${task.runtime} ${task.file}`);
+  }
+  assert.deepEqual(order, ['a model', 'a long', 'a short', 'b long', 'b short', 'a types', 'nothing']);
 });
 
 test('the examples of a doc comment are found, those of a document only where they say so', () => {

@@ -1,13 +1,15 @@
 // Runs one compiled test file on one runtime, in its own process, and counts what its JUnit report says.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const strictDeno = fileURLToPath(new URL('./strict-deno.mjs', import.meta.url));
 const OUTPUT_CHARACTERS_MAX = 1_000_000;
+/** Of what gives way: a third of a processor's time where others want it too, all of it where nobody does. */
+const LOW_PRIORITY = 5;
 const posix = process.platform !== 'win32';
 const running = new Set();
 
@@ -42,11 +44,20 @@ export function killAll() {
   for (const child of running) kill(child);
 }
 
-/** Settles with `{ status, output, timedOut }` when the child has ended; never rejects. */
-export function runChild(command, args, { cwd, env, timeoutMs }) {
+function giveWay(child) {
+  try {
+    setPriority(child.pid, LOW_PRIORITY);
+  } catch {
+    // It did not start, or ended by itself in the meantime.
+  }
+}
+
+/** Settles with `{ status, output, timedOut }` when the child has ended; never rejects. `givesWay`: others come first. */
+export function runChild(command, args, { cwd, env, timeoutMs, givesWay = false }) {
   return new Promise((settle) => {
     const child = spawn(command, args, { cwd, env, detached: posix, stdio: ['ignore', 'pipe', 'pipe'] });
     running.add(child);
+    if (givesWay) giveWay(child);
     let output = '';
     let timedOut = false;
     const watchdog = setTimeout(() => {
@@ -113,6 +124,8 @@ export function directives(file) {
   return {
     kinds: names?.split(/[\s,]+/),
     askedFor: asked?.split(/[\s,]+/),
+    // What does not depend on the runtime asks nothing of the time either.
+    givesWay: names?.split(/[\s,]+/).includes('once') ?? false,
     watchdogSeconds: seconds === undefined ? undefined : Number(seconds),
     needs,
     alone,
@@ -130,9 +143,11 @@ export async function runTestFile(runtime, file, { cwd, watchdogSeconds, watchdo
   const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };
   for (const name of ['FORCE_COLOR', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']) delete env[name];
   const started = performance.now();
-  const limit = (watchdogFixed ? undefined : directives(file).watchdogSeconds) ?? watchdogSeconds;
+  const { watchdogSeconds: own, givesWay } = directives(file);
+  const limit = (watchdogFixed ? undefined : own) ?? watchdogSeconds;
   const args = commands[runtime.kind](file, report);
-  const { status, output, timedOut } = await runChild(runtime.path, args, { cwd, env, timeoutMs: limit * 1000 });
+  const bounds = { cwd, env, timeoutMs: limit * 1000, givesWay };
+  const { status, output, timedOut } = await runChild(runtime.path, args, bounds);
   const seconds = (performance.now() - started) / 1000;
   const read = (path) => {
     try {

@@ -5,6 +5,7 @@
 //   npm test -- --require-all            an absent runtime or a skipped test is a failure (CI)
 //   npm test -- --jobs 4                 files at the same time (2)
 //   npm test -- --watchdog 300           seconds that one file may take (120)
+//   npm test -- --times 20               say at the end which files took longest, over all runtimes
 //   npm test -- --neighbours 100         channels share their links with so many others (test/kit/neighbours.ts)
 //
 // The last line is `<n> passed, <n> failed, <n> skipped`; an absent runtime counts as one skipped, and so does
@@ -18,6 +19,7 @@ import { build } from './build.mjs';
 import { PACKAGES_COMMAND, packagesInstalled } from './packages.mjs';
 import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
 import { directives, killAll, runTestFile } from './test-file.mjs';
+import { TestQueue } from './test-queue.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const options = parseOptions();
@@ -29,13 +31,14 @@ function parseOptions() {
     'require-all': { type: 'boolean', default: false },
     jobs: { type: 'string', default: '2' },
     watchdog: { type: 'string', default: '120' },
+    times: { type: 'string', default: '0' },
     neighbours: { type: 'string' },
   };
   try {
     return parseArgs({ options: named }).values;
   } catch (error) {
     return fail(
-      `${error.message}\nOptions: --runtime <names>, --only <text>, --require-all, --jobs <n>, --watchdog <seconds>, --neighbours <n>`,
+      `${error.message}\nOptions: --runtime <names>, --only <text>, --require-all, --jobs <n>, --watchdog <seconds>, --times <n>, --neighbours <n>`,
     );
   }
 }
@@ -85,12 +88,13 @@ if (options.neighbours !== undefined) process.env.MILLRACE_TEST_NEIGHBOURS = opt
 await build();
 const { present, absent } = choose(options.runtime);
 const chosen = testFiles();
-const lacking = packagesInstalled() ? [] : chosen.filter((file) => directives(file).needs === 'packages');
+const heads = new Map(chosen.map((file) => [file, directives(file)]));
+const lacking = packagesInstalled() ? [] : chosen.filter((file) => heads.get(file).needs === 'packages');
 const files = chosen.filter(
-  (file) => !lacking.includes(file) && !(options.neighbours !== undefined && directives(file).alone),
+  (file) => !lacking.includes(file) && !(options.neighbours !== undefined && heads.get(file).alone),
 );
 const tallies = new Map(present.map((it) => [it, { left: 0, passed: 0, failed: 0, skippedNames: [], seconds: 0 }]));
-const queue = [];
+const tasks = [];
 /** Runs what `// runtimes: once` asks for: the Node at hand, or the first of those that were asked for. */
 const first = present.find((it) => it.path === process.execPath) ?? present.find((it) => it.kind === 'node');
 /** Whether a release beside this one runs what is to be asked for here. */
@@ -100,22 +104,26 @@ function neighbourRuns({ name, kind }, askedFor = []) {
 }
 for (const runtime of present) {
   for (const file of files) {
-    const { kinds, askedFor } = directives(file);
+    const head = heads.get(file);
+    const { kinds, askedFor } = head;
     if (neighbourRuns(runtime, askedFor)) continue;
-    if (kinds?.includes('once') && runtime === first) queue.push({ runtime, file });
+    if (kinds?.includes('once') && runtime === first) tasks.push({ runtime, file, ...head });
     if (kinds === undefined || kinds.includes(runtime.kind) || kinds.includes(runtime.name))
-      queue.push({ runtime, file });
+      tasks.push({ runtime, file, ...head });
   }
 }
-for (const { runtime } of queue) tallies.get(runtime).left++;
+for (const { runtime } of tasks) tallies.get(runtime).left++;
 console.log(`${files.length} test files on ${present.map((it) => it.name).join(', ') || 'no runtime'}`);
 
 /** Seconds from which on a file is named as slow: there is little left up to the watchdog. */
 const SLOW_SECONDS = 40;
 const slowFiles = [];
 const failedFiles = [];
-async function work() {
-  for (let task = queue.shift(); task !== undefined; task = queue.shift()) {
+const queue = new TestQueue(tasks);
+/** Seconds by file, over all runtimes. */
+const times = new Map();
+async function work(lane) {
+  for (let task = queue.take(lane); task !== undefined; task = queue.take(lane)) {
     const { runtime, file } = task;
     const result = await runTestFile(runtime, file, { cwd: root, watchdogSeconds: Number(options.watchdog) });
     const name = relative(root, file);
@@ -124,6 +132,7 @@ async function work() {
     tally.failed += result.failed;
     tally.skippedNames.push(...result.skippedNames.map((test) => `${name}: ${test}`));
     tally.seconds += result.seconds;
+    times.set(name, (times.get(name) ?? 0) + result.seconds);
     if (result.seconds > SLOW_SECONDS) slowFiles.push(`${runtime.name} ${name} ${result.seconds.toFixed(0)} s`);
     if (result.failed > 0) {
       failedFiles.push(`${runtime.name.padEnd(8)} ${name}${result.reason ? ` (${result.reason.split('\n')[0]})` : ''}`);
@@ -141,7 +150,7 @@ function report({ name, version }, { passed, failed, skippedNames, seconds }) {
   );
   for (const test of skippedNames) console.log(`           skipped: ${test}`);
 }
-await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, work));
+await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, (_, lane) => work(lane)));
 
 const sum = (key) => [...tallies.values()].reduce((total, tally) => total + tally[key], 0);
 const skippedTests = [...tallies.values()].reduce((total, tally) => total + tally.skippedNames.length, 0);
@@ -159,6 +168,9 @@ if (lacking.length > 0) {
   );
   if (options['require-all']) failures += lacking.length;
 }
+const longest = [...times].sort(([, a], [, b]) => b - a).slice(0, Number(options.times));
+if (longest.length > 0) console.log('seconds over all runtimes:');
+for (const [name, seconds] of longest) console.log(`${seconds.toFixed(1).padStart(8)} ${name}`);
 if (slowFiles.length > 0) console.log(`slow: ${slowFiles.join(', ')}`);
 if (failedFiles.length > 0) console.log(`\nfailed:\n  ${failedFiles.join('\n  ')}`);
 const strict = options['require-all'] && skippedTests > 0;

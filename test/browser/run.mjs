@@ -39,52 +39,75 @@ const addressOf = (page) => `/page/${page}${PLAIN.includes(page) ? '?plain' : ''
 
 await build();
 const { serve } = await import('./server.mjs');
-let heard = () => {};
-const server = await serve((report) => heard(report), Number(options.serve ?? 0));
 if (options.serve !== undefined) {
-  for (const page of PAGES) console.log(`${server.origin}${addressOf(page)}`);
-  heard = ({ page, done }) =>
+  const say = ({ page, done }) =>
     done && console.log(`${done.error ? 'FAILED' : 'ok'}  ${page}: ${done.name}  ${done.error ?? ''}`);
+  const server = await serve(say, Number(options.serve));
+  for (const page of PAGES) console.log(`${server.origin}${addressOf(page)}`);
   await new Promise(() => {});
 }
 
-let browser;
+/** Browsers that run now. */
+const opened = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, async () => {
-    await browser?.close();
+    await Promise.all([...opened].map((browser) => browser.close()));
     process.exit(130);
   });
 }
 
-/** Opens a page and calls `over` with each check that is over. */
-async function runPage(engine, program, page, over) {
-  let current = 'the page itself';
-  let silence;
-  const ended = new Promise((resolve) => {
-    const listen = () => {
-      clearTimeout(silence);
-      silence = setTimeout(resolve, SILENCE_MS, `hang: nothing was heard of it for ${SILENCE_MS / 1000} s`);
-    };
-    heard = ({ page: from, done, next, over: ended }) => {
-      if (from !== page) return;
+/** One engine, with a server of its own: the engines run at the same time, and much of it is waiting for what must not come. */
+class Engine {
+  #engine;
+  #program;
+  #server;
+  #heard = () => {};
+
+  constructor(engine, program) {
+    this.#engine = engine;
+    this.#program = program;
+  }
+
+  /** Opens the pages, one after the other, and calls `over` with each check that is over. */
+  async run(pages, over) {
+    this.#server = await serve((report) => this.#heard(report));
+    for (const page of pages) await this.#runPage(page, (done) => over(page, done));
+    this.#server.close();
+  }
+
+  async #runPage(page, over) {
+    let current = 'the page itself';
+    let silence;
+    const ended = new Promise((resolve) => {
+      const listen = () => {
+        clearTimeout(silence);
+        silence = setTimeout(resolve, SILENCE_MS, `hang: nothing was heard of it for ${SILENCE_MS / 1000} s`);
+      };
+      this.#heard = ({ page: from, done, next, over: ended }) => {
+        if (from !== page) return;
+        listen();
+        if (done !== undefined) over(done);
+        current = next ?? current;
+        if (ended) resolve(undefined);
+      };
       listen();
-      if (done !== undefined) over(done);
-      current = next ?? current;
-      if (ended) resolve(undefined);
-    };
-    listen();
-  });
-  browser = open(engine, program, `${server.origin}${addressOf(page)}`);
-  const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
-  clearTimeout(silence);
-  heard = () => {};
-  await browser.close();
-  if (error !== undefined) over({ name: current, error, ms: 0 });
+    });
+    const browser = open(this.#engine, this.#program, `${this.#server.origin}${addressOf(page)}`);
+    opened.add(browser);
+    const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
+    clearTimeout(silence);
+    this.#heard = () => {};
+    await browser.close();
+    opened.delete(browser);
+    if (error !== undefined) over({ name: current, error, ms: 0 });
+  }
 }
 
 const SIGNS = { passed: 'ok    ', known: 'known ', failed: 'FAILED' };
 const sums = { passed: 0, failed: 0, known: 0 };
-for (const name of options.engine.split(',')) {
+
+/** Runs the checks of an engine, and says of each what came of it. */
+async function check(name) {
   const engine = ENGINES.find((it) => it.name === name);
   const program = engine && programOf(engine);
   if (program === undefined) {
@@ -94,21 +117,20 @@ for (const name of options.engine.split(',')) {
         ? `FAILED  ${name} is not here: install it (Debian: apt-get install ${engine.packages}), or say where it is in ${engine.variable}`
         : `FAILED  no engine is called ${name}; there are ${ENGINES.map((it) => it.name).join(', ')}`,
     );
-    continue;
+    return;
   }
   const started = performance.now();
   const counts = { passed: 0, failed: 0, known: 0 };
   const met = new Set();
-  console.log(`\n${name}: ${versionOf(program)}`);
+  console.log(`${name}: ${versionOf(program)}`);
   const pages = options.page.split(',');
-  for (const page of pages) {
-    await runPage(engine, program, page, (done) => {
-      met.add(`${page}: ${done.name}`);
-      const { is, why } = verdictOf(name, page, done);
-      counts[is]++;
-      console.log(`${SIGNS[is]}  ${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`);
-    });
-  }
+  await new Engine(engine, program).run(pages, (page, done) => {
+    met.add(`${page}: ${done.name}`);
+    const { is, why } = verdictOf(name, page, done);
+    counts[is]++;
+    const told = `${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`;
+    console.log(`${SIGNS[is]}  ${name} ${told}`);
+  });
   for (const listed of unmet(name, pages, met)) {
     counts.failed++;
     console.log(`FAILED  known.mjs lists "${listed}", which is no check`);
@@ -117,6 +139,7 @@ for (const name of options.engine.split(',')) {
   console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.known} known in ${seconds} s`);
   for (const key of Object.keys(sums)) sums[key] += counts[key];
 }
-server.close();
+
+await Promise.all(options.engine.split(',').map(check));
 console.log(`\n${sums.passed} passed, ${sums.failed} failed, ${sums.known} known`);
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 // The models and mutants of `npm run model`, as tests. On Node only: the models bring their own Atomics, so other
 // runtimes would repeat the same steps; and some of those report the rejections that suspended actors leave behind.
 // runtimes: once
-// watchdog: 900 s
+// watchdog: 1800 s
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { dump } from '../kit/explore-actor.ts';
