@@ -266,3 +266,21 @@ test('who claims to have moved without end holds no more native ports here than 
   one.close();
   for (const each of kept) each.close();
 });
+
+test('a list that stands in itself ends nobody but the channel that it came for', async () => {
+  const handle = { type: 'millrace', luggage: new Map(), moved: [] as unknown[] };
+  handle.moved.push(handle);
+  const { port, remote } = channel();
+  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  // For this channel, and for one that there is not.
+  for (const address of [0, 999]) side.postMessage([1, address, 0, 'value', [handle]]);
+  tether.postMessage(1);
+  for (let i = 0; i < 5; i++) await turn();
+  const [carrier, far] = pairHere();
+  carrier.postMessage({ port }, [port]);
+  const { port: moved } = far.receive(soon) as { port: Port };
+  moved.close();
+  tether.close();
+  side.close();
+  carrier.close();
+});

@@ -50,17 +50,16 @@ export function isMovingHandle(item: unknown): item is MovingHandle {
 
 /** The native ports among what moved with a message, those of moving ends included. */
 export function nativesIn(moved: readonly unknown[]): unknown[] {
-  return moved.flatMap((item) => {
-    if (isMovingHandle(item)) return nativesIn([item.tether, item.side, ...item.moved]);
-    return platform.isNativePort(item) ? [item] : [];
-  });
+  return transferOfAll(moved).filter((item) => platform.isNativePort(item));
 }
-/** What is to be handed to the runtime as transfer list. */
+/** What is to be handed to the runtime as transfer list. Each once, as lists that somebody has forged may stand in themselves. */
 export function transferOfAll(transfer: readonly unknown[]): readonly unknown[] {
   if (!transfer.some(isMovingHandle)) return transfer;
-  return transfer.flatMap((item) => {
-    if (!isMovingHandle(item)) return [item];
-    const { tether, side, pass, moved } = item;
-    return [...(pass === undefined ? [] : [pass]), tether, side, ...transferOfAll(moved)];
-  });
+  const all = new Set(transfer);
+  // What is added meanwhile comes in its turn.
+  for (const item of all) {
+    if (!isMovingHandle(item)) continue;
+    for (const each of [item.pass, item.tether, item.side, ...item.moved]) all.add(each);
+  }
+  return [...all].filter((item) => item !== undefined && !isMovingHandle(item));
 }
