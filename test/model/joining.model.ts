@@ -75,6 +75,19 @@ function leftBehind(shipped: Shipped): ReturnType<typeof moved> {
   return { ...made, x, y };
 }
 
+/**
+ * Both ends have left at once, and have a link again, by way of one of the threads that were left. The other one has had no turn
+ * since: what it has heard it passes on at some time.
+ * @param late it
+ */
+function metAgain(shipped: Shipped, late: 'a' | 'b'): ReturnType<typeof moved> {
+  const made = moved(shipped, false);
+  const { world, a, b, x, y } = made;
+  world.step('c0: side 0 arrives at x 1');
+  world.settle([late === 'a' ? b : a, x, y]);
+  return made;
+}
+
 /** A model that starts there. */
 function from(
   name: string,
@@ -372,6 +385,22 @@ export const joiningModels: readonly NamedModel[] = [
       return world;
     },
   ),
+  from(
+    'late news of a stretch that is not needed',
+    'both ends have met on the other one',
+    [/x of c0: founder/],
+    (shipped) => {
+      const { world, c0 } = metAgain(shipped, 'a');
+      world.posts(c0, 0);
+      world.posts(c0, 1);
+      return world;
+    },
+  ),
+  from('late news of a higher stretch', 'both ends have met on the lower one', [/x of c0: joined/], (shipped) => {
+    const { world, c0 } = metAgain(shipped, 'b');
+    world.posts(c0, 1);
+    return world;
+  }),
   from(
     'an end that moves twice',
     'before the other side has heard of the first time',

@@ -5,6 +5,7 @@ const JOINING = 'transport/thread/joining.js';
 const LEFT = 'transport/thread/left-end.js';
 const STRETCHES = 'transport/thread/stretches.js';
 const LINKS = 'transport/thread/agent-links.js';
+const SEAT = 'link/seat.js';
 
 export const joiningMutants: readonly Mutant[] = [
   {
@@ -190,6 +191,14 @@ export const joiningMutants: readonly Mutant[] = [
     find: 'if (this.#tail.say([kind, FOUNDER, ...rest], nativesOfMessage(message)))',
     replace: 'if (kind !== 1 && kind !== 5 || this.#tail.say([kind, 1, ...rest], nativesOfMessage(message)))',
     caughtBy: 'joining: an end that moves twice',
+    as: 'invariant',
+  },
+  {
+    name: 'a seat is vacated by whoever leaves a stretch, also where another one has taken it',
+    file: SEAT,
+    find: /if \(!this\.taken\)\s+return;/,
+    replace: '',
+    caughtBy: 'joining: late news of a stretch that is not needed',
     as: 'invariant',
   },
 ];

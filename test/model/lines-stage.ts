@@ -229,6 +229,12 @@ export class End {
   get link(): Link | undefined {
     return this.joining.link;
   }
+  /** Whoever is to ring it where it sleeps finds its seat. */
+  get seatSaid(): boolean {
+    const { seat } = this.joining;
+    const here = this.side === 0 ? layout.SIDE_0 : layout.SIDE_1;
+    return !seat.taken || Atomics.load(this.channel.words, here + layout.SEAT) - 1 === Reflect.get(seat, '$own');
+  }
   get peerSaid(): string | undefined {
     const there = this.side === 0 ? layout.SIDE_1 : layout.SIDE_0;
     const code = Atomics.load(this.channel.words, there + layout.CLOSED);

@@ -99,10 +99,13 @@ export class LinesWorld implements World {
       });
     }
   }
-  /** All that is under way arrives, in some order: nothing of it is what the model is about. */
-  settle(): void {
+  /**
+   * All that is under way arrives, in some order: nothing of it is what the model is about.
+   * @param at these threads; the others have no turn
+   */
+  settle(at: readonly Thread[] = this.threads): void {
     for (;;) {
-      const port = this.#ports.findIndex(({ due }) => due);
+      const port = this.#ports.findIndex(({ due, owner }) => due && at.includes(owner as Thread));
       if (port < 0) return;
       this.step(`port ${port}`);
     }
@@ -285,7 +288,10 @@ export class LinesWorld implements World {
   // ---- what must be right -------------------------------------------------------------------------------------
 
   wrong(): string | undefined {
-    return this.ends.find(({ wrong }) => wrong !== undefined)?.wrong ?? this.also();
+    const { ends } = this;
+    const unheard = ends.find(({ thread, ended, seatSaid }) => thread.alive && ended === undefined && !seatSaid);
+    if (unheard !== undefined) return `${unheard.name} has a seat, and SEAT says another one`;
+    return ends.find(({ wrong }) => wrong !== undefined)?.wrong ?? this.also();
   }
 
   unfinished(): string | undefined {
