@@ -19,21 +19,22 @@ export function packUp(
   items: readonly Item[],
   encoder: Encoder,
   kind: number,
-  beside: Pick<Beside, 'movesOn'>,
+  beside: Pick<Beside, 'movesOn' | 'letGo'>,
 ): SetAside[] {
   // Without what was taught it may be longer than it was.
   const aside = new AsideEncoder(encoder, MESSAGE_BYTES_MAX);
   return items.map(({ content, bytes: weight }) => {
     if ('error' in content) return { error: String((content.error as Error)?.message), weight };
-    if (content.ports.length > 0) {
-      const { value, transfer: ports } = beside.movesOn(content.value, content.ports);
-      return { native: { value, ports }, weight };
-    }
     try {
+      if (content.ports.length > 0) {
+        const { value, transfer: ports } = beside.movesOn(content.value, content.ports);
+        return { native: { value, ports }, weight };
+      }
       const written = aside.encode(content.value, false);
       if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
       return { native: { value: structuredClone(content.value), ports: NO_PORTS }, weight };
     } catch (cause) {
+      beside.letGo(content.value, content.ports);
       return { error: `Cannot move the message on to another thread: ${String((cause as Error)?.message)}`, weight };
     }
   });

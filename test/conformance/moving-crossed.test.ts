@@ -2,7 +2,7 @@
 // before it could pass on what it would have heard. The threads that have the ends now live: their channel goes on.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, channel, type Port, type Remote, transferOf } from '../../src/index.ts';
+import { attach, type ChannelOptions, CLOSED, channel, type Port, type Remote, transferOf } from '../../src/index.ts';
 import { joined } from '../kit/linked.ts';
 import { type Role, startThread, type TestThread } from '../kit/thread.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
@@ -13,8 +13,8 @@ const soon = { timeoutMs: STEP_MS };
 const leaves: Role = async ({ port, millrace, gates, data }) => {
   const home = port();
   let end: Port;
-  if (data === 'makes') {
-    const made = millrace.channel();
+  if (data.role === 'makes') {
+    const made = millrace.channel(data.options);
     home.postMessage(made.remote, made.remote.transfer as never);
     end = made.port as Port;
   } else end = millrace.attach(await home.receiveAsync()) as Port;
@@ -40,9 +40,9 @@ interface Home {
   readonly thread: TestThread;
   readonly port: Port;
 }
-function home(role: 'makes' | 'attaches'): Home {
+function home(role: 'makes' | 'attaches', options?: ChannelOptions): Home {
   const { port, remote } = channel();
-  return { thread: startThread(leaves, { remote, data: role }), port };
+  return { thread: startThread(leaves, { remote, data: { role, options } }), port };
 }
 async function goDeaf({ thread }: Home): Promise<void> {
   thread.gates.open(1);
@@ -139,6 +139,41 @@ test('news that comes when both ends have found each other long since leaves the
   await far.thread.kill();
 });
 
+for (const overflow of ['wait', 'latest'] as const) {
+  test(`memory that was lent for large messages of ${overflow} goes by way of a thread that is terminated: they arrive`, async () => {
+    const homes = [home('makes', { overflow, capacityBytes: 131_072 }), home('attaches')] as const;
+    const [maker, attacher] = homes;
+    const handle = (await maker.port.receiveAsync()) as Remote;
+    attacher.port.postMessage(handle, transferOf(handle));
+    for (const { thread } of homes) await thread.gates.passAsync(0);
+    await until('they are linked', () => joined(handle));
+    for (const each of homes) await goDeaf(each);
+    const one = await handsOn(maker);
+    const other = await handsOn(attacher);
+    assert.equal(await within('what was unread', other.receiveAsync()), 'unread');
+    const large = (n: number): Uint8Array => new Uint8Array(100_000).fill(n);
+    one.postMessage(large(1));
+    // The ring is full of the first.
+    if (overflow === 'wait') one.postMessage(large(1));
+    maker.thread.gates.open(4);
+    maker.port.postMessage('hear');
+    await maker.thread.gates.passAsync(5);
+    await attacher.thread.kill();
+    assert.equal(await within('what was unread', one.receiveAsync()), 'unread');
+    if (overflow === 'wait') assert.deepEqual(await within('the first', other.receiveAsync()), large(1));
+    assert.deepEqual(await within('what lies there', other.receiveAsync()), large(1));
+    for (let n = 2; n < 8; n++) {
+      one.postMessage(large(n));
+      assert.deepEqual(await within('a later one', other.receiveAsync()), large(n));
+    }
+    await exchange(other, one);
+    one.close();
+    assert.equal(await within('the end', other.closed), 'closed');
+    for (const { port } of homes) port.close();
+    await maker.thread.kill();
+  });
+}
+
 test('both threads are terminated before either has passed on anything: the ends have lost each other', async () => {
   const homes = [home('makes'), home('attaches')] as const;
   const [maker, attacher] = homes;
@@ -149,11 +184,13 @@ test('both threads are terminated before either has passed on anything: the ends
   for (const each of homes) await goDeaf(each);
   const one = await handsOn(maker);
   const other = await handsOn(attacher);
+  for (const each of [one, other]) each.postMessage({ shared: new SharedArrayBuffer(8) });
   for (const { thread } of homes) await thread.kill();
   const reasons = await within('both ends', Promise.all([one.closed, other.closed]));
   assert.deepEqual(reasons, ['lost', 'lost']);
   for (const each of [one, other]) {
     assert.equal(each.receive(soon), 'unread');
+    assert.throws(() => each.receive(soon), { code: 'ERR_DECODE' });
     assert.equal(each.receive(soon), CLOSED);
   }
   for (const { port } of homes) port.close();

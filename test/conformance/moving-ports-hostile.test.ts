@@ -156,7 +156,7 @@ function forge(change: (luggage: Forged) => void): void {
 }
 interface Forged {
   tail: { side: unknown };
-  readonly tie: { lent: unknown; beside: { values: unknown } };
+  readonly tie: { lending: unknown; beside: { values: unknown } };
   readonly ring: { readonly out: { readonly waiting: { bytes: unknown; held: unknown; moved: unknown }[] } };
 }
 
@@ -167,7 +167,7 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
         tail.side = 1;
       },
       ({ tie }) => {
-        tie.lent = 1;
+        tie.lending = 1;
       },
       ({ tie }) => {
         tie.beside.values = {};
@@ -283,4 +283,53 @@ test('a list that stands in itself ends nobody but the channel that it came for'
   tether.close();
   side.close();
   carrier.close();
+});
+
+test('who says to a thread that an end has left that it has moved, and means something else, ends nobody', async () => {
+  const { port, remote } = channel();
+  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const moved = leave(port)();
+  const [one, two, three] = [new MessageChannel(), new MessageChannel(), new MessageChannel()];
+  side.postMessage([49, 0, 0, 9, one.port1, one.port1, 1], [one.port1]);
+  side.postMessage([49, 0, 0, 9, two.port1, three.port1, one.port2], [two.port1, three.port1, one.port2]);
+  tether.postMessage(1);
+  for (let i = 0; i < 5; i++) await turn();
+  moved.close();
+  for (const each of [tether, side, two.port2, three.port2]) each.close();
+});
+
+test('a value with a list of what cannot move takes nothing along that moves beside it', async () => {
+  const handle = { type: 'millrace', luggage: new Map(), moved: [{}, 5], tether: 1, side: 'x' };
+  for (const list of [[1], [{}], [new Uint8Array(8)], [new SharedArrayBuffer(8)], [handle]])
+    for (const aside of [false, true]) {
+      const { port, remote } = channel({ capacityBytes: 1024 });
+      const { memory, tether, side } = remote as unknown as {
+        memory: SharedArrayBuffer;
+        tether: MessagePort;
+        side: MessagePort;
+      };
+      const { lanes, views } = openRegion(memory);
+      const sink = new RingSink(lanes[1], views);
+      const at = sink.tryClaim(MARKER_BYTES) >>> 2;
+      views.words[at] = 0;
+      views.words[at + 1] = 0;
+      sink.commit(MARKER_BYTES, KIND_SIDE);
+      sink.publish();
+      side.postMessage([1, 0, 0, 'value', list]);
+      tether.postMessage(1);
+      for (let i = 0; i < 3; i++) await turn();
+      // Who waits for room sets aside what comes.
+      if (aside) {
+        port.postMessage(new Uint8Array(3000));
+        assert.equal(port.send(1, { timeoutMs: 10 }), false);
+      }
+      const [honest, peer] = pairHere();
+      const [carrier, far] = pairHere();
+      carrier.postMessage({ port, honest }, [port, honest]);
+      const arrived = (await far.receiveAsync(soon)) as { port: Port; honest: Port };
+      await assert.rejects(async () => arrived.port.receive(soon), { code: 'ERR_DECODE' });
+      arrived.honest.postMessage('as ever');
+      assert.equal(await peer.receiveAsync(soon), 'as ever');
+      for (const each of [arrived.port, arrived.honest, carrier, tether, side]) each.close();
+    }
 });

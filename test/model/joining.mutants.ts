@@ -140,7 +140,7 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'who has moved itself does not pass on that the other side has moved',
     file: STRETCHES,
-    find: 'this.#left.moved(rank, natives, moves);',
+    find: /this\.#left\.sendOn\(\[kind, [^;]+;/,
     replace: '',
     caughtBy: 'joining: both ends move',
     as: 'stuck',
@@ -188,8 +188,8 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'what is sent on comes to an end that has moved on itself, and stays there',
     file: LEFT,
-    find: 'if (this.#tail.say([kind, FOUNDER, ...rest], nativesOfMessage(message)))',
-    replace: 'if (kind !== 1 && kind !== 5 || this.#tail.say([kind, 1, ...rest], nativesOfMessage(message)))',
+    find: 'if (this.#tail.say([kind, FOUNDER, ...rest], natives))',
+    replace: 'if (kind !== 1 && kind !== 5 || this.#tail.say([kind, 1, ...rest], natives))',
     caughtBy: 'joining: an end that moves twice',
     as: 'invariant',
   },

@@ -9,7 +9,7 @@ import { renewed } from '../../memory/native-pair.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import { cloneForLater } from './clone-for-later.ts';
 import { letGoOf } from './lost-values.ts';
-import { isMovingEnd, nativesIn } from './moving-end.ts';
+import { isMovingEnd, nativesIn, transferOfAll } from './moving-end.ts';
 
 /**
  * Makes handles of the Ports in a transfer list, and puts them in their places in the value, which is cloned now.
@@ -55,6 +55,17 @@ export function movesOn(value: unknown, moved: readonly unknown[]): HeldValue {
   const places = new Map(natives.map((port) => [port, renewed(port as NativePort)]));
   const [placed, transfer] = exchanged([value, moved], places) as [unknown, readonly unknown[]];
   return { value: placed, transfer };
+}
+
+/**
+ * The same now and by itself, for what somebody else has sent: what cannot move keeps nothing else from moving.
+ * @throws what the runtime says of it
+ */
+export function movedOn(value: unknown, moved: readonly unknown[]): HeldValue {
+  const { value: placed, transfer } = movesOn(value, moved);
+  const cloned = platform.cloneMoving([placed, transfer], transferOfAll(transfer));
+  const [held, list] = cloned as [unknown, readonly unknown[]];
+  return { value: held, transfer: list };
 }
 
 const classifier = new Classifier();

@@ -4,7 +4,7 @@
 import type { NativePair } from '../../memory/native-pair.ts';
 import { FOUNDER } from './members.ts';
 import { letGoOfMessage, nativesOfMessage } from './native-values.ts';
-import { DONE, MOVED, TAIL } from './stretch.ts';
+import { DONE, TAIL } from './stretch.ts';
 import { ThreadLink } from './thread-link.ts';
 
 export class LeftEnd {
@@ -24,20 +24,15 @@ export class LeftEnd {
     });
   }
 
-  /** A value or what belongs to one, as it came. */
-  sendOn(message: readonly unknown[]): void {
+  /** A value or what belongs to one, as it came; or that the other side has moved, too: who has the end now goes on with it. */
+  sendOn(message: readonly unknown[], natives: readonly unknown[] = nativesOfMessage(message)): void {
     const [kind, , ...rest] = message;
     try {
-      if (this.#tail.say([kind, FOUNDER, ...rest], nativesOfMessage(message))) return;
+      if (this.#tail.say([kind, FOUNDER, ...rest], natives)) return;
     } catch {
       // Something in it cannot be moved a second time: who asks for the value is told that it never came.
     }
     letGoOfMessage(message);
-  }
-  /** The other side has moved, too: who has the end now goes on with it. */
-  moved(rank: number, { tether, side }: NativePair, moves: unknown): void {
-    const message = [MOVED, FOUNDER, null, rank, tether, side, moves];
-    if (!this.#tail.say(message, [tether, side])) letGoOfMessage(message);
   }
   /** Its event loop is to look: it was rung here. */
   ring(): void {

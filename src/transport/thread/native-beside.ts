@@ -3,7 +3,7 @@ import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
 import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
 import { cloneForLater, refusal } from '../beside/clone-for-later.ts';
-import { exchanged, movesOn, pack } from '../beside/exchange.ts';
+import { exchanged, movedOn, movesOn, pack } from '../beside/exchange.ts';
 import { endUnopened, isUnopened, letGoOf, type OnTheWay } from '../beside/lost-values.ts';
 import { isMovingEnd, isMovingHandle, type OpenEnd, transferOfAll } from '../beside/moving-end.ts';
 import { checkTransfer } from '../beside/transfer-list.ts';
@@ -11,14 +11,12 @@ import type { ChannelLines } from './channel-lines.ts';
 import { Arrived, outOfSight, VALUE, VALUE_UNSEEN } from './native-values.ts';
 
 /** What moves once cannot always move twice: then who takes the value is told. */
-function movable(value: BesideValue): BesideValue {
-  if (value.ports.length > 0) {
-    const { value: placed, transfer: ports } = movesOn(value.value, value.ports);
-    return { value: placed, ports };
-  }
+function movable({ value, ports }: BesideValue): BesideValue {
   try {
-    return { value: structuredClone(value.value), ports: [] };
+    const { value: held, transfer } = movedOn(value, ports);
+    return { value: held, ports: transfer };
   } catch (cause) {
+    letGoOf(value, ports);
     return { value: undefined, ports: [], unreadable: { cause: String((cause as Error)?.message) } };
   }
 }
@@ -34,7 +32,7 @@ export class NativeBeside implements Beside {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
   readonly letGo: Beside['letGo'] = letGoOf;
-  readonly movesOn: Beside['movesOn'] = movesOn;
+  readonly movesOn: Beside['movesOn'] = movedOn;
   readonly #lines: ChannelLines;
   readonly #openEnd: OpenEnd | undefined;
   /** Made for the first one. */

@@ -5,12 +5,18 @@ import { isSharedMemory, type Views, viewsOf } from '../../memory/region.ts';
 import type { ChannelLines } from './channel-lines.ts';
 import { MEMORY } from './native-values.ts';
 
-export type LentMemory = readonly [number: number, slot: number, memory: SharedArrayBuffer];
+type LentMemory = readonly [number: number, slot: number, memory: SharedArrayBuffer];
+
+export type LendingLuggage = readonly [borrowed: readonly LentMemory[], lent: readonly LentMemory[]];
+
+/** For each slot the newest. */
+type Memories = { readonly number: number; readonly views: Views }[];
 
 export class NativeLending implements Lending {
   readonly #lines: ChannelLines;
-  /** What the other side has made: one memory for each of its slots, the newest. */
-  #memories: { readonly number: number; readonly views: Views }[] | undefined;
+  /** What the other side has made, and what this one has. */
+  readonly #borrowed: Memories = [];
+  readonly #lent: Memories = [];
 
   constructor(lines: ChannelLines) {
     this.#lines = lines;
@@ -19,11 +25,17 @@ export class NativeLending implements Lending {
   get late(): boolean {
     return !platform.canTake || this.#lines.unsettled;
   }
-  /** What the other side has made, for who goes on for this end: number, slot, memory. */
-  get luggage(): LentMemory[] {
-    return (this.#memories ?? []).flatMap((it, slot) =>
-      it === undefined ? [] : [[it.number, slot, it.views.bytes.buffer as SharedArrayBuffer]],
-    );
+  /** Both, for who goes on for this end. */
+  get luggage(): LendingLuggage {
+    return [listed(this.#borrowed), this.lent];
+  }
+  resume([borrowed, lent]: LendingLuggage): void {
+    for (const each of borrowed) keep(this.#borrowed, ...each);
+    for (const each of lent) keep(this.#lent, ...each);
+  }
+  /** What this side has made may have been lost on its way, with a thread that the other side has left. */
+  get lent(): LentMemory[] {
+    return listed(this.#lent);
   }
 
   lend(bytes: number, number: number, slot: number): Views | undefined {
@@ -33,16 +45,13 @@ export class NativeLending implements Lending {
     } catch {
       return undefined;
     }
+    keep(this.#lent, number, slot, memory);
     this.#lines.post(MEMORY, [number, slot, memory], []);
     return viewsOf(memory);
   }
 
-  /** Two ways lead here, so that an older one may come behind a newer one. */
   accept(number: unknown, slot: unknown, memory: unknown): void {
-    if (typeof number !== 'number' || !isSlot(slot) || !isSharedMemory(memory)) return;
-    this.#memories ??= [];
-    const had = this.#memories[slot];
-    if (had === undefined || ((number - had.number) | 0) > 0) this.#memories[slot] = { number, views: viewsOf(memory) };
+    keep(this.#borrowed, number, slot, memory);
   }
   borrowed(number: number): Views | undefined {
     const found = this.#find(number);
@@ -51,11 +60,18 @@ export class NativeLending implements Lending {
     return this.#find(number);
   }
   #find(number: number): Views | undefined {
-    return this.#memories?.find((it) => it?.number === number)?.views;
+    return this.#borrowed.find((it) => it?.number === number)?.views;
   }
 }
 
-/** Bounded, because it says how many memories are kept at a time. */
-function isSlot(value: unknown): value is 0 | 1 | 2 {
-  return value === 0 || value === 1 || value === 2;
+/** More than one way leads here, so that an older one may come behind a newer one. */
+function keep(memories: Memories, number?: unknown, slot?: unknown, memory?: unknown): void {
+  // Slots are bounded: they say how many memories are kept at a time.
+  if (typeof number !== 'number' || !(slot === 0 || slot === 1 || slot === 2) || !isSharedMemory(memory)) return;
+  const had = memories[slot];
+  if (had === undefined || ((number - had.number) | 0) > 0) memories[slot] = { number, views: viewsOf(memory) };
+}
+function listed(memories: Memories): LentMemory[] {
+  // Leaves out the slots that have none.
+  return memories.flatMap(({ number, views }, slot) => [[number, slot, views.bytes.buffer as SharedArrayBuffer]]);
 }

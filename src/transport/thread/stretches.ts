@@ -25,6 +25,8 @@ const TAG_MASK: number = 2 ** LINE_BITS - 1;
 export interface LinesUser {
   /** Something the other side sent came. */
   accept(kind: unknown, message: readonly unknown[]): void;
+  /** Says again, on a line that this side has come to, what may have been lost on the one before and must not be. */
+  repeat(joining: Joining): void;
   /** Something changed: look. Called from the event loop. */
   arrived(): void;
   /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
@@ -241,6 +243,8 @@ export class Stretches implements Joiner {
     const tell = (): void => {
       if (this.stretch !== broken || !this.#moveUnheard) return;
       this.#awaitsNews = false;
+      // Nothing that was sent by way of it comes any more: who waits for it is told so.
+      this.#moves = Atomics.load(this.side.words, this.side.there + layout.MOVES);
       // It may well live, and find us no more than we find it.
       this.user.deref()?.gone('lost', undefined);
     };
@@ -266,12 +270,11 @@ export class Stretches implements Joiner {
   }
   /** The other side goes on over new native ports. */
   #hearMoved(message: readonly unknown[]): void {
-    const [, , , rank, tether, side, moves] = message;
+    const [kind, , , rank, tether, side, moves] = message;
     if (typeof rank !== 'number' || !Number.isSafeInteger(rank)) return;
     if (!platform.isNativePort(tether) || !platform.isNativePort(side)) return;
-    const natives = { tether, side } as NativePair;
     if (this.#left !== undefined) {
-      this.#left.moved(rank, natives, moves);
+      this.#left.sendOn([kind, FOUNDER, null, rank, tether, side, moves], [tether, side]);
       return;
     }
     if (this.#older.length >= MOVES_PENDING_MAX) {
@@ -279,7 +282,7 @@ export class Stretches implements Joiner {
       return;
     }
     this.#heardMoves(moves);
-    const stretch = this.#begin(new ThreadLink(natives), rank);
+    const stretch = this.#begin(new ThreadLink({ tether, side } as NativePair), rank);
     // V4: both sides come to the stretch of the highest rank, whatever they hear in which order. Ours is not one of both as long as nobody
     // was heard there: it may be lost with a thread that has to pass it on.
     if (rank > this.stretch.rank || (this.stretch === this.#own && !this.joining.met)) this.#goOn(stretch);
@@ -300,6 +303,8 @@ export class Stretches implements Joiner {
     if (this.#ownGone) this.#own.broken(this.#own.joining.first);
     for (const each of this.#older) if (!each.isLeft && each.rank < stretch.rank) each.leave(DONE);
     const { joining } = stretch;
+    // First: as long as nothing else was heard there, the other side waits for what may come.
+    this.user.deref()?.repeat(joining);
     if (joining.met) return;
     const moves = Atomics.load(this.side.words, this.side.here + layout.MOVES);
     if (moves !== 0) joining.first.say([HERE, FOUNDER, moves]);

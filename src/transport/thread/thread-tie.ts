@@ -13,10 +13,10 @@ import type { Tie, TieEvents } from '../ring/tie.ts';
 import { MarkedTogether } from '../ring/together.ts';
 import type { AgentLinks } from './agent-links.ts';
 import { ChannelLines } from './channel-lines.ts';
-import type { JoiningOptions } from './joining.ts';
+import type { Joining, JoiningOptions } from './joining.ts';
 import { type BesideLuggage, NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
-import { type LentMemory, NativeLending } from './native-lending.ts';
+import { type LendingLuggage, NativeLending } from './native-lending.ts';
 import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import type { LinesLuggage, LinesUser } from './stretches.ts';
 import type { ThreadLink } from './thread-link.ts';
@@ -29,7 +29,7 @@ export interface TieOptions extends JoiningOptions {
 export interface TieLuggage {
   readonly lines: LinesLuggage;
   readonly beside: BesideLuggage;
-  readonly lent: readonly LentMemory[];
+  readonly lending: LendingLuggage;
   readonly spill: readonly SpilledFrame[] | undefined;
 }
 
@@ -71,7 +71,8 @@ export class ThreadTie implements Tie, LinesUser {
     this.remains = new Remains(this.teller);
     if (luggage === undefined) return;
     this.beside.resume(luggage.beside, this);
-    for (const [number, slot, memory] of luggage.lent) this.lending.accept(number, slot, memory);
+    this.lending.resume(luggage.lending);
+    this.repeat(lines.joining);
     if (luggage.spill !== undefined) this.leftOver.accept(luggage.spill);
   }
 
@@ -87,6 +88,9 @@ export class ThreadTie implements Tie, LinesUser {
     this.#events.closed(how, error);
     this.together.ended();
   }
+  repeat({ line, address }: Joining): void {
+    for (const each of this.lending.lent) line.say([MEMORY, address, ...each]);
+  }
   accept(kind: unknown, message: readonly unknown[]): void {
     const [, , second, third, fourth] = message;
     const value = valueIn(message);
@@ -99,7 +103,7 @@ export class ThreadTie implements Tie, LinesUser {
   leave(): { readonly natives: NativePair; readonly tail: NativePair; readonly luggage: TieLuggage } {
     const { natives, tail, luggage: lines } = this.peer.leave();
     const { lending, leftOver } = this;
-    const luggage = { lines, beside: this.beside.leave(), lent: lending.luggage, spill: leftOver.luggage };
+    const luggage = { lines, beside: this.beside.leave(), lending: lending.luggage, spill: leftOver.luggage };
     return { natives, tail, luggage };
   }
 
