@@ -111,6 +111,8 @@ export const SELECT_LOOKS_PER_CLOCK: number = 4;
  * costs no more than that. An honest pair has two, and one more for each thread that has passed an end on and stands still.
  */
 export const MOVES_PENDING_MAX = 64;
+/** Words that nobody can guess, asked for at once: 64 names of agents and signs, in 1 KiB. One from Node's source takes 20 us, whatever it gives. */
+export const RANDOM_WORDS: number = 256;
 /**
  * Milliseconds between looks at a channel whose other end is on its way to another thread: what becomes of it is told in memory, and
  * on some runtimes nobody can ring for an end that was lost together with the thread that it was sent to.

@@ -19,10 +19,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5.
  */
 const SIZE_MAX = {
-  '.': 65_100,
+  '.': 66_000,
   './ring': 4_200,
-  './compat/sab-message-port': 69_300,
-  './compat/sab-message-port.global.js': 65_200,
+  './compat/sab-message-port': 70_200,
+  './compat/sab-message-port.global.js': 66_100,
   './compat/nxtedition-shared': 8_100,
 };
 

@@ -207,6 +207,8 @@ export const platform: Platform = {
 };
 
 export const platformStart: StartPlatform = {
+  fillRandom: (into) => void crypto.getRandomValues(into),
+
   // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
   data: undefined,
 

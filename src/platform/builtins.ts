@@ -4,6 +4,7 @@
 interface Builtins {
   'node:buffer': typeof import('node:buffer');
   'node:events': typeof import('node:events');
+  'node:fs': typeof import('node:fs');
   'node:timers': typeof import('node:timers');
   'node:util': typeof import('node:util');
   'node:worker_threads': typeof import('node:worker_threads');

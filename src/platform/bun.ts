@@ -14,6 +14,7 @@ import type {
 import { ferried, nodePlatform } from './node.ts';
 import { BufferBlockMemory, BufferTextMemory, nodeMemory } from './node-memory.ts';
 import { adoptWorker, errorMonitor, nodeStart, startWorker, watchWorker } from './node-starting.ts';
+import { webRandom } from './random.ts';
 import { ListeningInbox, type StartInbox, TakingInbox } from './start-inbox.ts';
 import { varied } from './varied.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
@@ -73,6 +74,8 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 });
 
 export const bunStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
+  fillRandom: webRandom,
+
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(BUN_BOOTSTRAP, dotsEncoded(url), start, options);
     watchWorker(worker, errorMonitor(), ended);

@@ -79,8 +79,10 @@ export interface MemoryPlatform {
 /** Access to texts in a piece of memory. Apart from the rest, because a ring carries bytes only. */
 export type TextPlatform = (memory: SharedArrayBuffer | ArrayBuffer) => TextMemory;
 
-/** How threads start. Apart from the rest, because only a front door starts them. */
+/** How threads start, and get their names. Apart from the rest, because only a front door needs it. */
 export interface StartPlatform {
+  /** Fills it with numbers that nobody can guess: at most RANDOM_WORDS of limits.ts. */
+  fillRandom(into: Uint32Array<ArrayBuffer>): void;
   /**
    * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
    */

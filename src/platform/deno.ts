@@ -14,6 +14,7 @@ import { nodePlatform } from './node.ts';
 import { BufferTextMemory, nodeMemory } from './node-memory.ts';
 import { adoptWorker, nodeStart, startWorker, watchWorker } from './node-starting.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
+import { webRandom } from './random.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { varied } from './varied.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
@@ -79,6 +80,8 @@ export const denoPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 });
 
 export const denoStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
+  fillRandom: webRandom,
+
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(
       new URL(`data:text/javascript,${encodeURIComponent(DENO_BOOTSTRAP)}`),

@@ -3,6 +3,7 @@ import type { Transferable, Worker, WorkerOptions } from 'node:worker_threads';
 import { type BootData, NODE_BOOTSTRAP, START_KEY } from './bootstrap.ts';
 import { builtin, process } from './builtins.ts';
 import type { Start, StartPlatform, ThreadEnded } from './contract.ts';
+import { DeviceRandom } from './random.ts';
 import { type StartInbox, startMessage, TakingInbox } from './start-inbox.ts';
 
 const workerThreads = /* @__PURE__ */ builtin('node:worker_threads');
@@ -46,7 +47,14 @@ export function adoptWorker(
   if (made.threadId === -1) ended(undefined, undefined);
 }
 
+let random: DeviceRandom | undefined;
+
 export const nodeStart: StartPlatform = {
+  fillRandom(into: Uint32Array<ArrayBuffer>): void {
+    random ??= new DeviceRandom(builtin('node:fs'));
+    random.fill(into);
+  },
+
   get data(): unknown {
     return (process as { [START_KEY]?: unknown })[START_KEY];
   },

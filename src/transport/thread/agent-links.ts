@@ -1,5 +1,5 @@
 // The links of this thread, and what other threads may know of it. One for all copies of this library in the thread.
-import { platform } from '#platform';
+import { platform, platformStart } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
 import { type BellCard, type OwnAgent, ownAgent } from '../../link/own-agent.ts';
@@ -168,7 +168,9 @@ export class AgentLinks {
 
 /** Nobody can guess it. */
 function randomName(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+  const words = new Uint32Array(4);
+  platformStart.fillRandom(words);
+  return words.join('-');
 }
 
 export function tellWaiting(known: KnownLink): void {
