@@ -1,5 +1,6 @@
 // What an end of a channel has in the memory of its thread, and takes along when it goes over to another one: whatever does not
 // stand in the region. Structured clone carries all of it; what has another end stands in lists, too, as it does in any message.
+// Copies of this library know each other by the version of the layout: whoever changes what goes along, here or in a transport, raises that.
 import type { Begun } from '../frame/join.ts';
 import type { Newest } from '../ring/latest-consumer.ts';
 import type { HeldValue } from './beside.ts';
