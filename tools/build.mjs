@@ -87,8 +87,9 @@ export async function build() {
   replacePlatform();
   declareForCommonJs();
   // Imported here, for they need what the install brought.
-  const { bundle, doors } = await import('./bundle.mjs');
+  const { bundle, bundleTestThreads, doors } = await import('./bundle.mjs');
   await bundle();
+  await bundleTestThreads();
   (await import('./lead-to-doors.mjs')).leadToDoors(doors());
   await (await import('./doc-examples.mjs')).extract();
   writeFileSync(stamp, '');

@@ -6,10 +6,11 @@ import { Worker } from 'node:worker_threads';
 import { alloc, type BufferRegion, reader, type SharedBuffers, writer } from '../../src/compat/nxtedition-shared.ts';
 import { LayoutError } from '../../src/errors.ts';
 import { Gates } from '../kit/gate.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import type { Job } from './nxtedition-shared-worker.ts';
 
-const workerUrl = new URL('./nxtedition-shared-worker.js', import.meta.url);
+const workerUrl = inOneFile(new URL('./nxtedition-shared-worker.js', import.meta.url));
 const start = (job: Job): Worker => new Worker(workerUrl, { workerData: job });
 const put =
   (text: string) =>

@@ -8,9 +8,10 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { alloc, type BufferRegion, reader, type SharedBuffers, writer } from '../../src/compat/nxtedition-shared.ts';
 import { ClosedError, TimeoutError, UsageError } from '../../src/errors.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import type { Job } from './nxtedition-shared-worker.ts';
 
-const workerUrl = new URL('./nxtedition-shared-worker.js', import.meta.url);
+const workerUrl = inOneFile(new URL('./nxtedition-shared-worker.js', import.meta.url));
 const start = (job: Job): Worker => new Worker(workerUrl, { workerData: job });
 const message = async (worker: Worker): Promise<unknown> => (await once(worker, 'message'))[0];
 

@@ -5,10 +5,11 @@ import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { MWChannel } from '../../src/compat/sab-message-port.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import type { Task } from './sab-message-port-worker.ts';
 
-const url = new URL('./sab-message-port-worker.js', import.meta.url);
+const url = inOneFile(new URL('./sab-message-port-worker.js', import.meta.url));
 const start = (task: Task): Worker => new Worker(url, { workerData: { task } });
 const message = async (worker: Worker): Promise<unknown> => (await once(worker, 'message'))[0];
 const errorOf = (run: () => unknown): string => {

@@ -9,10 +9,11 @@ import { platform } from '#platform';
 import { MWChannel, SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
 import { settleable } from '../../src/port/waiters.ts';
 import { Gates } from '../kit/gate.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import type { Door, Ending, Part } from './sab-message-port-ended-worker.ts';
 
-const url = new URL('./sab-message-port-ended-worker.js', import.meta.url);
+const url = inOneFile(new URL('./sab-message-port-ended-worker.js', import.meta.url));
 const disposed = new Error('SABPipe disposed');
 const MESSAGES = 3;
 

@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
 import { features } from '../../src/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { runProgram } from '../runtimes/program.ts';
 import type { Task } from './sab-message-port-worker.ts';
 
-const url = new URL('./sab-message-port-worker.js', import.meta.url);
+const url = inOneFile(new URL('./sab-message-port-worker.js', import.meta.url));
 const start = (task: Task): Worker => new Worker(url, { workerData: { task } });
 const message = async (worker: Worker): Promise<unknown> => (await once(worker, 'message'))[0];
 const disposed = new Error('SABPipe disposed');

@@ -7,9 +7,10 @@ import { test } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import type { Given, Task } from './sab-message-port-worker.ts';
 
-const url = new URL('./sab-message-port-worker.js', import.meta.url);
+const url = inOneFile(new URL('./sab-message-port-worker.js', import.meta.url));
 const start = (task: Task, given: Partial<Given> = {}): Worker => new Worker(url, { workerData: { task, ...given } });
 const message = async (worker: Worker): Promise<unknown> => (await once(worker, 'message'))[0];
 const pair = (sizeKB = 256, limit: number | null = null): [SABMessagePort, SABMessagePort] => {

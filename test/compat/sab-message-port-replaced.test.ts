@@ -8,13 +8,14 @@ import { layOut } from '../../src/compat/sab-message-port/layout.ts';
 import { SABMessagePort, SABPipe } from '../../src/compat/sab-message-port.ts';
 import { viewsOf } from '../../src/memory/region.ts';
 import { Gates } from '../kit/gate.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { cases, eachCase, type Random } from '../kit/prng.ts';
 import { until, within } from '../kit/watchdog.ts';
 import type { Part as EndedPart, Ending } from './sab-message-port-ended-worker.ts';
 import type { Part } from './sab-message-port-replaced-worker.ts';
 
-const endedUrl = new URL('./sab-message-port-ended-worker.js', import.meta.url);
-const url = new URL('./sab-message-port-replaced-worker.js', import.meta.url);
+const endedUrl = inOneFile(new URL('./sab-message-port-ended-worker.js', import.meta.url));
+const url = inOneFile(new URL('./sab-message-port-replaced-worker.js', import.meta.url));
 const LONG = 50_000;
 const ended = (part: Omit<EndedPart, 'gates'>, gates: Gates): Worker => {
   const worker = new Worker(endedUrl, { workerData: { ...part, gates: gates.memory } });

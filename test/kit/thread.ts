@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import * as millrace from '../../src/index.ts';
 import type * as ring from '../../src/ring/index.ts';
 import { Gates } from './gate.ts';
+import { inOneFile } from './in-one-file.ts';
 import { type Neighbours, neighboursFor } from './neighbours.ts';
 import { type Sleep, sleepOf } from './sleeping.ts';
 import { within } from './watchdog.ts';
@@ -42,7 +43,7 @@ export interface ThreadOptions {
   readonly options?: millrace.PortOptions;
 }
 
-const WORKER = new URL('./thread-worker.js', import.meta.url);
+const WORKER = inOneFile(new URL('./thread-worker.js', import.meta.url));
 
 /** A thread that plays a role. */
 export class TestThread {
