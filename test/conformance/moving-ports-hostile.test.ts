@@ -298,6 +298,24 @@ test('who says to a thread that an end has left that it has moved, and means som
   for (const each of [tether, side, two.port2, three.port2]) each.close();
 });
 
+test('who says that it has moved, and gives one port for both, ends nobody', async () => {
+  const { port, remote } = channel();
+  port.onmessage = () => {};
+  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const both = new MessageChannel();
+  const [one, two] = [new MessageChannel(), new MessageChannel()];
+  side.postMessage([49, 0, 0, 9, both.port1, both.port1, 1], [both.port1]);
+  tether.postMessage(1);
+  for (let i = 0; i < 5; i++) await turn();
+  side.postMessage([49, 0, 0, 11, one.port1, two.port1, 2], [one.port1, two.port1]);
+  tether.postMessage(1);
+  for (let i = 0; i < 5; i++) await turn();
+  both.port2.close();
+  for (let i = 0; i < 5; i++) await turn();
+  port.close();
+  for (const each of [tether, side, one.port2, two.port2]) each.close();
+});
+
 test('a value with a list of what cannot move takes nothing along that moves beside it', async () => {
   const handle = { type: 'millrace', luggage: new Map(), moved: [{}, 5], tether: 1, side: 'x' };
   for (const list of [[1], [{}], [new Uint8Array(8)], [new SharedArrayBuffer(8)], [handle]])

@@ -272,7 +272,8 @@ export class Stretches implements Joiner {
   #hearMoved(message: readonly unknown[]): void {
     const [kind, , , rank, tether, side, moves] = message;
     if (typeof rank !== 'number' || !Number.isSafeInteger(rank)) return;
-    if (!platform.isNativePort(tether) || !platform.isNativePort(side)) return;
+    // One for both would be read while it says that it is closed, which ends the process on Node.
+    if (!platform.isNativePort(tether) || !platform.isNativePort(side) || tether === side) return;
     if (this.#left !== undefined) {
       this.#left.sendOn([kind, FOUNDER, null, rank, tether, side, moves], [tether, side]);
       return;

@@ -40,6 +40,23 @@ test('a watched thread of which nothing is written down is told of all the same'
   assert.equal(await within('a member is told', gone), undefined);
 });
 
+test('who is told that the thread is gone may ask at once', async () => {
+  for (const watched of [false, true]) {
+    const { near, far } = createNatives();
+    const link = new ThreadLink(near);
+    if (watched) link.watchLife(createLifePage());
+    const asked = new Promise((resolve) => {
+      let asks = 0;
+      const ask = (): void => {
+        if (asks++ === 0) resolve(link.peerGone());
+      };
+      link.found({ accept() {}, arrived: ask, gone: ask });
+    });
+    for (const port of [far.tether, far.side]) port.close();
+    await within('it has asked', asked);
+  }
+});
+
 test('the first page of life that is told of is believed, whoever tells of another one', () => {
   const { near, far } = createNatives();
   const link = new ThreadLink(near);

@@ -288,9 +288,10 @@ export class ThreadLink implements AgentLink {
   peerGone(): EndReason | undefined {
     if (this.#natives === undefined) return undefined;
     const { tether } = this.#natives;
-    // Taking is what makes Node notice the end. What rang for the event loop must not be lost for it.
+    // Taking is what makes Node notice the end. What rang for the event loop must not be lost for it. In the middle of being told that it is
+    // closed it must not be: that ends the process there.
     let rung = false;
-    while (platform.takeMessage(tether) !== undefined) rung = true;
+    while (!this.#gone && platform.takeMessage(tether) !== undefined) rung = true;
     this.pull();
     if (rung) queueMicrotask(() => this.#rungMeanwhile());
     const life = this.#life;
