@@ -115,29 +115,34 @@ const parent: Role = async ({ data, millrace, say, exit }) => {
   if (!listen) exit();
 };
 
-for (const listen of [true, false]) {
-  const how = listen ? 'listens to its errors' : 'does not listen to its errors';
-  test(`a blocked parent that ${how} learns why a thread failed, and of what`, async () => {
-    const data: Part = { urls: FAILURES.map(({ file }) => urlOf(file)), blocked: true, listen, timeoutMs: STEP_MS };
-    const thread = startThread(parent, { data });
-    for (const failure of FAILURES) check(failure, (await thread.next()) as Outcome);
-    await within('the parent to end', listen ? thread.done() : thread.ended);
-    await thread.kill();
-  });
+/** One after the other in each of some parents at the same time: what blocks in a thread of Deno waits half a second for each. */
+const PARENTS = 4;
+async function inParents(play: (failures: readonly Failure[]) => Promise<void>): Promise<void> {
+  const shares = Array.from({ length: PARENTS }, (_, nth) => FAILURES.filter((_, i) => i % PARENTS === nth));
+  await Promise.all(shares.map(play));
 }
 
-test('an event loop that listens to its errors learns the same', async () => {
-  const data: Part = {
-    urls: FAILURES.map(({ file }) => urlOf(file)),
-    blocked: false,
-    listen: true,
-    timeoutMs: STEP_MS,
-  };
-  const thread = startThread(parent, { data });
-  for (const failure of FAILURES) check(failure, (await thread.next()) as Outcome);
-  await thread.done();
-  await thread.kill();
-});
+for (const listen of [true, false]) {
+  const how = listen ? 'listens to its errors' : 'does not listen to its errors';
+  test(`a blocked parent that ${how} learns why a thread failed, and of what`, () =>
+    inParents(async (failures) => {
+      const data: Part = { urls: failures.map(({ file }) => urlOf(file)), blocked: true, listen, timeoutMs: STEP_MS };
+      const thread = startThread(parent, { data });
+      for (const failure of failures) check(failure, (await thread.next()) as Outcome);
+      await within('the parent to end', listen ? thread.done() : thread.ended);
+      await thread.kill();
+    }));
+}
+
+test('an event loop that listens to its errors learns the same', () =>
+  inParents(async (failures) => {
+    const urls = failures.map(({ file }) => urlOf(file));
+    const data: Part = { urls, blocked: false, listen: true, timeoutMs: STEP_MS };
+    const thread = startThread(parent, { data });
+    for (const failure of failures) check(failure, (await thread.next()) as Outcome);
+    await thread.done();
+    await thread.kill();
+  }));
 
 test('an event loop that does not listen to its errors learns the same, unless it dies of them as with any Worker', async () => {
   for (const failure of SOME) {
