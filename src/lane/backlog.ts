@@ -106,12 +106,17 @@ export class Backlog {
   /** Hands over what waits: nothing goes out here any more. Bytes are copied if their memory would be used again. */
   leave(): Waiting[] {
     this.#abandoned = true;
-    return this.#outbox.takeAll().map(({ kind, bytes, home, held, moved }) => ({
-      kind,
-      bytes: home === undefined ? bytes : bytes.slice(),
-      held: held && this.#beside.movesOn(held.value, held.transfer),
-      moved,
-    }));
+    return this.#outbox.takeAll().flatMap(({ kind, bytes, home, held, moved }) => {
+      try {
+        const goesOn = held && this.#beside.movesOn(held.value, held.transfer);
+        return [{ kind, bytes: home === undefined ? bytes : bytes.slice(), held: goesOn, moved }];
+      } catch (error) {
+        // Of somebody who had the end before, and keeps nothing else from going.
+        this.failures++;
+        this.#failed(error);
+        return [];
+      }
+    });
   }
   /** Goes on with what waited elsewhere. @throws LayoutError for what no `leave` has made */
   resume({ kind, bytes, held, moved }: Waiting): void {

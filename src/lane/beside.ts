@@ -47,7 +47,7 @@ export interface Beside {
    * leads to nobody.
    */
   readonly letGo: (value: unknown, moved: readonly unknown[]) => void;
-  /** A value that waits here, or was taken and not read, goes on to another agent, with what has moved with it. @throws if it cannot */
+  /** A value that waits here, or was taken and not read, goes on to another agent, with what has moved with it. @throws if it cannot: it was let go */
   movesOn(value: unknown, moved: readonly unknown[]): HeldValue;
   /**
    * What who asks for the value is to get: the ends of other channels that came with it are opened now, and not before.

@@ -115,12 +115,15 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   /** This end goes over to another thread: what is to go along. Nothing goes out here any more. @throws LayoutError */
   leave(): OutboundLuggage {
     this.#moveIn();
-    const waiting = this.#outbox.takeAll().map(({ kind, bytes, held }) => ({
-      kind,
-      bytes: bytes.slice(),
-      held: held && this.#beside.movesOn(held.value, held.transfer),
-      moved: 0,
-    }));
+    const waiting = this.#outbox.takeAll().flatMap(({ kind, bytes, held }) => {
+      try {
+        const goesOn = held && this.#beside.movesOn(held.value, held.transfer);
+        return [{ kind, bytes: bytes.slice(), held: goesOn, moved: 0 }];
+      } catch (error) {
+        this.#giveUp(error);
+        return [];
+      }
+    });
     this.#ended = true;
     this.#abandoned = true;
     const latest = { slot: this.#slots.slot, announced: this.#announced, ...this.#growth.luggage };

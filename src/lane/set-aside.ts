@@ -19,7 +19,7 @@ export function packUp(
   items: readonly Item[],
   encoder: Encoder,
   kind: number,
-  beside: Pick<Beside, 'movesOn' | 'letGo'>,
+  beside: Pick<Beside, 'movesOn'>,
 ): SetAside[] {
   // Without what was taught it may be longer than it was.
   const aside = new AsideEncoder(encoder, MESSAGE_BYTES_MAX);
@@ -34,7 +34,6 @@ export function packUp(
       if (written !== undefined) return { kind, bytes: written.bytes.slice(), weight };
       return { native: { value: structuredClone(content.value), ports: NO_PORTS }, weight };
     } catch (cause) {
-      beside.letGo(content.value, content.ports);
       return { error: `Cannot move the message on to another thread: ${String((cause as Error)?.message)}`, weight };
     }
   });

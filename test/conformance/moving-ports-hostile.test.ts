@@ -201,6 +201,31 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
   });
 }
 
+if (!('Bun' in globalThis || 'Deno' in globalThis)) {
+  test('what waits as somebody else has left it and cannot move on takes nothing along that moves beside it', async () => {
+    for (const overflow of ['wait', 'latest'] as const) {
+      const [carrier, far] = pairHere();
+      const { port, remote } = channel({ capacityBytes: 1024, overflow });
+      const other = attach(remote);
+      if (overflow === 'wait') for (let i = 0; i < 2; i++) port.postMessage(new Uint8Array(3000));
+      else for (let i = 0; i <= SIDE_VALUES_MAX; i++) port.postMessage(i, [new ArrayBuffer(8)]);
+      forge(({ ring }) => {
+        (ring.out.waiting.at(-1) as { held: unknown }).held = { value: 1, transfer: [{}] };
+      });
+      carrier.postMessage({ port }, [port]);
+      const { port: again } = (await far.receiveAsync(soon)) as { port: Port };
+      const [honest, peer] = pairHere();
+      carrier.postMessage({ again, honest }, [honest, again]);
+      const arrived = (await far.receiveAsync(soon)) as { again: Port; honest: Port };
+      assert.equal(arrived.again.stats().undelivered, 1);
+      arrived.honest.postMessage('as ever');
+      assert.equal(await peer.receiveAsync(soon), 'as ever');
+      assert.equal(peer.reason, undefined);
+      for (const each of [arrived.again, arrived.honest, carrier, other]) each.close();
+    }
+  });
+}
+
 test('what a peer that has not heard of the move posts on the old line is sent on', async () => {
   const { port, remote } = channel();
   // A peer by hand: no thread hears of a move and posts on the old line but by a race.
@@ -333,7 +358,9 @@ test('a value with a list of what cannot move takes nothing along that moves bes
       views.words[at + 1] = 0;
       sink.commit(MARKER_BYTES, KIND_SIDE);
       sink.publish();
-      side.postMessage([1, 0, 0, 'value', list]);
+      const { port1, port2 } = new MessageChannel();
+      const told = new Promise<void>((resolve) => port1.on('close', resolve));
+      side.postMessage([1, 0, 0, 'value', [...list, port2]], [port2]);
       tether.postMessage(1);
       for (let i = 0; i < 3; i++) await turn();
       // Who waits for room sets aside what comes.
@@ -349,5 +376,8 @@ test('a value with a list of what cannot move takes nothing along that moves bes
       arrived.honest.postMessage('as ever');
       assert.equal(await peer.receiveAsync(soon), 'as ever');
       for (const each of [arrived.port, arrived.honest, carrier, tether, side]) each.close();
+      // Deno moves native ports all the same, and nothing brings them back.
+      if (!('Deno' in globalThis)) await within('the other end of what came with it', told);
+      port1.close();
     }
 });

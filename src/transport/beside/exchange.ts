@@ -59,13 +59,18 @@ export function movesOn(value: unknown, moved: readonly unknown[]): HeldValue {
 
 /**
  * The same now and by itself, for what somebody else has sent: what cannot move keeps nothing else from moving.
- * @throws what the runtime says of it
+ * @throws what the runtime says of it; it was let go then
  */
 export function movedOn(value: unknown, moved: readonly unknown[]): HeldValue {
   const { value: placed, transfer } = movesOn(value, moved);
-  const cloned = platform.cloneMoving([placed, transfer], transferOfAll(transfer));
-  const [held, list] = cloned as [unknown, readonly unknown[]];
-  return { value: held, transfer: list };
+  try {
+    const cloned = platform.cloneMoving([placed, transfer], transferOfAll(transfer));
+    const [held, list] = cloned as [unknown, readonly unknown[]];
+    return { value: held, transfer: list };
+  } catch (cause) {
+    letGoOf(placed, transfer);
+    throw cause;
+  }
 }
 
 const classifier = new Classifier();

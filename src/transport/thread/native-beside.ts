@@ -16,7 +16,6 @@ function movable({ value, ports }: BesideValue): BesideValue {
     const { value: held, transfer } = movedOn(value, ports);
     return { value: held, ports: transfer };
   } catch (cause) {
-    letGoOf(value, ports);
     return { value: undefined, ports: [], unreadable: { cause: String((cause as Error)?.message) } };
   }
 }

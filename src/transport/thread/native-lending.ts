@@ -45,8 +45,8 @@ export class NativeLending implements Lending {
     } catch {
       return undefined;
     }
-    keep(this.#lent, number, slot, memory);
     this.#lines.post(MEMORY, [number, slot, memory], []);
+    keep(this.#lent, number, slot, memory);
     return viewsOf(memory);
   }
 
