@@ -413,14 +413,21 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   close(): void {
     if (this.#ending.shut) return;
+    // Also where the stack ends in the middle: whoever waits here would not be told.
+    queueMicrotask(() => {
+      if (!this.#closeEmitted) this.#settleShut();
+    });
     try {
       if (this.#receiving !== undefined) selectChanged(this.#transport);
       this.#transport.close('closed');
     } finally {
-      // Where the stack has ended before that it may be called again.
-      this.#ending.shut = this.#transport.ended !== undefined;
-      this.#settle();
+      this.#settleShut();
     }
+  }
+  /** Where the stack has ended before anything was, it is open, and `close` may be called again. */
+  #settleShut(): void {
+    this.#ending.shut = this.#transport.ended !== undefined;
+    if (this.#ending.shut) this.#settle();
   }
   [Symbol.dispose](): void {
     this.close();
@@ -634,9 +641,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#tellReady();
     this.#rehold();
     if (this.#closeEmitted) return;
-    this.#closeEmitted = true;
     const reason = this.#transport.ended as CloseReason;
     queueMicrotask(() => this.tell('close', reason, [], reason));
+    // Not before: where the stack has ended nobody would be told.
+    this.#closeEmitted = true;
   }
 
   /**

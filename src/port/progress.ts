@@ -76,9 +76,12 @@ export class Progress {
   end(shut: boolean, refusal: (action: string) => ClosedError): void {
     this.#room?.reject(refusal('send'));
     this.#room = undefined;
-    for (const { mark, done } of this.#flushes.splice(0)) {
+    // Each is let go of once it is told: the stack may end in the middle, and the rest be told later.
+    for (let [flush] = this.#flushes; flush !== undefined; [flush] = this.#flushes) {
+      const { mark, done } = flush;
       if (!shut && this.#takenInTime(mark)) done.resolve();
       else done.reject(refusal('flush'));
+      this.#flushes.shift();
     }
   }
 

@@ -182,8 +182,9 @@ export function selectAsync<P extends AnyPort>(
       // Whose turn it is: this one was only the first to be told.
       const next = readyInTurn(all);
       const port = handOut(next >= 0 ? next : i);
+      // In this order, as a call may run out of stack in either; then it is told again.
+      if (waiters.length > 0) waiters.first().resolve(port);
       leave();
-      waiters.first().resolve(port);
     });
     const leave = (): void => {
       for (const [i, port] of all.entries()) port.leave(tells[i] as () => void);

@@ -55,14 +55,15 @@ export class Waiters {
       waiter.reject((signal as AbortSignalLike).reason);
       left();
     };
+    // Told first: where the stack ends in between, who has left the line without is told by nobody.
     const waiter: Waiter = {
       resolve(value) {
-        leave();
         resolve(value);
+        leave();
       },
       reject(error) {
-        leave();
         reject(error);
+        leave();
       },
     };
     // What is no signal throws here, and nobody stands in line.

@@ -1,7 +1,7 @@
 // Calls that run out of stack half way: they throw, and the port is as it was.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, CLOSED, channel, EMPTY, type Port } from '../../src/index.ts';
+import { attach, CLOSED, channel, EMPTY, type Port, selectAsync } from '../../src/index.ts';
 import type { StreamConnection } from '../../src/transport/stream/connection.ts';
 import { withLittleStack } from '../kit/little-stack.ts';
 import { difference } from '../kit/same-clone.ts';
@@ -143,6 +143,29 @@ for (const [what, world] of Object.entries(WORLDS)) {
     await within('whoever waits', Promise.all(waits));
   });
 }
+
+test('a close that runs out of stack tells whoever has waited for so long that the port sleeps', async () => {
+  const waits: Promise<unknown>[] = [];
+  for (let skipped = 0; skipped < 60; skipped++) {
+    const [port] = pairOf(1024);
+    while (port.trySend('x'.repeat(100)));
+    waits.push(port.closed, new Promise((told) => port.once('close', told)));
+    waits.push(Promise.allSettled([port.receiveAsync(), port.drained(), port.flush(), selectAsync([port])]));
+    await until('the port sleeps', () => port.stats().parks > 0);
+    let left = skipped;
+    let done = false;
+    withLittleStack(10_000, () => {
+      if (done || left-- > 0) return;
+      try {
+        port.close();
+        done = true;
+      } catch (error) {
+        assert.ok(error instanceof RangeError, `${error}`);
+      }
+    });
+  }
+  await within('whoever waits', Promise.all(waits), 20);
+});
 
 test('a listener that sleeps is told of what is posted after a post that ran out of stack as it woke it', async () => {
   for (let round = 0; round < 12; round++) {
