@@ -332,6 +332,16 @@ class Run {
     };
   }
 
+  /** A microtask: what suspends the actor in it, or behind it, is nobody's error. */
+  #putOff(task: () => void): void {
+    if (this.#suspended) return;
+    try {
+      task();
+    } catch (error) {
+      if (!isSuspension(error)) throw error;
+    }
+  }
+
   /** Puts the model's Atomics, clock and timers in place of the real ones; returns how to undo it. */
   #install(): () => void {
     const clock = Object.getOwnPropertyDescriptor(globalThis, 'performance') as PropertyDescriptor;
@@ -346,8 +356,10 @@ class Run {
       const timer = { slot, ref: () => timer, unref: () => timer, hasRef: () => true };
       return timer;
     };
-    // A thread that blocks never comes back to its microtasks.
-    if (this.#owner.blocks) globalThis.queueMicrotask = () => undefined;
+    // A thread that blocks never comes back to its microtasks, and one that is suspended does no more in those that it had put off.
+    globalThis.queueMicrotask = this.#owner.blocks
+      ? () => undefined
+      : (task) => realMicrotask(() => this.#putOff(task));
     globalThis.setTimeout = setTimer as unknown as typeof setTimeout;
     globalThis.clearTimeout = ((timer: { slot: number } | undefined) =>
       timer && this.#timers.delete(timer.slot)) as unknown as typeof clearTimeout;
