@@ -320,7 +320,7 @@ export class LaneInbound {
     const found = elsewhere.look(this.#source.views.words, at, length);
     if (typeof found === 'number') {
       if (this.#lending?.late !== true) throw elsewhere.missing(found);
-      this.#awaited = () => elsewhere.memory(found) !== undefined;
+      this.#awaited = () => elsewhere.memory(found) !== undefined || this.#lending?.late !== true;
       return EMPTY;
     }
     this.#awaited = undefined;

@@ -195,3 +195,71 @@ test('both threads are terminated before either has passed on anything: the ends
   }
   for (const { port } of homes) port.close();
 });
+
+test('who waits for a large message whose memory was lost with both threads is told so', async () => {
+  const homes = [home('makes', { capacityBytes: 131_072 }), home('attaches')] as const;
+  const [maker, attacher] = homes;
+  const handle = (await maker.port.receiveAsync()) as Remote;
+  attacher.port.postMessage(handle, transferOf(handle));
+  for (const { thread } of homes) await thread.gates.passAsync(0);
+  await until('they are linked', () => joined(handle));
+  for (const each of homes) await goDeaf(each);
+  const ends = [await handsOn(maker), await handsOn(attacher)];
+  for (const each of ends) each.postMessage(new Uint8Array(100_000));
+  for (const each of ends) assert.equal(await within('what was unread', each.receiveAsync()), 'unread');
+  const waits = ends.map((each) =>
+    assert.rejects(within('the large one', each.receiveAsync()), { code: 'ERR_LAYOUT' }),
+  );
+  for (let i = 0; i < 5; i++) await turn();
+  for (const { thread } of homes) await thread.kill();
+  await Promise.all(waits);
+  for (const each of ends) assert.deepEqual([each.receive(soon), each.reason], [CLOSED, 'lost']);
+  for (const { port } of homes) port.close();
+});
+
+/** Sends a large message, and hears of nothing until it may. */
+const sendsLarge: Role = async ({ port, millrace, gates }) => {
+  const home = port();
+  const end = millrace.attach((await home.receiveAsync()) as never) as Port;
+  gates.open(0);
+  await gates.passAsync(1);
+  end.postMessage(new Uint8Array(100_000).fill(7));
+  gates.open(2);
+  gates.pass(3);
+  await end.closed;
+};
+
+// Deno does not terminate a thread that is blocked.
+for (const then of ['hears of the move', 'is terminated'] as const)
+  if (then === 'hears of the move' || !('Deno' in globalThis))
+    test(`memory that was lent as the end left, and was lost with the thread that it left: who lent it ${then}`, async () => {
+      const far = home('makes', { capacityBytes: 131_072 });
+      const handle = (await far.port.receiveAsync()) as Remote;
+      const { port, remote } = channel();
+      const sender = startThread(sendsLarge, { remote });
+      port.postMessage(handle, transferOf(handle));
+      for (const { gates } of [far.thread, sender]) await gates.passAsync(0);
+      await until('they are linked', () => joined(handle));
+      // As if it came between the last look and the word that the end has moved.
+      await goDeaf(far);
+      sender.gates.open(1);
+      await sender.gates.passAsync(2);
+      const moved = await handsOn(far);
+      await far.thread.kill();
+      await far.thread.ended;
+      for (let i = 0; i < 10; i++) await turn();
+      const large = within('the large one', moved.receiveAsync());
+      for (let i = 0; i < 10; i++) await turn();
+      if (then === 'hears of the move') {
+        sender.gates.open(3);
+        assert.deepEqual(await large, new Uint8Array(100_000).fill(7));
+        moved.close();
+        await sender.ended;
+      } else {
+        const told = assert.rejects(large, { code: 'ERR_LAYOUT' });
+        await sender.kill();
+        await told;
+        assert.equal(moved.reason, 'terminated');
+      }
+      for (const each of [far.port, port]) each.close();
+    });

@@ -18,12 +18,15 @@ export class NativeLending implements Lending {
   readonly #borrowed: Memories = [];
   readonly #lent: Memories = [];
 
+  /** Who could say it again is gone. */
+  peerGone = false;
+
   constructor(lines: ChannelLines) {
     this.#lines = lines;
   }
 
   get late(): boolean {
-    return !platform.canTake || this.#lines.unsettled;
+    return !platform.canTake || this.#lines.unsettled || (this.#lines.unmet && !this.peerGone);
   }
   /** Both, for who goes on for this end. */
   get luggage(): LendingLuggage {

@@ -150,6 +150,10 @@ export class Stretches implements Joiner {
   get unsettled(): boolean {
     return this.#unsettledHere || this.#moveUnheard;
   }
+  /** The other side may not have heard yet that this end has come here. What must not be lost it says again when it has. */
+  get unmet(): boolean {
+    return this.stretch === this.#own && this.stretch.rank > 0 && !this.joining.met;
+  }
   get #unsettledHere(): boolean {
     return this.#older.length > 0 || this.#tail !== undefined || this.#left !== undefined;
   }
@@ -304,7 +308,7 @@ export class Stretches implements Joiner {
     if (this.#ownGone) this.#own.broken(this.#own.joining.first);
     for (const each of this.#older) if (!each.isLeft && each.rank < stretch.rank) each.leave(DONE);
     const { joining } = stretch;
-    // First: as long as nothing else was heard there, the other side waits for what may come.
+    // First: as long as nothing else was heard there, the other side waits for what may come (unmet).
     this.user.deref()?.repeat(joining);
     if (joining.met) return;
     const moves = Atomics.load(this.side.words, this.side.here + layout.MOVES);

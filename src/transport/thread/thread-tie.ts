@@ -85,6 +85,7 @@ export class ThreadTie implements Tie, LinesUser {
     this.together.marked(blocked);
   }
   gone(how: EndReason | undefined, error: unknown): void {
+    this.lending.peerGone = true;
     this.#events.closed(how, error);
     this.together.ended();
   }
