@@ -5,7 +5,17 @@ import { CLOSED, ClosedError, type Port, RefusedError, UsageError } from '../../
 import { STREAM_NAME_BYTES_MAX, STREAM_WAITING_MAX } from '../../src/limits.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import type { Opening } from '../../src/transport/stream/opening.ts';
-import { acceptFrame, HELLO, openFrame, RECORD, StreamBench, TERMS, text, WINDOW } from '../kit/stream-bench.ts';
+import {
+  acceptFrame,
+  goodbyeFrame,
+  HELLO,
+  openFrame,
+  RECORD,
+  StreamBench,
+  TERMS,
+  text,
+  WINDOW,
+} from '../kit/stream-bench.ts';
 import { linked, portOver, settle } from '../kit/stream-pair.ts';
 import { until, within } from '../kit/watchdog.ts';
 
@@ -236,6 +246,26 @@ test('a channel that crosses one which was given up meanwhile ends as closed, on
     settle(wire);
     wire.delayed = false;
     talk(again, met);
+  }
+});
+
+test('what a side gives up as it leaves crosses another, whose side has more to say before it hears of that', () => {
+  for (const initiator of [true, false]) {
+    const bench = new StreamBench(HELLO, { initiator });
+    const ours = bench.connection.open('x');
+    const port = bench.portOver(ours);
+    bench.connection.close({ drain: true });
+    const theirs = initiator ? 2 : 1;
+    bench.open(theirs, 'x');
+    // Both count on the channel from the other's OPEN on, and its number is the initiator's.
+    const number = initiator ? ours.number : theirs;
+    bench.say(frames.ASK, number, 64, 0);
+    bench.say(frames.INTERRUPT, number, 7, 0);
+    bench.say(frames.DATA, number, ...RECORD);
+    bench.say(frames.CLOSE, number, 1, 0);
+    assert.deepEqual([port.tryReceive(), port.error], [CLOSED, undefined], `initiator: ${initiator}`);
+    bench.say(...goodbyeFrame(1));
+    assert.deepEqual([bench.over?.[0], bench.said], ['closed', []], `initiator: ${initiator}`);
   }
 });
 

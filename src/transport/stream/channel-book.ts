@@ -214,7 +214,7 @@ export class ChannelBook {
   /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (N3 in meeting.ts). */
   #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
     if (this.#numbers.initiator) {
-      if (!ours.closeSent) this.#joins(ours, terms, flags);
+      this.#joins(ours, terms, flags);
       return;
     }
     this.#channels.delete(ours.number);
