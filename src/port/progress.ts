@@ -76,13 +76,12 @@ export class Progress {
   end(shut: boolean, refusal: (action: string) => ClosedError): void {
     this.#room?.reject(refusal('send'));
     this.#room = undefined;
-    // Each is let go of once it is told: the stack may end in the middle, and the rest be told later.
-    for (let [flush] = this.#flushes; flush !== undefined; [flush] = this.#flushes) {
-      const { mark, done } = flush;
+    for (const { mark, done } of this.#flushes) {
       if (!shut && this.#takenInTime(mark)) done.resolve();
       else done.reject(refusal('flush'));
-      this.#flushes.shift();
     }
+    // Not before: where the stack ends in the middle all are told again, of which who was told hears nothing.
+    this.#flushes = [];
   }
 
   /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */
