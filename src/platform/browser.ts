@@ -207,7 +207,7 @@ export const platform: Platform = {
 };
 
 export const platformStart: StartPlatform = {
-  fillRandom: (into) => void crypto.getRandomValues(into),
+  randomWords: (count) => crypto.getRandomValues(new Uint32Array(count)),
 
   // A browser's worker has nothing waiting for it when its first line runs; start data comes in a message.
   data: undefined,

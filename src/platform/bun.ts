@@ -74,7 +74,7 @@ export const bunPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 });
 
 export const bunStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
-  fillRandom: webRandom,
+  randomWords: webRandom,
 
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(BUN_BOOTSTRAP, dotsEncoded(url), start, options);

@@ -81,8 +81,8 @@ export type TextPlatform = (memory: SharedArrayBuffer | ArrayBuffer) => TextMemo
 
 /** How threads start, and get their names. Apart from the rest, because only a front door needs it. */
 export interface StartPlatform {
-  /** Fills it with numbers that nobody can guess: at most RANDOM_WORDS of limits.ts. */
-  fillRandom(into: Uint32Array<ArrayBuffer>): void;
+  /** So many words that nobody can guess: at most RANDOM_WORDS of limits.ts. */
+  randomWords(count: number): Uint32Array;
   /**
    * Starts a worker thread that runs the module at `url`, with `options` for the runtime's own Worker, which is returned.
    */

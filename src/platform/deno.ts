@@ -80,7 +80,7 @@ export const denoPlatform: Platform = /* @__PURE__ */ varied(nodePlatform, {
 });
 
 export const denoStart: StartPlatform = /* @__PURE__ */ varied(nodeStart, {
-  fillRandom: webRandom,
+  randomWords: webRandom,
 
   spawn(url: URL, start: Start, options: object, ended: ThreadEnded): unknown {
     const worker = startWorker(

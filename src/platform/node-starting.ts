@@ -50,9 +50,9 @@ export function adoptWorker(
 let random: DeviceRandom | undefined;
 
 export const nodeStart: StartPlatform = {
-  fillRandom(into: Uint32Array<ArrayBuffer>): void {
+  randomWords(count: number): Uint32Array {
     random ??= new DeviceRandom(builtin('node:fs'));
-    random.fill(into);
+    return random.words(count);
   },
 
   get data(): unknown {

@@ -5,20 +5,17 @@ import { test } from 'node:test';
 import { DeviceRandom, webRandom } from './random.ts';
 
 /** More than are drawn at once. */
-function assertRandom(fill: (into: Uint32Array<ArrayBuffer>) => void): void {
+function assertRandom(words: (count: number) => Uint32Array): void {
   const names = new Set<string>();
-  for (let i = 0; i < 200; i++) {
-    const words = new Uint32Array(4);
-    fill(words);
-    names.add(words.join());
-  }
+  for (let i = 0; i < 200; i++) names.add(words(4).join());
   assert.equal(names.size, 200);
+  for (const name of names) assert.equal(name.split(',').length, 4);
 }
 
 test('numbers are new each time', () => {
   assertRandom(webRandom);
   const random = new DeviceRandom(fs);
-  assertRandom((into) => random.fill(into));
+  assertRandom((count) => random.words(count));
 });
 
 const wrong: Record<string, Partial<typeof fs>> = {
@@ -47,7 +44,7 @@ for (const [what, how] of Object.entries(wrong)) {
       },
     };
     const random = new DeviceRandom(counted as typeof fs);
-    assertRandom((into) => random.fill(into));
+    assertRandom((count) => random.words(count));
     assert.equal(open.size, 0);
   });
 }

@@ -6,44 +6,44 @@ import { RANDOM_WORDS } from '../limits.ts';
 interface Files {
   openSync(name: string, flags: string): number;
   fstatSync(file: number): { isCharacterDevice(): boolean };
-  readSync(file: number, into: Uint32Array<ArrayBuffer>): number;
+  readSync(file: number, into: Uint32Array): number;
   closeSync(file: number): void;
 }
 
-export function webRandom(into: Uint32Array<ArrayBuffer>): void {
-  crypto.getRandomValues(into);
+export function webRandom(count: number): Uint32Array {
+  return crypto.getRandomValues(new Uint32Array(count));
 }
 
 export class DeviceRandom {
   readonly #files: Files;
-  readonly #drawn: Uint32Array<ArrayBuffer> = new Uint32Array(RANDOM_WORDS);
-  #given: number = RANDOM_WORDS;
+  #drawn: Uint32Array = new Uint32Array(0);
+  #given = 0;
 
   constructor(files: Files) {
     this.#files = files;
   }
 
-  /** @param into at most RANDOM_WORDS */
-  fill(into: Uint32Array<ArrayBuffer>): void {
-    const { length } = into;
-    if (this.#given + length > RANDOM_WORDS) {
-      if (!this.#draw()) webRandom(this.#drawn);
+  words(count: number): Uint32Array {
+    if (this.#given + count > this.#drawn.length) {
+      this.#drawn = this.#draw() ?? webRandom(RANDOM_WORDS);
       this.#given = 0;
     }
-    into.set(this.#drawn.subarray(this.#given, this.#given + length));
-    this.#given += length;
+    this.#given += count;
+    return this.#drawn.subarray(this.#given - count, this.#given);
   }
 
-  /** False on Windows, where there is no such device, and where a program may not read it. */
-  #draw(): boolean {
+  /** `undefined` on Windows, where there is no such device, and where a program may not read it. */
+  #draw(): Uint32Array | undefined {
     const files = this.#files;
+    const words = new Uint32Array(RANDOM_WORDS);
     let file: number | undefined;
     try {
       file = files.openSync('/dev/urandom', 'r');
       // What is in a plain file of that name, others may know.
-      return files.fstatSync(file).isCharacterDevice() && files.readSync(file, this.#drawn) === this.#drawn.byteLength;
+      if (!files.fstatSync(file).isCharacterDevice()) return undefined;
+      return files.readSync(file, words) === words.byteLength ? words : undefined;
     } catch {
-      return false;
+      return undefined;
     } finally {
       if (file !== undefined) files.closeSync(file);
     }

@@ -35,7 +35,7 @@ const members: Record<string, unknown> = {
   },
   closeDropsPosted: false,
   canProbe: () => true,
-  fillRandom: (into: Uint32Array<ArrayBuffer>) => crypto.getRandomValues(into),
+  randomWords: (count: number) => crypto.getRandomValues(new Uint32Array(count)),
   sharedMemory: (bytes: number) => new SharedArrayBuffer(bytes),
   blockMemory: (memory: ArrayBuffer) => blocksOf(new Uint8Array(memory)),
   byteView: (memory: ArrayBuffer) => new Uint8Array(memory),

@@ -168,9 +168,7 @@ export class AgentLinks {
 
 /** Nobody can guess it. */
 function randomName(): string {
-  const words = new Uint32Array(4);
-  platformStart.fillRandom(words);
-  return words.join('-');
+  return platformStart.randomWords(4).join('-');
 }
 
 export function tellWaiting(known: KnownLink): void {
