@@ -317,11 +317,16 @@ export class LaneInbound {
   #fromElsewhere(at: number, length: number): unknown {
     this.#elsewhere ??= new Elsewhere((number) => this.#lending?.borrowed(number), this.#messageMax);
     const elsewhere = this.#elsewhere;
-    const found = elsewhere.look(this.#source.views.words, at, length);
+    let found = elsewhere.look(this.#source.views.words, at, length);
     if (typeof found === 'number') {
-      if (this.#lending?.late !== true) throw elsewhere.missing(found);
-      this.#awaited = () => elsewhere.memory(found) !== undefined || this.#lending?.late !== true;
-      return EMPTY;
+      const number = found;
+      if (this.#lending?.late === true) {
+        this.#awaited = () => elsewhere.memory(number) !== undefined || this.#lending?.late !== true;
+        return EMPTY;
+      }
+      // What the other side said before it ended, as `late` has seen, is there now.
+      found = elsewhere.look(this.#source.views.words, at, length);
+      if (typeof found === 'number') throw elsewhere.missing(found);
     }
     this.#awaited = undefined;
     const { start, length: total, kind } = elsewhere;

@@ -218,25 +218,26 @@ test('who waits for a large message whose memory was lost with both threads is t
 });
 
 /** Sends a large message, and hears of nothing until it may. */
-const sendsLarge: Role = async ({ port, millrace, gates }) => {
+const sendsLarge: Role = async ({ port, millrace, gates, data }) => {
   const home = port();
   const end = millrace.attach((await home.receiveAsync()) as never) as Port;
   gates.open(0);
   await gates.passAsync(1);
   end.postMessage(new Uint8Array(100_000).fill(7));
+  if (data.closes) end.close();
   gates.open(2);
   gates.pass(3);
   await end.closed;
 };
 
 // Deno does not terminate a thread that is blocked.
-for (const then of ['hears of the move', 'is terminated'] as const)
-  if (then === 'hears of the move' || !('Deno' in globalThis))
+for (const then of ['hears of the move', 'is terminated', 'has closed'] as const)
+  if (then !== 'is terminated' || !('Deno' in globalThis))
     test(`memory that was lent as the end left, and was lost with the thread that it left: who lent it ${then}`, async () => {
       const far = home('makes', { capacityBytes: 131_072 });
       const handle = (await far.port.receiveAsync()) as Remote;
       const { port, remote } = channel();
-      const sender = startThread(sendsLarge, { remote });
+      const sender = startThread(sendsLarge, { remote, data: { closes: then === 'has closed' } });
       port.postMessage(handle, transferOf(handle));
       for (const { gates } of [far.thread, sender]) await gates.passAsync(0);
       await until('they are linked', () => joined(handle));
@@ -248,18 +249,18 @@ for (const then of ['hears of the move', 'is terminated'] as const)
       await far.thread.kill();
       await far.thread.ended;
       for (let i = 0; i < 10; i++) await turn();
-      const large = within('the large one', moved.receiveAsync());
+      // Before the watchdog of the sender's gate ends its thread.
+      const large = moved.receiveAsync({ timeoutMs: STEP_MS / 4 });
+      const told = then === 'hears of the move' ? undefined : assert.rejects(large, { code: 'ERR_LAYOUT' });
       for (let i = 0; i < 10; i++) await turn();
-      if (then === 'hears of the move') {
-        sender.gates.open(3);
-        assert.deepEqual(await large, new Uint8Array(100_000).fill(7));
-        moved.close();
-        await sender.ended;
-      } else {
-        const told = assert.rejects(large, { code: 'ERR_LAYOUT' });
-        await sender.kill();
-        await told;
-        assert.equal(moved.reason, 'terminated');
-      }
+      if (then === 'is terminated') await sender.kill();
+      // Blocked as it is, it hears of nothing.
+      if (then === 'has closed') await told;
+      sender.gates.open(3);
+      if (told === undefined) assert.deepEqual(await large, new Uint8Array(100_000).fill(7));
+      else await told;
+      moved.close();
+      if (then !== 'hears of the move') assert.equal(moved.reason, then === 'has closed' ? 'closed' : 'terminated');
+      await sender.ended;
       for (const each of [far.port, port]) each.close();
     });

@@ -152,7 +152,9 @@ export class Stretches implements Joiner {
   }
   /** The other side may not have heard yet that this end has come here. What must not be lost it says again when it has. */
   get unmet(): boolean {
-    return this.stretch === this.#own && this.stretch.rank > 0 && !this.joining.met;
+    if (this.stretch !== this.#own || this.stretch.rank === 0 || this.joining.met) return false;
+    // SYNC closed: who has ended says nothing again, and what it had said is there (T1); pairs with EndTeller.tell.
+    return Atomics.load(this.side.words, this.side.there + layout.CLOSED) === 0;
   }
   get #unsettledHere(): boolean {
     return this.#older.length > 0 || this.#tail !== undefined || this.#left !== undefined;
