@@ -253,7 +253,8 @@ test('cork() is for the real transport alone; before there is one, what it is gi
 
 test('a handle in what was posted before is lost, and its other end learns it, if it cannot go out after all', async () => {
   const fails: [string, number, (inbox: Inbox, remote: unknown) => void][] = [
-    ['no start data', 1, () => {}],
+    // So long that the message below is posted before.
+    ['no start data', 1000, () => {}],
     ['other start data', 60_000, (inbox) => inbox.arrive('no handle')],
     // The transport of this test moves nothing, and so refuses a handle.
     ['a refusal', 60_000, (inbox, remote) => inbox.arrive(remote)],

@@ -185,5 +185,6 @@ test('a listener that sleeps is told of what is posted after a post that ran out
     port.postMessage('last');
     await until('it is told', () => last === 'last', 10);
     port.close();
+    far.close();
   }
 });
