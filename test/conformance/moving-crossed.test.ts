@@ -52,6 +52,18 @@ async function handsOn({ thread, port }: Home): Promise<Port> {
   thread.gates.open(3);
   return (await within('the end', port.receiveAsync())) as Port;
 }
+/** Both ends of a channel between two threads that hear nothing more, moved here. */
+async function movedBoth(options?: ChannelOptions): Promise<{ homes: readonly [Home, Home]; one: Port; other: Port }> {
+  const homes = [home('makes', options), home('attaches')] as const;
+  const [maker, attacher] = homes;
+  const handle = (await maker.port.receiveAsync()) as Remote;
+  attacher.port.postMessage(handle, transferOf(handle));
+  for (const { thread } of homes) await thread.gates.passAsync(0);
+  await until('they are linked', () => joined(handle));
+  for (const each of homes) await goDeaf(each);
+  return { homes, one: await handsOn(maker), other: await handsOn(attacher) };
+}
+
 /** Moves a port within this thread. */
 function leaveHere(port: Port): () => Port {
   const { port: carrier, remote } = channel();
@@ -141,15 +153,8 @@ test('news that comes when both ends have found each other long since leaves the
 
 for (const overflow of ['wait', 'latest'] as const) {
   test(`memory that was lent for large messages of ${overflow} goes by way of a thread that is terminated: they arrive`, async () => {
-    const homes = [home('makes', { overflow, capacityBytes: 131_072 }), home('attaches')] as const;
+    const { homes, one, other } = await movedBoth({ overflow, capacityBytes: 131_072 });
     const [maker, attacher] = homes;
-    const handle = (await maker.port.receiveAsync()) as Remote;
-    attacher.port.postMessage(handle, transferOf(handle));
-    for (const { thread } of homes) await thread.gates.passAsync(0);
-    await until('they are linked', () => joined(handle));
-    for (const each of homes) await goDeaf(each);
-    const one = await handsOn(maker);
-    const other = await handsOn(attacher);
     assert.equal(await within('what was unread', other.receiveAsync()), 'unread');
     const large = (n: number): Uint8Array => new Uint8Array(100_000).fill(n);
     one.postMessage(large(1));
@@ -175,15 +180,7 @@ for (const overflow of ['wait', 'latest'] as const) {
 }
 
 test('both threads are terminated before either has passed on anything: the ends have lost each other', async () => {
-  const homes = [home('makes'), home('attaches')] as const;
-  const [maker, attacher] = homes;
-  const handle = (await maker.port.receiveAsync()) as Remote;
-  attacher.port.postMessage(handle, transferOf(handle));
-  for (const { thread } of homes) await thread.gates.passAsync(0);
-  await until('they are linked', () => joined(handle));
-  for (const each of homes) await goDeaf(each);
-  const one = await handsOn(maker);
-  const other = await handsOn(attacher);
+  const { homes, one, other } = await movedBoth();
   for (const each of [one, other]) each.postMessage({ shared: new SharedArrayBuffer(8) });
   for (const { thread } of homes) await thread.kill();
   const reasons = await within('both ends', Promise.all([one.closed, other.closed]));
