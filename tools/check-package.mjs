@@ -16,14 +16,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Bytes after minify and gzip, the whole door with all that it imports, in either build. Raise one in the commit that needs it.
  * The second cut's goal for the front door is 20,000. Since 44,500 it has gained: annex 3 kB, lost values 1, links 4, select 3, the
- * parts of a tie and the signs of links 2, ports that move 5.
+ * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 66_000,
+  '.': 66_300,
   './ring': 4_200,
-  './compat/sab-message-port': 70_200,
+  './compat/sab-message-port': 70_500,
   './compat/sab-message-port.global.js': 66_100,
-  './compat/nxtedition-shared': 8_100,
+  './compat/nxtedition-shared': 8_150,
 };
 
 await build();

@@ -164,7 +164,9 @@ function knownTextBounds(options: CodecOptions): { count: number; bytes: number 
 
 /** The value lies deeper than this thread's stack allows here; native clone needs less of it. */
 function isStackOverflow(error: unknown): boolean {
-  return error instanceof RangeError && !(error instanceof DataCloneError) && error.message.includes('call stack');
+  return (
+    error instanceof RangeError && !(error instanceof DataCloneError) && String(error.message).includes('call stack')
+  );
 }
 
 /** First shape, count, then the keys of each; last the place where this begins. */

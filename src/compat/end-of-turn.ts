@@ -21,9 +21,11 @@ export function atEndOfTurn(it: PutOff): void {
 /** Call before blocking. */
 export function endTurn(): void {
   const putOff = putOffHere();
-  // One that throws is still in the list: it, and those behind it, are told in the next turn.
-  while (putOff.length > 0) {
-    putOff[0]?.endTurn();
-    putOff.shift();
+  let told = 0;
+  try {
+    for (; told < putOff.length; told++) putOff[told]?.endTurn();
+  } finally {
+    // One that throws is still in the list: it, and those behind it, are told in the next turn.
+    putOff.splice(0, told);
   }
 }

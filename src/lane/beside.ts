@@ -19,7 +19,7 @@ export interface HeldValue {
 export interface Beside {
   /** Characters from which on the medium's own way carries a string faster than a codec; Infinity: never. */
   readonly textMin: number;
-  /** Whether a value may come after its marker, and only the event loop can take it in. */
+  /** Whether a value may come after its marker. False once its way is over, as of LeftOver. */
   readonly late: boolean;
   /** Whether a thread that is blocked can take in what has come, without its event loop. */
   readonly atWill: boolean;

@@ -12,7 +12,7 @@ import type { Newest } from '../ring/latest-consumer.ts';
 import type { Beside, BesideValue } from './beside.ts';
 import { Elsewhere } from './elsewhere.ts';
 import { type Delivery, type Failure, Inbox } from './inbox.ts';
-import type { SpilledFrame } from './left-over.ts';
+import { awaitedIn, type SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
 import type { InboundLuggage } from './luggage.ts';
 import type { InboundNotes, RecordSource } from './records.ts';
@@ -23,6 +23,7 @@ const NO_SIDE_VALUE = 'Cannot decode: the value that belongs here never came thr
 const SIDE_VALUE_UNREADABLE = 'Cannot decode: this thread cannot make the value that came through the side channel';
 const LEFT_OVER_LOST = 'Cannot decode: what the peer left over was lost with a thread that its reader has left';
 const PORT_UNREADABLE = 'Cannot decode: a Port that came with the value cannot be opened';
+const TAKEN_BACK = 'Cannot decode: the message that stood here is gone, and nobody has read it';
 const NO_PORTS: readonly unknown[] = [];
 
 /** @param luggage of the reader in whose place this one goes on */
@@ -65,6 +66,8 @@ export class LaneInbound {
   #lastBytes = 0;
   /** Whether it has come by now: what stands at the head of the lane by a marker, and had not come when we looked. */
   #awaited: (() => boolean) | undefined;
+  /** `whole` has said that there is a message. */
+  #promised = false;
   /** Native ports that came inside the value returned last, until the caller is through. */
   ports: readonly unknown[] = NO_PORTS;
   readonly #forgetPorts = (): void => {
@@ -92,17 +95,28 @@ export class LaneInbound {
   }
 
   /**
-   * Whether `tryReceive` will find a message. Parts of one are taken in on the way: their sender waits for that.
-   * @throws LayoutError if the ring is damaged
+   * Whether `tryReceive` will find a message, and nobody waits for what never comes. Parts of one, and one that is not in the
+   * ring and may be late, are taken in on the way. What has not come by then does not count as late any more, also if it may be
+   * by now; a peer that takes back what was seen has damaged the lane.
+   * @throws LayoutError if the lane is damaged
    */
   get whole(): boolean {
     if (this.#inbox.length > 0) return true;
-    if (!this.#inLane) return false;
+    this.#promised = this.#inLane && this.#willBeFound;
+    return this.#promised;
+  }
+  get #willBeFound(): boolean {
     const source = this.#source;
-    if (this.#latestOnly) return true;
+    // Where nothing is late the newest is left until somebody asks for it: looked at, it is the newest no more.
+    if (this.#latestOnly && !this.#mayBeLate) return true;
     if (source.peek() === NONE) return false;
-    if (!this.#join.takes(source.kind) && source.kind !== KIND_LATEST) return true;
-    return this.stash() || (this.#latestOnly && this.#inLane);
+    const { kind } = source;
+    if (this.#join.takes(kind)) return this.#takeIn();
+    if (kind === KIND_SIDE || kind === KIND_ELSEWHERE) return !this.#mayBeLate || this.#takeIn();
+    return kind !== KIND_LATEST || !this.#becomesLatest() || (this.#inLane && this.#willBeFound);
+  }
+  get #mayBeLate(): boolean {
+    return this.#beside.late || this.#lending?.late === true;
   }
 
   /** Whether `stash` may find something in the lane. */
@@ -114,12 +128,13 @@ export class LaneInbound {
     return !this.awaitsSide && this.#source.ready;
   }
 
-  /**
-   * Whether what comes next in the ring is a value that is still on its way beside it, and only the event loop can
-   * take it in. Always false where what is beside the lane can be looked at any time.
-   */
+  /** Whether what comes next is a value or memory that is still on its way beside the lane. Looks anew. */
   get awaitsSide(): boolean {
     return this.#awaited !== undefined && !this.#awaited();
+  }
+  /** The same as it was at the last look: nothing that has come behind it may be read before it is. */
+  get stopped(): boolean {
+    return this.#awaited !== undefined;
   }
 
   /** Bytes set aside in the inbox. */
@@ -133,8 +148,21 @@ export class LaneInbound {
    * @throws LayoutError if the ring is damaged; it cannot go on
    */
   tryReceive(): unknown {
-    const value = this.#inbox.length > 0 ? this.#unstash(this.#inbox.shift() as Delivery | Failure) : this.#fromLane();
+    const promised = this.#promised;
+    this.#promised = false;
+    const isAside = this.#inbox.length > 0;
+    const value = isAside ? this.#unstash(this.#inbox.shift() as Delivery | Failure) : this.#fromLane(promised);
+    if (promised && value === EMPTY) throw this.#takenBack();
     return this.ports === NO_PORTS || value === EMPTY ? value : this.#withPorts(value);
+  }
+
+  /** Nothing is there that `whole` has seen: a peer does not do that, but for a newest message that a newer one has replaced. */
+  #takenBack(): unknown {
+    if (!this.#latestOnly) return new LayoutError(TAKEN_BACK);
+    // Its memory is on its way by a thread that has a part in a move since: given up, as who asks is not to wait.
+    this.#awaited = undefined;
+    this.#source.advance();
+    return this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
   }
 
   /** The value with Ports in the places of ends that came in it. They are opened for who asks for the message. */
@@ -155,9 +183,11 @@ export class LaneInbound {
    * stays where it is: its sender waits for nobody, and here it would grow old.
    */
   stash(): boolean {
+    return !this.#becomesLatest() && !this.#latestOnly && this.#takeIn();
+  }
+  #takeIn(): boolean {
     let content: Delivery | Failure;
     try {
-      if (this.#becomesLatest() || this.#latestOnly) return false;
       const value = this.#fromLane();
       if (value === EMPTY) return false;
       content = { value, ports: this.ports };
@@ -169,6 +199,10 @@ export class LaneInbound {
     return true;
   }
 
+  /** As `awaitedIn` of left-over.ts. */
+  awaitedIn(frames: readonly SpilledFrame[]): (() => boolean) | undefined {
+    return awaitedIn(frames, this.#beside);
+  }
   /** Takes in what an ended peer left in the side channel, behind everything that was in the ring; `undefined` if it is lost. */
   takeLeftOver(frames: readonly SpilledFrame[] | undefined): void {
     if (frames === undefined) {
@@ -233,8 +267,10 @@ export class LaneInbound {
     return content.value;
   }
 
-  #fromLane(): unknown {
+  /** @param promised nothing counts as late */
+  #fromLane(promised = false): unknown {
     const source = this.#source;
+    this.#awaited = undefined;
     for (;;) {
       const offset = source.peek();
       if (offset === NONE) {
@@ -256,10 +292,12 @@ export class LaneInbound {
         const number = source.views.words[offset >>> 2] as number;
         const where = source.views.words[(offset >>> 2) + 1] as number;
         const found = this.#beside.take(number, where);
-        // Where a native port cannot be read at will the marker may be quicker than the value: it stays in the lane,
-        // and the value's arrival makes us look again.
-        this.#awaited = found === undefined && this.#beside.late ? () => this.#beside.has(number, where) : undefined;
-        if (this.#awaited !== undefined) return EMPTY;
+        // Where a native port cannot be read at will, or an end has moved, the marker may be quicker than the value: it stays in
+        // the lane, and the value's arrival makes us look again.
+        if (found === undefined && !promised && this.#beside.late) {
+          this.#awaited = () => this.#beside.has(number, where) || !this.#beside.late;
+          return EMPTY;
+        }
         this.#notes.besideTaken(number + 1);
         this.#leave();
         this.#lastBytes = SIDE_VALUE_BYTES;
@@ -267,7 +305,7 @@ export class LaneInbound {
       }
       const decoder = this.#decoders.get(tag);
       if (decoder === undefined) {
-        if (this.#becomesLatest()) return this.#fromLane();
+        if (this.#becomesLatest()) return this.#fromLane(promised);
         if (tag === KIND_ELSEWHERE) return this.#fromElsewhere(offset >>> 2, length);
         throw new LayoutError(`Cannot decode: no codec has kind ${tag}`, { kind: tag });
       }
@@ -328,7 +366,6 @@ export class LaneInbound {
       found = elsewhere.look(this.#source.views.words, at, length);
       if (typeof found === 'number') throw elsewhere.missing(found);
     }
-    this.#awaited = undefined;
     const { start, length: total, kind } = elsewhere;
     try {
       return this.#decodeAside(kind, found, total, start);

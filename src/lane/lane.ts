@@ -42,6 +42,11 @@ export interface Outbound {
 export interface Inbound {
   /** Whether `tryReceive` may find something: a message, the end, or damage. */
   readonly ready: boolean;
+  /**
+   * Whether `tryReceive` will find something: a message, all of it, the end, or damage. Whoever is told so and waits does not
+   * wait for a peer. Parts of a message are taken in on the way, for which their sender waits.
+   */
+  readonly whole: boolean;
   /** Native ports inside the value that `tryReceive` returned last. */
   readonly ports: readonly unknown[];
   /**

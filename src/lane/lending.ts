@@ -8,7 +8,7 @@ export interface Lending {
    * that slot before. `undefined`: there is none to be had, and nothing was given.
    */
   lend(bytes: number, number: number, slot: number): Views | undefined;
-  /** Whether memory may come after the record that names it, and only the event loop can take it in. */
+  /** Whether memory may come after the record that names it. False once its way is over, as of LeftOver. */
   readonly late: boolean;
   /** Memory `number` of the other side's; `undefined` while it has not arrived. */
   borrowed(number: number): Views | undefined;

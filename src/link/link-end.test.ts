@@ -65,3 +65,27 @@ test('an agent that rings whenever we go to rest leaves our event loop its turns
   rings = false;
   while (Atomics.load(rest.words, rest.index) === 0) await turn();
 });
+
+test('a taker that blocks and runs out of stack loses nobody: the next one tells all', async () => {
+  for (const next of ['take', 'takeBlocked', 'restOnLoop'] as const) {
+    const { ready, rest, end } = stage();
+    let stackEnds = true;
+    let told = 0;
+    const first = end.add({
+      marked() {
+        if (stackEnds) throw new RangeError('Maximum call stack size exceeded');
+      },
+    });
+    const second = end.add({ marked: () => void told++ });
+    ready.mark(first);
+    ready.mark(second);
+    assert.throws(() => end.takeBlocked(), RangeError);
+    stackEnds = false;
+    const loop: EventLoopWait = { park: () => true, unpark: () => withdraw(rest) };
+    if (next === 'restOnLoop') end.restOnLoop(loop);
+    else assert.equal(end[next](), true);
+    await turn();
+    assert.equal(told, 1, next);
+    assert.equal(end.take(), false);
+  }
+});

@@ -20,6 +20,8 @@ export class LinkEnd {
   readonly #rest: ParkPlace;
   readonly #ready: ReadySet;
   readonly #seats: (Marked | undefined)[] = [];
+  /** Marks are being taken by a thread that blocks; behind that call: it ran out of stack, and nobody knows whose it had taken. */
+  #lost = false;
   /** Seats below it are taken. */
   #lowestFree = 0;
   readonly #tell = (bit: number): void => this.#each(bit, false);
@@ -56,11 +58,20 @@ export class LinkEnd {
 
   /** Tells every channel that has been marked; whether there was any. */
   take(): boolean {
-    return this.#ready.take(this.#tell, this.#seats.length);
+    const lost = this.#lost;
+    this.#lost = false;
+    if (lost) for (let bit = Math.min(this.#seats.length, this.#ready.seats) - 1; bit >= 0; bit--) this.#tell(bit);
+    return this.#ready.take(this.#tell, this.#seats.length) || lost;
   }
   /** The same for a thread that waits without its event loop. */
   takeBlocked(): boolean {
-    return this.#ready.take(this.#tellBlocked, this.#seats.length);
+    const lost = this.#lost;
+    this.#lost = true;
+    if (lost)
+      for (let bit = Math.min(this.#seats.length, this.#ready.seats) - 1; bit >= 0; bit--) this.#tellBlocked(bit);
+    const any = this.#ready.take(this.#tellBlocked, this.#seats.length);
+    this.#lost = false;
+    return any || lost;
   }
   #each(bit: number, blocked: boolean): void {
     const { seats } = this.#ready;
@@ -75,6 +86,7 @@ export class LinkEnd {
 
   /** Rests with the event loop, if it does not yet; tells who was marked before, later. */
   restOnLoop(loop: EventLoopWait): void {
+    if (this.#lost) queueMicrotask(() => this.take());
     for (let tries = 0; this.#announced === AWAKE; tries++) {
       // Marked before the announcement is told, and no reason to stay up: whoever marks from here on rings.
       if (loop.park(DATA, this.#takeLater)) return;

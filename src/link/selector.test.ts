@@ -220,3 +220,21 @@ test('a channel that leaves its link while select blocks is looked at in slices'
   watches[0]!.end.messages = 0;
   assert.equal(selector.select(watches, 10_000, true), watches[0]);
 });
+
+test('a channel that turns out to wait for what no mark tells is looked at in each slice from there on', () => {
+  let slices = 0;
+  const { selector, watches } = stage(1000, ([one]) => {
+    slices++;
+    one!.end.messages = 1;
+  });
+  const { end } = watches[0] as Watch<Fake>;
+  // What comes next there is on its way elsewhere: known once it was looked at.
+  Object.defineProperty(end, 'ready', {
+    get: () => {
+      end.linked = false;
+      return end.messages > 0;
+    },
+  });
+  assert.equal(selector.select(watches, 10_000), watches[0]);
+  assert.ok(slices <= 2, `${slices} slices`);
+});

@@ -24,7 +24,7 @@ import type { LinkEnd, Marked } from './link-end.ts';
 export interface Selectable {
   /** Whether there is something: a message, the end of the channel. */
   readonly ready: boolean;
-  /** Whether the other side knows our link, and marks us there. Until then we are rung without being named. */
+  /** Whether what is awaited is marked on our link: the other side knows it, and nothing is on its way elsewhere. Else nobody names us. */
   readonly linked: boolean;
   /** Announces that this side sleeps ABOVE, and looks again; false, and nothing stands announced, if there is something. */
   arm(): boolean;
@@ -142,7 +142,7 @@ export class Selector {
   /** Those of the call that runs. */
   #members: readonly Watch[] = [];
   /** Those of them that nobody names, and those that have something to send on before this thread sleeps. */
-  #unlinked: readonly Watch[] = [];
+  #unlinked: Watch[] = [];
   #restless: readonly Watch[] = [];
 
   /**
@@ -263,8 +263,13 @@ export class Selector {
       if (watch.call !== call) watch.forget();
       else if (watch.look(warm)) return watch;
       else if (warm) this.#warm.push(watch);
+      else if (!watch.unlinked && !watch.end.linked) this.#unlink(watch);
     }
     return undefined;
+  }
+  #unlink(watch: Watch): void {
+    watch.unlinked = true;
+    this.#unlinked.push(watch);
   }
   /** Who is warm and has something again joins the line, as if it had been marked. */
   #promote(): void {
@@ -302,9 +307,7 @@ export class Selector {
     for (let i = Math.min(members.length, SELECT_PROBES_MAX); i > 0; i--) {
       this.#asked = (this.#asked + 1) % members.length;
       const member = members[this.#asked] as Watch;
-      if (member.unlinked || member.end.linked) continue;
-      member.unlinked = true;
-      this.#unlinked = [...this.#unlinked, member];
+      if (!member.unlinked && !member.end.linked) this.#unlink(member);
     }
   }
 }

@@ -11,14 +11,17 @@ export class KeepAlive {
   /** Whether something is being waited for. */
   want(wanted: boolean): void {
     if (wanted === this.#wanted) return;
+    // To hold it is tried once: where the stack ends in it, each try would leave a loop of Deno's own port behind, which rejects.
+    if (wanted) this.#wanted = true;
+    this.#apply(wanted && this.#referenced);
+    // To let go is noted behind it: where the stack has ended on the way there, it is to be said again.
     this.#wanted = wanted;
-    this.#apply();
   }
   /** Whether that is a reason to keep the process alive; true at the start. */
   reference(referenced: boolean): void {
     if (referenced === this.#referenced) return;
+    this.#apply(this.#wanted && referenced);
     this.#referenced = referenced;
-    this.#apply();
   }
   get held(): boolean {
     return this.#wanted && this.#referenced;
@@ -29,12 +32,12 @@ export class KeepAlive {
     for (const port of this.#ports) port.close();
     this.#ports = null;
   }
-  #apply(): void {
+  #apply(held: boolean): void {
     if (this.#ports === null) {
-      if (!this.held) return;
+      if (!held) return;
       this.#ports = platform.messageChannel();
       platform.listen(this.#ports[0], { message(): void {}, closed(): void {} });
     }
-    platform.hold(this.#ports[0], this.held);
+    platform.hold(this.#ports[0], held);
   }
 }

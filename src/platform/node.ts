@@ -27,10 +27,11 @@ function isClosed(port: NativePort): boolean {
   };
   try {
     structuredClone(trap, { transfer: [port as unknown as Port] });
-  } catch {
-    // Which of the two threw, `movable` says.
+  } catch (error) {
+    // Which of the two threw, `movable` says; unless it is that the stack has ended, which is no news of the port.
+    return !movable && !(error instanceof RangeError);
   }
-  return !movable;
+  return false;
 }
 
 let probes: boolean | undefined;

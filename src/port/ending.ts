@@ -1,7 +1,8 @@
-// Whether and why a port is over, and the error that says so.
+// Whether and why a port is over, the promise of that, and the error that says so.
 import { ClosedError } from '../errors.ts';
 import type { CloseReason } from '../outcome.ts';
 import type { Transport } from '../transport/transport.ts';
+import { type Settleable, settleable } from './waiters.ts';
 
 /** What has ended it, where it was this side and not its user by this port. */
 const HERE: Partial<Record<CloseReason, string>> = {
@@ -13,6 +14,8 @@ export class Ending {
   readonly #transport: Pick<Transport, 'ended' | 'inspect'>;
   /** `close()` was called on this end, or it was transferred. */
   shut = false;
+  #closed: Settleable<CloseReason> | undefined;
+  #told: CloseReason | undefined;
 
   constructor(transport: Pick<Transport, 'ended' | 'inspect'>) {
     this.#transport = transport;
@@ -26,6 +29,21 @@ export class Ending {
   /** Why, as soon as it has. */
   get reason(): CloseReason | undefined {
     return this.#transport.ended;
+  }
+
+  /** A promise of why, kept by `tell`. */
+  get closed(): Promise<CloseReason> {
+    this.#closed ??= settleable();
+    if (this.#told !== undefined) this.#closed.resolve(this.#told);
+    return this.#closed.promise;
+  }
+  /** Whether somebody may wait for that promise. */
+  get awaited(): boolean {
+    return this.#closed !== undefined;
+  }
+  tell(reason: CloseReason): void {
+    this.#told = reason;
+    this.#closed?.resolve(reason);
   }
 
   /** @throws ClosedError if it has */

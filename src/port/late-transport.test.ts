@@ -1,6 +1,7 @@
 // A port whose channel is on its way, or never comes, without another thread: start data comes when the test says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FakeClock } from '../../test/kit/fake-clock.ts';
 import { within } from '../../test/kit/watchdog.ts';
 import { EARLY_MESSAGES_MAX } from '../limits.ts';
 import { CLOSED } from '../outcome.ts';
@@ -16,10 +17,12 @@ class Inbox implements StartInbox {
   readonly canTake: boolean;
   data: unknown;
   waiting: (() => void) | undefined;
+  looked = (): void => {};
   constructor(canTake: boolean) {
     this.canTake = canTake;
   }
   take(): unknown {
+    this.looked();
     return this.data;
   }
   await(arrived: () => void): () => void {
@@ -144,11 +147,22 @@ test('a blocked call takes the start data where that can be, and says what to aw
 
 for (const canTake of [true, false]) {
   test(`without start data everything ends with ERR_HANDLE (${canTake ? 'taken' : 'heard'})`, async () => {
-    const { port, far, inbox } = late(canTake, 30);
+    const clock = new FakeClock();
+    const timeoutMs = 60_000;
     const wrong = { code: 'ERR_HANDLE', message: /not started with spawn/ };
-    const received = port.receiveAsync();
-    if (canTake) assert.throws(() => port.receive(), wrong);
-    else await assert.rejects(received, wrong);
+    const { port, far, inbox, received } = clock.rule(() => {
+      const { port, far, inbox } = late(canTake, timeoutMs);
+      const received = port.receiveAsync();
+      if (canTake) {
+        // While a thread is blocked, time passes and no timer runs.
+        inbox.looked = () => {
+          clock.now += timeoutMs / 4;
+        };
+        assert.throws(() => port.receive(), wrong);
+      } else clock.advance(timeoutMs);
+      return { port, far, inbox, received };
+    });
+    if (!canTake) await assert.rejects(received, wrong);
     await assert.rejects(port.ready, wrong);
     assert.equal(await port.closed, 'lost');
     assert.equal(port.tryReceive(), CLOSED);
@@ -252,19 +266,23 @@ test('cork() is for the real transport alone; before there is one, what it is gi
   }));
 
 test('a handle in what was posted before is lost, and its other end learns it, if it cannot go out after all', async () => {
-  const fails: [string, number, (inbox: Inbox, remote: unknown) => void][] = [
-    // So long that the message below is posted before.
-    ['no start data', 1000, () => {}],
-    ['other start data', 60_000, (inbox) => inbox.arrive('no handle')],
+  const timeoutMs = 60_000;
+  const fails: [string, (inbox: Inbox, remote: unknown, clock: FakeClock) => void][] = [
+    ['no start data', (_inbox, _remote, clock) => clock.advance(timeoutMs)],
+    ['other start data', (inbox) => inbox.arrive('no handle')],
     // The transport of this test moves nothing, and so refuses a handle.
-    ['a refusal', 60_000, (inbox, remote) => inbox.arrive(remote)],
+    ['a refusal', (inbox, remote) => inbox.arrive(remote)],
   ];
-  for (const [how, timeoutMs, fail] of fails) {
-    const { port, far, inbox, remote } = late(false, timeoutMs);
-    port.on('messageerror', () => {});
+  for (const [how, fail] of fails) {
+    const clock = new FakeClock();
     const lost = channel();
-    port.postMessage({ lost: lost.remote }, lost.remote.transfer);
-    fail(inbox, remote);
+    const { port, far } = clock.rule(() => {
+      const { port, far, inbox, remote } = late(false, timeoutMs);
+      port.on('messageerror', () => {});
+      port.postMessage({ lost: lost.remote }, lost.remote.transfer);
+      fail(inbox, remote, clock);
+      return { port, far };
+    });
     assert.equal(await within(how, lost.port.closed), 'dropped', how);
     port.close();
     far.close();

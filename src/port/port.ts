@@ -9,6 +9,7 @@ import type { MovingHandle } from '../memory/handle.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
 import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
+import { factsOf } from './facts.ts';
 import { PortEvents } from './port-events.ts';
 import { Pump } from './pump.ts';
 import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
@@ -39,9 +40,6 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #pump: Pump | undefined;
   #sending: Sending | undefined;
   #receiving: Receiving | undefined;
-  #closed: Settleable<CloseReason> | undefined;
-  /** Why the channel ended, once whoever waited has been told. */
-  #settled: CloseReason | undefined;
   #referenced = true;
   #held = false;
   /** This port has something to do, and must not be garbage. */
@@ -53,8 +51,6 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #closeEmitted = false;
   #ready: Settleable<void> | undefined;
   #awaitsReady = false;
-  /** Somebody may wait for the promise of `closed`. */
-  #closedAsked = false;
   /** Who waits for this port among others, with the event loop. */
   #awaiting: Set<() => void> | undefined;
   #selected: SelectedPort | undefined;
@@ -362,11 +358,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * for it is kept until the channel ends; one that nobody holds, listens to or waits for is garbage, and the peer is told.
    */
   get closed(): Promise<CloseReason> {
-    this.#closedAsked = true;
+    const { closed } = this.#ending;
     this.#rehold();
-    this.#closed ??= settleable();
-    if (this.#settled !== undefined) this.#closed.resolve(this.#settled);
-    return this.#closed.promise;
+    return closed;
   }
 
   /**
@@ -413,15 +407,17 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    */
   close(): void {
     if (this.#ending.shut) return;
-    // Also where the stack ends in the middle: whoever waits here would not be told.
+    let done = false;
+    // Also where the stack ends in the middle: whoever waits here would not be told, nor the process let go.
     queueMicrotask(() => {
-      if (!this.#closeEmitted) this.#settleShut();
+      if (!done) this.#settleShut();
     });
     try {
       if (this.#receiving !== undefined) selectChanged(this.#transport);
       this.#transport.close('closed');
     } finally {
       this.#settleShut();
+      done = true;
     }
   }
   /** Where the stack has ended before anything was, it is open, and `close` may be called again. */
@@ -443,23 +439,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
 
   /** For console.log. */
   #facts(): object {
-    const { sent, received, outboxBytes, dropped, undelivered, undecodable } = this.stats();
-    const { reason } = this;
-    const worthALook = {
-      peer: reason === undefined ? (this.#transport.inspect().attached ? 'attached' : 'not attached yet') : undefined,
-      error: this.error,
-      sent,
-      received,
-      outboxBytes: outboxBytes || undefined,
-      dropped: dropped || undefined,
-      undelivered: undelivered || undefined,
-      undecodable: undecodable || undefined,
-      interrupted: this.interrupted || undefined,
-      pendingReceives: (reason === undefined && this.#receiving?.readers.length) || undefined,
-      listensTo: this.eventNames().join(', ') || undefined,
-    };
-    const facts = Object.entries(worthALook).filter(([, value]) => value !== undefined);
-    return { state: reason === undefined ? 'open' : `ended: ${reason}`, ...Object.fromEntries(facts) };
+    return factsOf(this, this.#transport.inspect().attached, this.#receiving?.readers.length ?? 0);
   }
 
   // ---- inside -------------------------------------------------------------------------------------------------
@@ -507,7 +487,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const { readers } = receiving;
     if (this.#awaited && readers.length === 0 && !this.#listens) {
       // Nobody takes anything: it is there for whoever is told.
-      if (receiving.ready) this.#tellReady();
+      if (receiving.whole) this.#tellReady();
       return false;
     }
     let value: unknown;
@@ -538,8 +518,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   }
   /** Whether there is something that nobody else here is waiting for. */
   get #isReady(): boolean {
-    const { readers, readOut, ready } = this.#receives;
-    return readOut || (ready && readers.length === 0 && !this.#listens);
+    const receiving = this.#receives;
+    const taken = receiving.readers.length > 0 || this.#listens;
+    return receiving.readOut || (!taken && receiving.whole);
   }
   get #asSelected(): SelectedPort {
     const self = this;
@@ -608,8 +589,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
       this.#rehold();
       return;
     }
-    this.#settled = ended;
-    this.#closed?.resolve(ended);
+    this.#ending.tell(ended);
     this.#sending?.progress.end(this.#ending.shut, (action) => this.#ending.refusal(action));
     if (!this.#wantsData) this.#tellEnd();
     this.#rehold();
@@ -654,16 +634,17 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #rehold(): void {
     const open = this.#transport.ended === undefined;
     const waiting = this.#waiting;
-    const needed = waiting || (open && (this.#closedAsked || this.#heard));
+    const needed = waiting || (open && (this.#ending.awaited || this.#heard));
     if (needed !== this.#needed) {
-      this.#needed = needed;
       this.#transport.keep(needed ? this : undefined);
+      this.#needed = needed;
     }
     // Also behind the end: what the peer has left over may come by way of a thread that this end has left.
     const held = this.#referenced && waiting;
     if (held === this.#held) return;
-    this.#held = held;
     this.#transport.hold(held);
+    // Not before: where the stack has ended on the way there, it is to be said again.
+    this.#held = held;
   }
 }
 

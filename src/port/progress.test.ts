@@ -50,3 +50,22 @@ test('where the stack ends as one is told, the rest are told by the next call, a
   await undefined;
   assert.deepEqual(told, [0, 1, 2]);
 });
+
+test('of many promises of flush the first is looked at that has not come true, and none behind it', async () => {
+  let upTo = 0;
+  let looks = 0;
+  const taken = ({ accepted = 0 }): boolean => {
+    looks++;
+    return accepted < upTo;
+  };
+  const progress = new Progress({ pump: () => true, writable: false, taken }, over);
+  const told: number[] = [];
+  for (let accepted = 0; accepted < 1000; accepted++) {
+    void progress.taken({ accepted, position: undefined }).then(() => told.push(accepted));
+  }
+  for (; upTo <= 1000; upTo += 10) progress.settle();
+  await undefined;
+  assert.deepEqual(told, [...Array(1000).keys()]);
+  assert.equal(progress.pending, false);
+  assert.ok(looks <= 1000 + 101, `${looks} looks`);
+});

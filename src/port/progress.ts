@@ -1,5 +1,6 @@
 // Promises about what was sent: that there is room for more, that the peer has taken it over.
 import type { ClosedError } from '../errors.ts';
+import { Fifo } from '../lane/fifo.ts';
 import type { Mark, Outbound } from '../lane/lane.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
@@ -7,7 +8,8 @@ export class Progress {
   readonly #out: Pick<Outbound, 'pump' | 'writable' | 'taken' | 'unheard'>;
   readonly #refusal: (action: string) => ClosedError;
   #room: Settleable<void> | undefined;
-  #flushes: { readonly mark: Mark; readonly done: Settleable<void> }[] = [];
+  /** Each comes true no later than those behind it. */
+  readonly #flushes: Fifo<{ readonly mark: Mark; readonly done: Settleable<void> }> = new Fifo();
 
   constructor(
     out: Pick<Outbound, 'pump' | 'writable' | 'taken' | 'unheard'>,
@@ -27,7 +29,7 @@ export class Progress {
   }
   /** What has to be taken over before a promise comes true: up to the first of the marks. */
   get takenAwaited(): Mark | undefined {
-    return this.#flushes[0]?.mark;
+    return this.#flushes.first?.mark;
   }
 
   /** Resolves when there is room. The same promise for all who ask until then. */
@@ -61,12 +63,12 @@ export class Progress {
   }
 
   #settleFlushes(): void {
-    this.#flushes = this.#flushes.filter(({ mark, done }) => {
-      if (this.#out.taken(mark)) done.resolve();
-      else if (this.#out.unheard === true) done.reject(this.#refusal('flush'));
-      else return true;
-      return false;
-    });
+    for (let next = this.#flushes.first; next !== undefined; next = this.#flushes.first) {
+      if (this.#out.taken(next.mark)) next.done.resolve();
+      else if (this.#out.unheard === true) next.done.reject(this.#refusal('flush'));
+      else return;
+      this.#flushes.shift();
+    }
   }
 
   /**
@@ -76,12 +78,12 @@ export class Progress {
   end(shut: boolean, refusal: (action: string) => ClosedError): void {
     this.#room?.reject(refusal('send'));
     this.#room = undefined;
-    for (const { mark, done } of this.#flushes) {
-      if (!shut && this.#takenInTime(mark)) done.resolve();
-      else done.reject(refusal('flush'));
+    for (let next = this.#flushes.first; next !== undefined; next = this.#flushes.first) {
+      if (!shut && this.#takenInTime(next.mark)) next.done.resolve();
+      else next.done.reject(refusal('flush'));
+      // Not before: where the stack ends in the middle it is told again, and who was told hears nothing.
+      this.#flushes.shift();
     }
-    // Not before: where the stack ends in the middle all are told again, of which who was told hears nothing.
-    this.#flushes = [];
   }
 
   /** Whether the peer had taken everything up to `mark` when the channel ended. What we cannot know we deny. */

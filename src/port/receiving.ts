@@ -70,9 +70,9 @@ export class Receiving {
     throw error;
   }
 
-  /** Whether `take` will find something, as far as this transport can tell: a message, an error, the end. */
-  get ready(): boolean {
-    return this.owes || this.#in.ready;
+  /** Whether `take` will find something: a message, an error, the end. */
+  get whole(): boolean {
+    return this.owes || this.#in.whole;
   }
   /** Whether the next receive throws what a batch has met. */
   get owes(): boolean {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeClock } from '../../test/kit/fake-clock.ts';
-import { Waiters } from './waiters.ts';
+import { throughLittleStack } from '../../test/kit/little-stack.ts';
+import { type Settleable, settleable, Waiters } from './waiters.ts';
 
 const LATE = 'late';
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -86,4 +87,14 @@ test('whoever is told of the abort while it begins to listen does not stand in l
     (reason) => reason === 'at once',
   );
   assert.equal(line.length, 0);
+});
+
+test('where the stack ends there is no promise, rather than one that nobody can settle', () => {
+  const made: Settleable<void>[] = [];
+  for (let spare = 0; spare < 14; spare++) {
+    const one = (): void => void made.push(settleable());
+    for (let skipped = 0; skipped < 5; skipped++) throughLittleStack(spare, skipped, one);
+  }
+  assert.equal(made.length, 70);
+  for (const { resolve, reject } of made) assert.deepEqual([typeof resolve, typeof reject], ['function', 'function']);
 });

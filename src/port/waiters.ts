@@ -7,13 +7,19 @@ export interface Settleable<T> {
   readonly reject: (error: unknown) => void;
 }
 
+/** @throws RangeError where the stack ends */
 export function settleable<T>(): Settleable<T> {
-  let resolve!: (value: T) => void;
-  let reject!: (error: unknown) => void;
+  let resolve: ((value: T) => void) | undefined;
+  let reject: ((error: unknown) => void) | undefined;
   const promise = new Promise<T>((yes, no) => {
     resolve = yes;
     reject = no;
   });
+  if (resolve === undefined || reject === undefined) {
+    // There was no stack to call that one: a Promise takes the error for its own, and nobody could ever settle it.
+    promise.catch(() => {});
+    throw new RangeError('Maximum call stack size exceeded');
+  }
   return { promise, resolve, reject };
 }
 

@@ -82,8 +82,9 @@ export class AgentSelect implements SelectPlace {
       return this.#selector.select(ends, timeoutMs, again);
     } finally {
       if (!this.#restDue) {
-        this.#restDue = true;
         queueMicrotask(() => this.#rest());
+        // Not before: where the stack has ended no link would rest with the event loop any more.
+        this.#restDue = true;
       }
     }
   }

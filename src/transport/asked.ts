@@ -92,8 +92,8 @@ export class Asked implements Coming {
   #rehold(): void {
     const holds = !this.#over && (this.#held || this.#lingers);
     if (holds === this.#holds) return;
-    this.#holds = holds;
     this.#asking.hold(holds);
+    this.#holds = holds;
   }
 }
 

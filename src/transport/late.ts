@@ -135,6 +135,9 @@ export class LateTransport implements Transport {
       get ready(): boolean {
         return self.#real?.in.ready ?? self.#failure !== undefined;
       },
+      get whole(): boolean {
+        return self.#real?.in.whole ?? self.#failure !== undefined;
+      },
       get ports(): readonly unknown[] {
         return self.#found?.in.ports ?? NO_PORTS;
       },

@@ -50,20 +50,21 @@ test(`${count} hidden uncloneable parts are named by their path, and the link go
   });
 });
 
-test('an exception of a getter leaves encodeInto as it is', () => {
-  const mine = new RangeError('mine');
-  const link = new Link(new Random(seed));
-  const value = {
-    a: 1,
-    get b(): never {
-      throw mine;
-    },
-  };
-  assert.throws(
-    () => link.encode([{ a: 1 }, value]),
-    (error) => error === mine,
-  );
-  assert.deepEqual(link.trip([{ a: 1, b: 2 }]), [{ a: 1, b: 2 }]);
+test('an exception of a getter leaves encodeInto as it is, also one whose message is no text', () => {
+  for (const mine of [new RangeError('mine'), Object.assign(new RangeError(), { message: undefined })]) {
+    const link = new Link(new Random(seed));
+    const value = {
+      a: 1,
+      get b(): never {
+        throw mine;
+      },
+    };
+    assert.throws(
+      () => link.encode([{ a: 1 }, value]),
+      (error) => error === mine,
+    );
+    assert.deepEqual(link.trip([{ a: 1, b: 2 }]), [{ a: 1, b: 2 }]);
+  }
 });
 
 test("a stack overflow in a getter is the caller's own RangeError, or the value is refused", () => {

@@ -19,8 +19,11 @@ type Reader = Pick<SABPipe, 'read' | 'tryRead'> & { postMessage(message: unknown
 
 function act(reader: Reader): void {
   if (task === 'take') {
+    gates.open(1);
     gates.pass(0);
-    parent.postMessage({ found: reader.tryRead() });
+    const found = reader.tryRead();
+    gates.open(2);
+    parent.postMessage({ found });
     parent.on('message', () => {});
     return;
   }

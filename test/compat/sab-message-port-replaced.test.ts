@@ -99,7 +99,10 @@ test('a reader that ends in the middle of a long message: the next one says so o
     const first = start({ task: 'take', ...where }, gates);
     give(first);
     void writer.postMessage('x'.repeat(LONG)).catch(() => {});
+    await gates.passAsync(1);
     gates.open(0);
+    // Nothing of the rest goes out meanwhile: who looks could take it all in.
+    gates.pass(2);
     assert.deepEqual(await message(first), { found: null });
     await first.terminate();
     const second = start({ task: 'drain', ...where });

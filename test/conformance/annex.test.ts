@@ -174,15 +174,19 @@ for (const [what, words] of [
 ] as const) {
   test(`damage: ${what}`, () => {
     const [near, far, { memory }] = open();
-    near.postMessage(bytes(LARGE, 0));
-    near.postMessage(bytes(LARGE, 1));
-    same(far.tryReceive(), LARGE, 0);
-    same(far.tryReceive(), LARGE, 1);
+    // More than the ring holds.
+    for (let i = 0; i < 6; i++) near.postMessage(bytes(LARGE, i));
+    for (let i = 0; i < 6; i++) same(far.tryReceive(), LARGE, i);
     const lane = openRegion(memory).lanes[0];
     const hostile = new Producer(lane, undefined, true);
-    const at = hostile.tryClaim(words.length * 4) >>> 2;
-    lane.words.set(words, at);
-    hostile.commit(words.length * 4, KIND_ELSEWHERE);
+    const write = (record: readonly number[]): void => {
+      lane.words.set(record, hostile.tryClaim(record.length * 4) >>> 2);
+      hostile.commit(record.length * 4, KIND_ELSEWHERE);
+    };
+    // What lies in the memory is looked at, and is no message.
+    write([64, 4, 0, 0]);
+    assert.throws(() => far.tryReceive(), { code: 'ERR_DECODE' });
+    write(words);
     assert.throws(() => far.tryReceive(), LayoutError);
     assert.equal(far.tryReceive(), CLOSED);
     near.close();

@@ -2,7 +2,7 @@
 // they have in common is memory that nobody can sleep on, a socket and a bell each.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLOSED, EMPTY, type Port, select, UnsupportedError } from '../../src/index.ts';
+import { CLOSED, EMPTY, LayoutError, type Port, select, UnsupportedError } from '../../src/index.ts';
 import { SLEEP } from '../../src/link/layout.ts';
 import { CLOSED as CLOSED_WORD, LANE_0, SIDE_0, TAIL } from '../../src/memory/layout.ts';
 import { DATA, DOORBELL } from '../../src/wait/signal.ts';
@@ -76,6 +76,53 @@ for (const late of [false, true]) {
     for (let i = 0; i < 300; i++) assert.equal(await within('a message', b.receiveAsync()), i);
     assert.equal(await within('the end', b.receiveAsync()), CLOSED);
     b.close();
+  });
+}
+
+for (const late of [false, true]) {
+  const where = late ? ', also where only the event loop hears of it' : '';
+  // As of a process that is killed with words in its queue that no system call has taken.
+  test(`mapped region: what was left over and never comes is told once the line is over${where}`, async () => {
+    const { agents, ports } = mappedPair({ late });
+    const { a, b } = ports({ capacityBytes: 1024 });
+    for (let i = 0; i < 300; i++) a.postMessage(i);
+    agents[0].say = () => {};
+    a.close();
+    agents[0].kill();
+    let read = 0;
+    const lost = async (): Promise<void> => {
+      while ((await b.receiveAsync()) === read) read++;
+    };
+    await assert.rejects(within('what is lost', lost()), { code: 'ERR_DECODE' });
+    assert.ok(read > 0 && read < 300);
+    assert.equal(await within('the end', b.receiveAsync()), CLOSED);
+  });
+
+  test(`mapped region: a value that never comes is not waited for once the line is over${where}`, async () => {
+    const { agents, ports } = mappedPair({ late, descriptors: true });
+    const { a, b } = ports();
+    const descriptor = new Descriptor();
+    agents[0].say = () => {};
+    a.postMessage([descriptor], [descriptor]);
+    a.postMessage('behind');
+    a.close();
+    agents[0].kill();
+    await assert.rejects(within('what is lost', b.receiveAsync()), { code: 'ERR_DECODE' });
+    assert.equal(await within('a message', b.receiveAsync()), 'behind');
+    assert.equal(await within('the end', b.receiveAsync()), CLOSED);
+  });
+
+  test(`mapped region: memory that never comes is not waited for once the line is over${where}`, async () => {
+    const { agents, ports } = mappedPair({ late });
+    const { a, b } = ports({ capacityBytes: 2 ** 20 });
+    agents[0].say = () => {};
+    // The ring takes the first ones, and the last one lies in memory of its own.
+    for (let i = 0; i < 4; i++) a.postMessage(large(i));
+    a.close();
+    agents[0].kill();
+    for (let i = 0; i < 3; i++) assert.deepEqual(await within('a message', b.receiveAsync()), large(i));
+    await assert.rejects(within('the last one', b.receiveAsync()), LayoutError);
+    assert.equal(await within('the end', b.receiveAsync()), CLOSED);
   });
 }
 

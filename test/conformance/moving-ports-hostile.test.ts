@@ -28,6 +28,23 @@ function pairHere(options?: ChannelOptions): [Port, Port] {
   return [port, attach(remote)];
 }
 
+/** What a handle is made of, for a peer by hand. */
+interface HandParts {
+  readonly memory: SharedArrayBuffer;
+  readonly tether: MessagePort;
+  readonly side: MessagePort;
+}
+/** Such a peer says in the ring that its first value goes over its first line. */
+function forgeMarker(memory: SharedArrayBuffer): void {
+  const { lanes, views } = openRegion(memory);
+  const sink = new RingSink(lanes[1], views);
+  const at = sink.tryClaim(MARKER_BYTES) >>> 2;
+  views.words[at] = 0;
+  views.words[at + 1] = 0;
+  sink.commit(MARKER_BYTES, KIND_SIDE);
+  sink.publish();
+}
+
 test('both ends have left, and the one that opens first posts what goes beside the ring', async () => {
   const [one, other] = pairHere();
   const openOne = leave(one);
@@ -229,18 +246,9 @@ if (!('Bun' in globalThis || 'Deno' in globalThis)) {
 test('what a peer that has not heard of the move posts on the old line is sent on', async () => {
   const { port, remote } = channel();
   // A peer by hand: no thread hears of a move and posts on the old line but by a race.
-  const { memory, tether, side } = remote as unknown as {
-    memory: SharedArrayBuffer;
-    tether: MessagePort;
-    side: MessagePort;
-  };
+  const { memory, tether, side } = remote as unknown as HandParts;
   const moved = leave(port)();
-  const { lanes, views } = openRegion(memory);
-  const sink = new RingSink(lanes[1], views);
-  const at = sink.tryClaim(MARKER_BYTES) >>> 2;
-  views.words[at] = 0;
-  views.words[at + 1] = 0;
-  sink.commit(MARKER_BYTES, KIND_SIDE);
+  forgeMarker(memory);
   const value = within('the value', moved.receiveAsync());
   await turn();
   side.postMessage([1, 0, 0, { came: 'late' }]);
@@ -254,7 +262,7 @@ test('what a peer that has not heard of the move posts on the old line is sent o
 test('an end that waits unread is told of when its carrier is closed and the thread at the other end goes', async () => {
   const { port: carrier, remote } = channel();
   // A thread by hand, of which nothing but the tether ends: what it has not read stays where it is.
-  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const { tether, side } = remote as unknown as HandParts;
   const [port, peer] = pairHere();
   carrier.postMessage(port, [port]);
   carrier.close();
@@ -268,7 +276,7 @@ test('an end that waits unread is told of when its carrier is closed and the thr
 test('who claims to have moved without end holds no more native ports here than a few', async () => {
   const { port, remote } = channel();
   port.onmessage = () => {};
-  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const { tether, side } = remote as unknown as HandParts;
   let closed = 0;
   const kept: MessagePort[] = [];
   for (let i = 0; i < 200; i++) {
@@ -296,7 +304,7 @@ test('a list that stands in itself ends nobody but the channel that it came for'
   const handle = { type: 'millrace', luggage: new Map(), moved: [] as unknown[] };
   handle.moved.push(handle);
   const { port, remote } = channel();
-  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const { tether, side } = remote as unknown as HandParts;
   // For this channel, and for one that there is not.
   for (const address of [0, 999]) side.postMessage([1, address, 0, 'value', [handle]]);
   tether.postMessage(1);
@@ -312,7 +320,7 @@ test('a list that stands in itself ends nobody but the channel that it came for'
 
 test('who says to a thread that an end has left that it has moved, and means something else, ends nobody', async () => {
   const { port, remote } = channel();
-  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const { tether, side } = remote as unknown as HandParts;
   const moved = leave(port)();
   const [one, two, three] = [new MessageChannel(), new MessageChannel(), new MessageChannel()];
   side.postMessage([49, 0, 0, 9, one.port1, one.port1, 1], [one.port1]);
@@ -326,7 +334,7 @@ test('who says to a thread that an end has left that it has moved, and means som
 test('who says that it has moved, and gives one port for both, ends nobody', async () => {
   const { port, remote } = channel();
   port.onmessage = () => {};
-  const { tether, side } = remote as unknown as { tether: MessagePort; side: MessagePort };
+  const { tether, side } = remote as unknown as HandParts;
   const both = new MessageChannel();
   const [one, two] = [new MessageChannel(), new MessageChannel()];
   side.postMessage([49, 0, 0, 9, both.port1, both.port1, 1], [both.port1]);
@@ -343,21 +351,14 @@ test('who says that it has moved, and gives one port for both, ends nobody', asy
 
 test('a value with a list of what cannot move takes nothing along that moves beside it', async () => {
   const handle = { type: 'millrace', luggage: new Map(), moved: [{}, 5], tether: 1, side: 'x' };
+  // A handle that is garbage has been dropped, and its channel ends.
+  const handles: unknown[] = [];
   for (const list of [[1], [{}], [new Uint8Array(8)], [new SharedArrayBuffer(8)], [handle]])
     for (const aside of [false, true]) {
       const { port, remote } = channel({ capacityBytes: 1024 });
-      const { memory, tether, side } = remote as unknown as {
-        memory: SharedArrayBuffer;
-        tether: MessagePort;
-        side: MessagePort;
-      };
-      const { lanes, views } = openRegion(memory);
-      const sink = new RingSink(lanes[1], views);
-      const at = sink.tryClaim(MARKER_BYTES) >>> 2;
-      views.words[at] = 0;
-      views.words[at + 1] = 0;
-      sink.commit(MARKER_BYTES, KIND_SIDE);
-      sink.publish();
+      handles.push(remote);
+      const { memory, tether, side } = remote as unknown as HandParts;
+      forgeMarker(memory);
       const { port1, port2 } = new MessageChannel();
       const told = new Promise<void>((resolve) => port1.on('close', resolve));
       side.postMessage([1, 0, 0, 'value', [...list, port2]], [port2]);
@@ -380,4 +381,5 @@ test('a value with a list of what cannot move takes nothing along that moves bes
       if (!('Deno' in globalThis)) await within('the other end of what came with it', told);
       port1.close();
     }
+  assert.equal(handles.length, 10);
 });

@@ -19,8 +19,8 @@ import {
   TERMS,
   WINDOW,
 } from '../kit/stream-bench.ts';
-import { streamPair } from '../kit/stream-pair.ts';
-import { until, within } from '../kit/watchdog.ts';
+import { settle, streamPair } from '../kit/stream-pair.ts';
+import { turn, until, within } from '../kit/watchdog.ts';
 
 test('what a side says first: its greeting, whole', () => {
   const bytes: number[] = [];
@@ -272,6 +272,47 @@ test('a port holds its stream as long as somebody waits, and a closed one until 
   assert.equal(wire.held, 0);
   assert.equal(b.tryReceive(), CLOSED);
   b.close();
+});
+
+test('where the stack ends as the stream is to be held or let go, it is once there is one', async () => {
+  const { ports, wire } = streamPair({ capacityBytes: 1024 });
+  const { a, b } = ports();
+  const [stream] = wire.ends;
+  const { hold } = stream;
+  let ends = false;
+  stream.hold = (held) => {
+    if (ends) throw new RangeError('Maximum call stack size exceeded');
+    hold(held);
+  };
+  const whereTheStackEnds = async (call: () => void): Promise<void> => {
+    ends = true;
+    assert.throws(call, RangeError);
+    ends = false;
+    await turn();
+  };
+  a.on('message', () => {});
+  await turn();
+  assert.equal(wire.held, 1);
+  await whereTheStackEnds(() => a.unref());
+  a.ref();
+  assert.equal(wire.held, 1);
+  a.unref();
+  assert.equal(wire.held, 0);
+  for (let i = 0; i < 100; i++) a.postMessage(i);
+  // The other side has a stack of its own.
+  wire.delayed = true;
+  await whereTheStackEnds(() => a.close());
+  assert.equal(wire.held, 1, 'the rest waits for credit');
+  settle(wire);
+  wire.delayed = false;
+  for (let i = 0; i < 100; i++) assert.equal(b.tryReceive(), i);
+  assert.equal(wire.held, 0);
+  const { a: waits } = ports();
+  void waits.receiveAsync();
+  await turn();
+  assert.equal(wire.held, 1);
+  await whereTheStackEnds(() => waits.close());
+  assert.equal(wire.held, 0);
 });
 
 test('greetings that make no sense, and versions that do not meet, are told', () => {

@@ -18,6 +18,8 @@ const ENDS = [
   'a listener, unref',
   'a listener that was removed',
   'a listener on a port that was closed',
+  'ports that were closed where the stack ended',
+  'what was let go where the stack ended',
 ] as const;
 for (const name of ENDS) {
   test(`the process ends by itself: ${name}`, async () => {

@@ -2,8 +2,11 @@
 // exception. The peer thread is unref'd, so nothing but the port holds the process. Argument: the case.
 import process from 'node:process';
 import { MessageChannel } from 'node:worker_threads';
-import { channel, type Port, type Remote } from '../../src/index.ts';
+import { attach, channel, type Port, type Remote } from '../../src/index.ts';
+import { KeepAlive } from '../../src/platform/keep-alive.ts';
+import { throughLittleStack } from '../kit/little-stack.ts';
 import { type Role, startThread, type TestThread } from '../kit/thread.ts';
+import { turn } from '../kit/watchdog.ts';
 
 const print = (text: string): void => console.log(text);
 
@@ -23,7 +26,10 @@ const silent: Role = (stage) => {
   stage.port().on('message', () => {});
 };
 
-const cases: Record<string, () => void> = {
+/** What keeps a process alive, where the runtime tells. */
+const HELD = /MessagePort/;
+
+const cases: Record<string, () => unknown> = {
   idle: () => {
     far(silent);
   },
@@ -124,6 +130,28 @@ const cases: Record<string, () => void> = {
     const end = control.receive() as Port;
     void end.receiveAsync().then((value) => print(`got ${(value as { i: number }).i}`));
     void end.receiveAsync().then((value) => print(`got ${String(value)}`));
+  },
+  'ports that were closed where the stack ended': async () => {
+    for (const spare of [...Array(14).keys()]) {
+      for (let skipped = 0; skipped < 20; skipped++) {
+        const { port, remote } = channel({ capacityBytes: 1024 });
+        attach(remote);
+        port.on('message', () => {});
+        throughLittleStack(spare, skipped, () => port.close());
+        await turn();
+        // The next one would let go for this one, too.
+        if (HELD.test(process.getActiveResourcesInfo().join())) print(`held after ${skipped} returns, spare ${spare}`);
+      }
+    }
+  },
+  'what was let go where the stack ended': () => {
+    for (const spare of [...Array(14).keys()]) {
+      for (let skipped = 0; skipped < 20; skipped++) {
+        const keepAlive = new KeepAlive();
+        keepAlive.want(true);
+        throughLittleStack(spare, skipped, () => keepAlive.want(false));
+      }
+    }
   },
   'handlers that throw': () => {
     const { port, thread } = far((stage) => {

@@ -162,7 +162,6 @@ export class MappedAgent implements AgentLink, Behind, Link {
   /** Where it sleeps for all its links. */
   readonly polls: PollPlace;
   readonly bell: Bell;
-  readonly late: boolean;
   readonly resting: Resting;
   /** Bytes of memory handed over. */
   lent = 0;
@@ -174,12 +173,13 @@ export class MappedAgent implements AgentLink, Behind, Link {
   exit: ExitStatus | undefined;
   readonly error = undefined;
   readonly #socket: SocketEnd;
+  readonly #late: boolean;
   readonly #members = new Map<number, Member>();
   #gone: EndReason | undefined;
 
   constructor(side: 0 | 1, page: ArrayBuffer, bells: readonly [Bell, Bell], socket: SocketEnd, late: boolean) {
     this.bell = bells[side];
-    this.late = late;
+    this.#late = late;
     let polls!: PollPlace;
     const own = new OwnAgent((words, index) => {
       polls = new PollPlace(words, index, this.bell);
@@ -198,6 +198,10 @@ export class MappedAgent implements AgentLink, Behind, Link {
     own.add(this);
   }
 
+  /** Whether something may come yet that only the event loop takes in: nothing does once the line is over. */
+  get late(): boolean {
+    return this.#late && this.#gone === undefined;
+  }
   get end(): Resting['end'] {
     return this.resting.end;
   }

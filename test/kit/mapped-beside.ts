@@ -32,7 +32,6 @@ function inPlaces(value: unknown, places: ReadonlyMap<unknown, unknown>): unknow
 export class MappedBeside implements Beside {
   readonly textMin: number = Number.POSITIVE_INFINITY;
   readonly atWill = true;
-  readonly late: boolean;
   readonly postedWhere = 0;
   posted = 0;
   readonly #agent: MappedAgent;
@@ -40,9 +39,11 @@ export class MappedBeside implements Beside {
   readonly #came = new Map<number, BesideValue>();
 
   constructor(agent: MappedAgent, address: number) {
-    this.late = agent.late;
     this.#agent = agent;
     this.#address = address;
+  }
+  get late(): boolean {
+    return this.#agent.late;
   }
   post(value: unknown, transfer: readonly unknown[]): number {
     this.#agent.say({ address: this.#address, value: { number: this.posted, value, ports: [...transfer] } });

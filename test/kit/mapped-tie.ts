@@ -97,13 +97,14 @@ export interface MappedMeans {
 }
 
 class MappedLending implements Lending {
-  readonly late: boolean;
   readonly #lines: MappedLines;
   readonly #memories: { readonly number: number; readonly views: Views }[] = [];
 
   constructor(lines: MappedLines) {
-    this.late = lines.agent.late;
     this.#lines = lines;
+  }
+  get late(): boolean {
+    return this.#lines.agent.late;
   }
   lend(bytes: number, number: number, slot: number): Views {
     const memory = new ArrayBuffer(bytes);
@@ -120,13 +121,14 @@ class MappedLending implements Lending {
 }
 
 class MappedLeftOver implements LeftOver {
-  readonly late: boolean;
   readonly #lines: MappedLines;
   #left: readonly SpilledFrame[] | undefined;
 
   constructor(lines: MappedLines) {
-    this.late = lines.agent.late;
     this.#lines = lines;
+  }
+  get late(): boolean {
+    return this.#lines.agent.late;
   }
   leave(frames: readonly SpilledFrame[]): void {
     this.#lines.agent.say({ address: this.#lines.address, left: frames.map(([tag, bytes]) => [tag, bytes.slice()]) });
@@ -134,9 +136,12 @@ class MappedLeftOver implements LeftOver {
   accept(frames: readonly SpilledFrame[]): void {
     this.#left = frames;
   }
-  takeSpill(): readonly SpilledFrame[] | undefined {
+  lookForSpill(): readonly SpilledFrame[] | undefined {
     this.#lines.agent.pull();
     return this.#left;
+  }
+  takeSpill(): readonly SpilledFrame[] | undefined {
+    return this.lookForSpill();
   }
   get spillArrived(): boolean {
     return this.#left !== undefined;

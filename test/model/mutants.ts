@@ -270,7 +270,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end is reported without another look at the ring',
     file: READING,
-    find: 'return last !== EMPTY || this.#lane.awaitsSide ? last : this.#afterLast();',
+    find: 'return last !== EMPTY || this.#lane.stopped ? last : this.#afterLast();',
     replace: 'return CLOSED;',
     caughtBy: 'close: with messages still in the outbox',
     as: 'final',
@@ -310,7 +310,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked receiver does not look for the end',
     file: READING,
-    find: 'this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsEventLoop)',
+    find: 'this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsSide)',
     replace: 'this.#damage.looked(this.#laneReady)',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',

@@ -43,7 +43,7 @@ export class RingBlocking implements Blocking {
 
   get awaitsEventLoop(): boolean {
     const { reading, atWill } = this.#parts;
-    return !atWill && reading.awaitsEventLoop;
+    return !atWill && reading.awaitsSide;
   }
 
   readable(timeoutMs: number, interruptible: boolean): boolean {

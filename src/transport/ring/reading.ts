@@ -15,9 +15,11 @@ export class Reading implements Inbound {
   readonly #leftOver: LeftOver;
   readonly #damage: Damage;
   #leftOverTaken = false;
-  /** The left-over was asked for and has not come: only the event loop can take it in. */
-  #leftOverAwaited = false;
+  /** The left-over was asked for, and it or a value in it had not come: whether it has by now, or will not any more. */
+  #leftOverAwaited: (() => boolean) | undefined;
+  readonly #spillCame = (): boolean => this.#leftOver.spillArrived || !this.#leftOver.late;
   readonly #laneReady = (): boolean => this.#lane.ready;
+  readonly #laneWhole = (): boolean => this.#lane.whole || (this.#life.over && this.#wholeAtEnd);
 
   constructor(
     lane: LaneInbound,
@@ -38,12 +40,20 @@ export class Reading implements Inbound {
   }
 
   get ready(): boolean {
-    return this.#damage.is || this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsEventLoop);
+    return this.#damage.is || this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsSide);
   }
 
-  /** Whether what comes next is on its way, and only the event loop can take it in. */
-  get awaitsEventLoop(): boolean {
-    return this.#lane.awaitsSide || (this.#leftOverAwaited && !this.#leftOver.spillArrived);
+  get whole(): boolean {
+    return this.#damage.is || this.#damage.looked(this.#laneWhole);
+  }
+  /** As `#empty`: what came before the end is there now (T1). */
+  get #wholeAtEnd(): boolean {
+    return this.#lane.whole || (!this.#lane.stopped && this.#hasLeftOver());
+  }
+
+  /** Whether what comes next is still on its way beside the ring: no word of the region will tell of it. */
+  get awaitsSide(): boolean {
+    return this.#lane.awaitsSide || this.#leftOverAwaited?.() === false;
   }
 
   tryReceive(): unknown {
@@ -67,19 +77,29 @@ export class Reading implements Inbound {
     if (this.#lane.awaitsSide || !this.#life.over) return EMPTY;
     // The end was seen after the ring was found empty: what came in between is there now (T1).
     const last = this.#lane.tryReceive();
-    return last !== EMPTY || this.#lane.awaitsSide ? last : this.#afterLast();
+    return last !== EMPTY || this.#lane.stopped ? last : this.#afterLast();
   }
 
   /** What the peer left beside the ring when it ended, then `CLOSED`. */
   #afterLast(): unknown {
-    if (!this.#leftOverTaken) {
-      const frames = this.#life.spilled > 0 ? this.#leftOver.takeSpill() : [];
-      this.#leftOverAwaited = frames === undefined && this.#leftOver.late;
-      if (this.#leftOverAwaited) return EMPTY;
-      this.#leftOverTaken = true;
-      this.#lane.takeLeftOver(frames);
-    }
+    if (!this.#hasLeftOver()) return EMPTY;
     const value = this.#lane.tryReceive();
     return value === EMPTY ? CLOSED : value;
+  }
+  /** Takes it in; false as long as it is on its way. */
+  #hasLeftOver(): boolean {
+    if (this.#leftOverTaken) return true;
+    const isAny = this.#life.spilled > 0;
+    if (isAny) {
+      const frames = this.#leftOver.lookForSpill();
+      // As long as what was missing is, nothing is begun anew: a peer that lies makes it long, and others wait meanwhile.
+      if (this.#leftOverAwaited?.() === false) return false;
+      this.#leftOverAwaited = frames === undefined ? this.#spillCame : this.#lane.awaitedIn(frames);
+      if (this.#leftOverAwaited?.() === false) return false;
+    }
+    this.#leftOverAwaited = undefined;
+    this.#leftOverTaken = true;
+    this.#lane.takeLeftOver(isAny ? this.#leftOver.takeSpill() : []);
+    return true;
   }
 }

@@ -1,6 +1,5 @@
 // One end of a region among many that a thread waits for at once: link/selector.ts.
 import type { TimeoutError } from '../../errors.ts';
-import type { LaneInbound } from '../../lane/inbound.ts';
 import type { Selectable, Watch } from '../../link/selector.ts';
 import type { ParkPlace } from '../../wait/park-place.ts';
 import { ABOVE, ANYTHING, announce, DATA, withdraw } from '../../wait/signal.ts';
@@ -8,7 +7,6 @@ import type { Selecting, SelectPlace } from '../transport.ts';
 import { notOpened } from './blocking.ts';
 import type { Damage } from './damage.ts';
 import type { Awaited } from './interests.ts';
-import type { Life } from './life.ts';
 import type { Reading } from './reading.ts';
 import type { Peer, Together } from './tie.ts';
 import type { SendingLane, Writing } from './writing.ts';
@@ -19,12 +17,12 @@ export interface RingSelectingParts {
   /** Where this side sleeps. */
   readonly sleeps: ParkPlace;
   readonly awaited: Awaited;
-  readonly lanes: { readonly out: SendingLane; readonly in: LaneInbound };
+  readonly out: SendingLane;
   readonly writing: Writing;
   readonly reading: Reading;
-  readonly life: Pick<Life, 'over'>;
   readonly damage: Damage;
   /** As RingBlockingParts. */
+  readonly atWill: boolean;
   readonly attached: () => boolean;
   readonly startTimeoutMs: number;
 }
@@ -33,7 +31,6 @@ export class RingSelecting implements Selecting, Selectable {
   readonly #parts: RingSelectingParts;
   #watch: Watch | undefined;
   corks = 0;
-  readonly #whole = (): boolean => this.#parts.lanes.in.whole;
   readonly #pump = (): boolean => {
     this.#parts.writing.pump();
     return false;
@@ -76,27 +73,28 @@ export class RingSelecting implements Selecting, Selectable {
 
   /** What only the event loop can take in counts: whoever receives is told so. */
   get ready(): boolean {
-    const { reading, damage, life } = this.#parts;
-    if (damage.is || reading.awaitsEventLoop) return true;
-    return (reading.ready && damage.looked(this.#whole)) || life.over;
+    const { reading, atWill } = this.#parts;
+    return reading.whole || (!atWill && reading.awaitsSide);
   }
 
+  /** No mark tells of what is on its way beside the ring either. */
   get linked(): boolean {
-    return this.#parts.peer.linked;
+    const { peer, reading } = this.#parts;
+    return peer.linked && !reading.awaitsSide;
   }
 
   arm(): boolean {
-    const { peer, together, awaited, sleeps, lanes } = this.#parts;
+    const { together, awaited, sleeps, out } = this.#parts;
     let moves = this.moves();
     // Nobody would say which channel it was: it is looked at between slices.
-    if (!peer.linked) return !this.ready;
+    if (!this.linked) return !this.ready;
     // What the event loop has announced is overwritten.
     if (awaited.parked) together.later();
     for (;;) {
       announce(sleeps, ABOVE, moves ? ANYTHING : DATA);
       if (this.ready) break;
       // Room that was made before the announcement rings no more (W1).
-      if (!moves || !lanes.out.progressed) return true;
+      if (!moves || !out.progressed) return true;
       moves = this.moves();
     }
     withdraw(sleeps);
@@ -104,11 +102,10 @@ export class RingSelecting implements Selecting, Selectable {
   }
 
   get restless(): boolean {
-    return this.corks > 0 || this.#parts.lanes.out.backlog > 0;
+    return this.corks > 0 || this.#parts.out.backlog > 0;
   }
   moves(): boolean {
-    const { lanes, damage } = this.#parts;
-    const { out } = lanes;
+    const { out, damage } = this.#parts;
     // Inside cork too: the answer may be to what the peer cannot see yet.
     if (out.backlog > 0) damage.looked(this.#pump);
     out.sink.publish();

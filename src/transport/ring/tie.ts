@@ -21,7 +21,10 @@ export interface Peer {
   rest(): void;
   /** It has ended this channel, as far as we know now. */
   peerOver(): void;
-  /** Whether, and how, it is gone, without our event loop; `undefined` when that cannot be known here. */
+  /**
+   * Whether, and how, it is gone, without our event loop; `undefined` when that cannot be known here. If it is, `TieEvents.closed` has told by the
+   * time this returns: who blocks here asks for nothing else.
+   */
   peerGone(): EndReason | undefined;
   /** What it died of, as far as it could say so. */
   readonly peerError: unknown;

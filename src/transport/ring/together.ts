@@ -28,11 +28,12 @@ export class MarkedTogether implements Together {
   }
   later(): void {
     if (this.#arrivesLater) return;
-    this.#arrivesLater = true;
     queueMicrotask(() => {
       this.#arrivesLater = false;
       this.#events.arrived();
     });
+    // Not before: where the stack has ended nobody would be told any more.
+    this.#arrivesLater = true;
   }
   /** As Marked of link/link-end.ts. */
   marked(blocked: boolean): void {

@@ -209,11 +209,11 @@ export class RingTraffic {
         peer,
         sleeps: sleepsHere,
         awaited,
-        lanes: { out: lane, in: inbound },
+        out: lane,
         writing,
         reading,
-        life: life,
         damage,
+        atWill: beside.atWill,
         attached,
         startTimeoutMs: options.startTimeoutMs,
       });

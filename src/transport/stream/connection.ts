@@ -215,8 +215,10 @@ export class StreamConnection implements Link, Exiting {
   /** Keeps the process alive as long as anybody wants it. */
   hold(held: boolean): void {
     if (this.ended !== undefined) return;
-    this.#holds += held ? 1 : -1;
-    if (this.#holds === (held ? 1 : 0)) this.#stream.hold(held);
+    const count = this.#holds + (held ? 1 : -1);
+    if (count === (held ? 1 : 0)) this.#stream.hold(held);
+    // Not before: where the stack has ended on the way there, it is to be said again.
+    this.#holds = count;
   }
 
   /** Asks the peer for a sign, which comes when it returns to its event loop, and counts as heard. */

@@ -134,8 +134,9 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
 
   hold(held: boolean): void {
     if (held === this.#held) return;
-    this.#held = held;
     this.#connection.hold(held);
+    // Not before: where the stack has ended on the way there, it is to be said again.
+    this.#held = held;
   }
   /** The connection knows its channels, and keeps this one until both sides have ended it. */
   keep(): void {}
@@ -196,8 +197,8 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     if (over) channel.finish(channel.endedHere ? (channel.ended as EndReason) : 'closed');
     else channel.askForAll();
     if (over === this.#lingers) {
-      this.#lingers = !over;
       this.#connection.hold(!over);
+      this.#lingers = !over;
     }
   }
 }
@@ -304,6 +305,22 @@ class Reading implements Inbound {
   get ready(): boolean {
     return this.#open?.ready === true || this.#channel.ended !== undefined;
   }
+  get whole(): boolean {
+    const { ended } = this.#channel;
+    try {
+      return this.#isOver || this.#open?.whole === true || ended !== undefined;
+    } catch (error) {
+      if (!(error instanceof LayoutError)) throw error;
+      this.#damaged = true;
+      this.#channel.reset(error);
+      return true;
+    }
+  }
+  /** Nothing is read any more, though there may be something. */
+  get #isOver(): boolean {
+    const { ended, endedHere } = this.#channel;
+    return this.#damaged || (ended === 'lost' && endedHere);
+  }
   tryReceive(): unknown {
     const channel = this.#channel;
     if (channel.found !== undefined) {
@@ -311,7 +328,7 @@ class Reading implements Inbound {
       channel.found = undefined;
       throw error;
     }
-    if (this.#damaged || (channel.ended === 'lost' && channel.endedHere)) return CLOSED;
+    if (this.#isOver) return CLOSED;
     const lane = this.#open;
     try {
       const value = lane === undefined ? EMPTY : lane.tryReceive();

@@ -13,7 +13,7 @@ import { LINK, ThreadLink } from './thread-link.ts';
 
 /** What is said over a link about a channel that may join it: joining.ts. */
 export const KNOWN = 24;
-const UNKNOWN = 25;
+export const UNKNOWN = 25;
 
 /** What a handle tells of the thread that made it, and a thread of itself when it attaches one. */
 export interface AgentCard {
@@ -132,8 +132,14 @@ export class AgentLinks {
     const who = this.#expected.get(token as string)?.who;
     if (kind === UNKNOWN) who?.unknown(known);
     else if (kind !== KNOWN || typeof countersign !== 'string') return;
-    else if (who === undefined) this.unknown(known, countersign);
+    // Nor over a link that was forgotten: its founder has left before that was agreed to, and will close it.
+    else if (who === undefined || !this.#isLink(known)) this.unknown(known, countersign);
     else who.known(known, address, countersign);
+  }
+  #isLink(known: KnownLink): boolean {
+    return (
+      known === this.#self?.near || known === this.#self?.far || this.#byAgent.get(known.agent)?.has(known) === true
+    );
   }
 
   /** The link of this thread with itself. Its native ports are made when something is to go over them. */
@@ -161,8 +167,10 @@ export class AgentLinks {
 
   /** Keeps the process alive for one more channel, or one less. */
   hold(held: boolean): void {
-    this.#held += held ? 1 : -1;
-    this.#keepAlive.want(this.#held > 0);
+    const count = this.#held + (held ? 1 : -1);
+    this.#keepAlive.want(count > 0);
+    // Not before: where the stack has ended on the way there, it is to be said again.
+    this.#held = count;
   }
 }
 

@@ -114,8 +114,9 @@ export class ChannelLines extends Stretches implements EndLines {
   }
   hold(held: boolean): void {
     if (held === this.#held || (held && this.over)) return;
-    this.#held = held;
     this.agent?.hold(held);
+    // Not before: where the stack has ended on the way there, it is to be said again.
+    this.#held = held;
   }
 
   // ---- life ---------------------------------------------------------------------------------------------------

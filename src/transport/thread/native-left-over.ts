@@ -35,11 +35,15 @@ export class NativeLeftOver implements LeftOver {
     const frames = content instanceof Map ? (content.get(0) as unknown) : content;
     if (Array.isArray(frames)) this.#spill = frames.filter(isFrame);
   }
+  lookForSpill(): readonly SpilledFrame[] | undefined {
+    // Also for what stands in it by markers.
+    this.#lines.pull();
+    return this.#spill;
+  }
   takeSpill(): readonly SpilledFrame[] | undefined {
-    if (this.#spill === undefined) this.#lines.pull();
-    const taken = this.#spill;
-    // Once: whoever goes on for this end must not find it again.
-    if (taken !== undefined) this.#spill = [];
+    const taken = this.lookForSpill();
+    // Once: whoever goes on for this end must not find it again, nor miss it again.
+    this.#spill = [];
     return taken;
   }
   get spillArrived(): boolean {

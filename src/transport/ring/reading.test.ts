@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KIND_SIDE } from '../../frame/header.ts';
+import { markerOf } from '../../lane/backlog.ts';
+import type { LaneInbound } from '../../lane/inbound.ts';
+import { awaitedIn, type LeftOver, type SpilledFrame } from '../../lane/left-over.ts';
+import { CLOSED, EMPTY } from '../../outcome.ts';
+import type { Damage } from './damage.ts';
+import { Reading } from './reading.ts';
+import type { SendingLane } from './writing.ts';
+
+/** An end whose peer has left frames over that name these values, of which one after the other comes. */
+function stage(numbers: readonly number[]) {
+  const frames = numbers.map((number): SpilledFrame => [KIND_SIDE, markerOf(number, 0)]);
+  const state = { looks: 0, late: true, came: new Set<number>(), taken: 0 };
+  const beside = {
+    get late(): boolean {
+      return state.late;
+    },
+    has(number: number): boolean {
+      state.looks++;
+      return state.came.has(number);
+    },
+  };
+  const lane = {
+    whole: false,
+    awaitsSide: false,
+    stopped: false,
+    tryReceive: () => EMPTY,
+    awaitedIn: (frames: readonly SpilledFrame[]) => awaitedIn(frames, beside),
+    takeLeftOver: () => {
+      state.taken++;
+    },
+  };
+  const leftOver = { late: true, spillArrived: true, lookForSpill: () => frames, takeSpill: () => frames };
+  const reading = new Reading(
+    lane as unknown as LaneInbound,
+    { backlog: 0, sink: { publish() {} } } as unknown as SendingLane,
+    { over: true, spilled: frames.length },
+    leftOver as unknown as LeftOver,
+    { is: false, looked: (look: () => boolean) => look(), judged: (error: unknown) => error } as unknown as Damage,
+  );
+  return { reading, state };
+}
+
+test('a left-over that waits for a value in it is not looked through at each call', () => {
+  const { reading, state } = stage([0, ...Array.from({ length: 999 }, () => 1)]);
+  state.came.add(1);
+  for (let call = 0; call < 100; call++) {
+    assert.equal(reading.tryReceive(), EMPTY);
+    assert.deepEqual([reading.whole, reading.ready, reading.awaitsSide], [false, false, true]);
+  }
+  assert.ok(state.looks < 2000, `${state.looks} looks`);
+  assert.equal(state.taken, 0);
+  state.came.add(0);
+  assert.equal(reading.tryReceive(), CLOSED);
+  assert.equal(state.taken, 1);
+});
+
+test('nor when its values come one by one, whatever their order', () => {
+  const last = 499;
+  const { reading, state } = stage(Array.from({ length: last + 1 }, (_, i) => i));
+  for (let number = last; number > 0; number--) {
+    state.came.add(number);
+    assert.equal(reading.tryReceive(), EMPTY);
+  }
+  assert.ok(state.looks < 5000, `${state.looks} looks`);
+  state.late = false;
+  assert.equal(reading.tryReceive(), CLOSED);
+  assert.equal(state.taken, 1);
+});
