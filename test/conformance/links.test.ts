@@ -31,6 +31,8 @@ test('a founder that is closed before it was answered ends nobody who proposed i
       const port = attach(remote);
       const heard = await port.receiveAsync();
       port.postMessage('answer');
+      // Who waits for a message keeps its thread alive.
+      await port.receiveAsync();
       return [String(heard), founder.port.stats().received];
     },
     { data: layout.SIDE_0 + layout.SEAT },
@@ -44,9 +46,10 @@ test('a founder that is closed before it was answered ends nobody who proposed i
   thread.gates.open(1);
   for (let i = 0; i < 10; i++) await turn();
   mine.port.postMessage('still here');
-  assert.deepEqual(await thread.done(), ['still here', 0]);
-  assert.equal(await mine.port.receiveAsync(), 'answer');
+  assert.equal(await within('the answer', mine.port.receiveAsync()), 'answer');
   await until('the other one has a link of its own', () => joined(mine.remote));
+  mine.port.postMessage('enough');
+  assert.deepEqual(await thread.done(), ['still here', 0]);
   mine.port.close();
 });
 
