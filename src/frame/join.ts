@@ -1,7 +1,7 @@
 // Puts the parts of a large message together again. Bounded: the first part says how long the whole will be.
 import { LayoutError } from '../errors.ts';
 import type { Views } from '../memory/region.ts';
-import { Scratch } from '../memory/scratch.ts';
+import { scratch } from '../memory/scratch.ts';
 import type { BlockMemory } from '../platform/contract.ts';
 import { KIND_MASK, MORE, PARTS_PREFIX_BYTES } from './header.ts';
 
@@ -41,7 +41,6 @@ export interface Begun {
 export class Join implements PartJoin {
   readonly #messageMax: number;
   readonly #atOnceMax: number;
-  readonly #scratch = new Scratch();
   #whole: Views | undefined;
   #kind = 0;
   #total = 0;
@@ -77,7 +76,7 @@ export class Join implements PartJoin {
 
   /** The rest of the message that is open will not come. */
   drop(): void {
-    if (this.#whole !== undefined) this.#scratch.give(this.#whole, this.#filled);
+    if (this.#whole !== undefined) scratch.give(this.#whole, this.#filled);
     this.#whole = undefined;
   }
 
@@ -110,7 +109,7 @@ export class Join implements PartJoin {
     try {
       return use(this.#kind, whole, this.#total);
     } finally {
-      this.#scratch.give(whole, this.#total);
+      scratch.give(whole, this.#total);
     }
   }
 
@@ -137,13 +136,13 @@ export class Join implements PartJoin {
   #grown(whole: Views, count: number): Views {
     const larger = this.#memory(Math.min(this.#total, Math.max(this.#filled + count, whole.bytes.length * 2)));
     whole.blocks.copyOut(larger.bytes, 0, this.#filled);
-    this.#scratch.give(whole, this.#filled);
+    scratch.give(whole, this.#filled);
     return larger;
   }
 
   #memory(bytes: number): Views {
     try {
-      return this.#scratch.take(bytes);
+      return scratch.take(bytes);
     } catch (cause) {
       throw new LayoutError(`Cannot join a message of ${this.#total} bytes: there is no memory for it`, { cause });
     }

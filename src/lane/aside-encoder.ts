@@ -4,7 +4,7 @@ import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { UsageError } from '../errors.ts';
 import { ASIDE_BYTES_FIRST, ASIDE_BYTES_KEPT } from '../limits.ts';
 import type { Views } from '../memory/region.ts';
-import { Scratch } from '../memory/scratch.ts';
+import { scratch } from '../memory/scratch.ts';
 
 /** A message encoded outside the ring, and the memory around it if that is to be used again. */
 export interface Aside {
@@ -16,7 +16,6 @@ export class AsideEncoder {
   /** Bytes of the longest message. */
   messageMax: number;
   readonly #encoder: Encoder;
-  readonly #scratch = new Scratch();
   /** Bytes that the last message took. */
   #asideBytes: number = ASIDE_BYTES_FIRST;
 
@@ -31,18 +30,18 @@ export class AsideEncoder {
    * @throws DataCloneError, UsageError ERR_TOO_LARGE
    */
   encode(value: unknown, learn: boolean): Aside | undefined {
-    let home = this.#scratch.take(Math.min(this.#asideBytes, this.messageMax));
+    let home = scratch.take(Math.min(this.#asideBytes, this.messageMax));
     for (;;) {
       const room = Math.min(home.bytes.length, this.messageMax);
       let length: number = REFUSED;
       try {
         length = this.#encoder.encodeInto(value, home, 0, room, learn);
       } finally {
-        if (length === REFUSED) this.#scratch.give(home, room);
+        if (length === REFUSED) scratch.give(home, room);
       }
       if (length === REFUSED) return undefined;
       if (length >= 0) return this.#keep(home, length, room);
-      this.#scratch.give(home, room);
+      scratch.give(home, room);
       if (room === this.messageMax) {
         throw new UsageError(
           'ERR_TOO_LARGE',
@@ -51,20 +50,20 @@ export class AsideEncoder {
           { length: this.messageMax + 1, limit: this.messageMax },
         );
       }
-      home = this.#scratch.take(Math.min(room * 4, this.messageMax));
+      home = scratch.take(Math.min(room * 4, this.messageMax));
     }
   }
 
   /** The message has gone where it belongs, or nowhere. */
   giveBack({ bytes, home }: Aside): void {
-    if (home !== undefined) this.#scratch.give(home, bytes.length);
+    if (home !== undefined) scratch.give(home, bytes.length);
   }
 
   #keep(home: Views, length: number, room: number): Aside {
     this.#asideBytes = Math.max(length, ASIDE_BYTES_FIRST);
     if (length >= ASIDE_BYTES_KEPT) return { bytes: home.bytes.subarray(0, length), home };
     const bytes = home.bytes.slice(0, length);
-    this.#scratch.give(home, room);
+    scratch.give(home, room);
     return { bytes, home: undefined };
   }
 }

@@ -204,7 +204,7 @@ export class Backlog {
     } else if (bytes.length <= this.#sink.maxPayload && entry.moved === 0) {
       if (!this.#copyIn(kind, bytes)) return false;
     } else {
-      entry.moved = writeParts(this.#sink.views, this.#sink, kind, bytes, entry.moved, kind | this.#rest);
+      entry.moved = writeParts(this.#sink, kind, bytes, entry.moved, kind | this.#rest);
       if (entry.moved < bytes.length) return false;
     }
     this.#notes.sent();

@@ -7,7 +7,7 @@ import type { Views } from '../memory/region.ts';
 
 /** Where records go. One claim may be open at a time. Never blocks. */
 export interface RecordSink {
-  /** Views over what claims lie in. */
+  /** Views over what the open claim lies in: another one may lie elsewhere. */
   readonly views: Views;
   /** Bytes of records that may be under way at the most. */
   readonly capacity: number;

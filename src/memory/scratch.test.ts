@@ -15,11 +15,11 @@ test('memory that came back is used again, all of a burst', () => {
   assert.deepEqual(again, new Set(burst));
 });
 
-test('no more is kept than one direction may keep, and larger memory drives out smaller', () => {
+test('no more is kept than a thread may keep, and larger memory drives out smaller', () => {
   const scratch = new Scratch();
-  const small = Array.from({ length: 200 }, () => scratch.take(64 * KIB));
+  const small = Array.from({ length: 400 }, () => scratch.take(64 * KIB));
   for (const views of small) scratch.give(views, 64 * KIB);
-  const kept = Array.from({ length: 200 }, () => scratch.take(64 * KIB)).filter((views) => small.includes(views));
+  const kept = Array.from({ length: 400 }, () => scratch.take(64 * KIB)).filter((views) => small.includes(views));
   assert.equal(kept.length, SCRATCH_BYTES_KEPT / (64 * KIB));
   for (const views of kept) scratch.give(views, 64 * KIB);
   const large = scratch.take(SCRATCH_BYTES_KEPT);

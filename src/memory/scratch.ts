@@ -44,3 +44,6 @@ export class Scratch {
     this.#keptBytes += size;
   }
 }
+
+/** What all channels of a thread take turns in: what is kept for them is bounded once, and not by how many there are. */
+export const scratch: Scratch = /* @__PURE__ */ new Scratch();

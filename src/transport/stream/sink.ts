@@ -1,13 +1,14 @@
 // Records that go over a byte stream: written one behind the other into a frame, which is handed over when they are published.
 // How far it may write, the reader says (LIMIT, a credit in bytes); what was taken over, too (TAKEN). How much memory a frame may
-// take, this side says: a reader's word costs nobody else any.
+// take, this side says: a reader's word costs nobody else any. It is had from the first claim to the write: channels take turns.
 //
 // Invariants (with source.ts):
 // B1. taken <= position <= limit, and limit never exceeds taken by more than the reader keeps memory for.
 // B2. limit and taken never fall: an ACK that would have them fall is damage.
 import { HEADER_BYTES, RECORD_ALIGN, recordBytes } from '../../frame/header.ts';
 import type { RecordSink } from '../../lane/records.ts';
-import { type Views, viewsOf } from '../../memory/region.ts';
+import type { Views } from '../../memory/region.ts';
+import { scratch } from '../../memory/scratch.ts';
 import { FULL } from '../../ring/producer.ts';
 import { DATA, FRAME_HEADER_BYTES, frameHead } from './frames.ts';
 
@@ -35,7 +36,7 @@ export class StreamSink implements RecordSink {
   readonly #medium: MediumRoom;
   readonly #foundNone: () => void;
   readonly #write: (frame: Uint8Array) => void;
-  /** A frame's header, and behind it the records that it will have. */
+  /** A frame's header, and behind it the records that it will have; while there is a claim, or something has gathered. */
   #views: Views | undefined;
   /** Bytes of records committed and not handed over yet. */
   #gathered = 0;
@@ -68,13 +69,14 @@ export class StreamSink implements RecordSink {
     this.capacity = Math.min(window, this.#frameMax);
     this.maxPayload = Math.floor(this.capacity / 2) - HEADER_BYTES;
     this.#limit = window;
-    this.#views = undefined;
   }
 
-  /** Made at first use: a channel over which nothing goes costs none. */
   get views(): Views {
-    this.#views ??= viewsOf(new ArrayBuffer(FRAME_HEADER_BYTES + this.capacity));
+    this.#views ??= scratch.take(this.capacity);
     return this.#views;
+  }
+  #letGoOf(views: Views): void {
+    scratch.give(views, views.bytes.length);
   }
 
   claimUpTo(wanted: number, limit: number): number {
@@ -112,17 +114,23 @@ export class StreamSink implements RecordSink {
 
   abort(): void {
     this.claimed = -1;
+    if (this.#views === undefined || this.#gathered > 0) return;
+    this.#letGoOf(this.#views);
+    this.#views = undefined;
   }
 
   publish(): void {
     const bytes = this.#gathered;
     if (bytes === 0) return;
-    const { words, bytes: memory } = this.views;
-    words[0] = frameHead(DATA, bytes);
-    words[1] = this.#number;
+    const { views } = this;
+    views.words[0] = frameHead(DATA, bytes);
+    views.words[1] = this.#number;
     this.#gathered = 0;
+    // Whoever sends in the middle of the write has another one.
+    this.#views = undefined;
     try {
-      this.#write(memory.subarray(0, FRAME_HEADER_BYTES + bytes));
+      this.#write(views.bytes.subarray(0, FRAME_HEADER_BYTES + bytes));
+      this.#letGoOf(views);
     } catch (error) {
       // The position has gone on: no other record may stand there. A stack that has ended has room for no call here.
       this.#medium.torn = true;
@@ -168,7 +176,7 @@ export class StreamSink implements RecordSink {
 
   get #room(): number {
     if (this.#medium.full) return 0;
-    return Math.min(this.#limit - this.position, this.capacity - this.#gathered);
+    return Math.min(this.#limit - this.position, this.capacity - FRAME_HEADER_BYTES - this.#gathered);
   }
 
   /** Whether there is too little room, also once what has gathered is handed over: a reader that sees nothing makes none. */
