@@ -72,8 +72,9 @@ export class Pump {
       this.#startNextTurn();
       return;
     }
-    this.#state = 'due';
     queueMicrotask(this.#start);
+    // Not before: where the stack has ended on the way there, it is to be asked for again.
+    this.#state = 'due';
   }
 
   /**
@@ -134,8 +135,8 @@ export class Pump {
   }
 
   #startNextTurn(): void {
-    this.#state = 'due';
     platform.turn(this.#startRested);
+    this.#state = 'due';
   }
 
   #learn(now: number): void {

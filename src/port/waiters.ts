@@ -1,4 +1,5 @@
 // Promises that somebody waits for: one that is settled from outside, and a line of readers served in order.
+import { TIMEOUT_MS_MAX } from '../limits.ts';
 import type { AbortSignalLike } from './events.ts';
 
 export interface Settleable<T> {
@@ -77,7 +78,7 @@ export class Waiters {
     // It may have said so at once.
     if (gone) return promise;
     this.#line.add(waiter);
-    if (timeoutMs < 2 ** 31) {
+    if (timeoutMs <= TIMEOUT_MS_MAX) {
       timer = setTimeout(() => {
         waiter.resolve(late);
         left();

@@ -38,7 +38,7 @@ export interface ByteStream {
   write(bytes: Uint8Array): boolean;
   /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
   end(): void;
-  /** Keeps the process alive, or lets it go. At the start it lets it go. */
+  /** Keeps the process alive, or lets it go. At the start it lets it go. It calls nobody back meanwhile. */
   hold(held: boolean): void;
   /**
    * Where the medium can: hands all that it was given to whoever carries it on without this thread, and waits with the thread for that,

@@ -128,7 +128,7 @@ export class NativeBeside implements Beside {
   /** @param taker with whom it ends, if nobody takes it */
   arrive(number: number, value: BesideValue, taker: object): void {
     if (((number - this.#wantedFrom) | 0) < 0 || !this.#open) letGoOf(value.value, value.ports);
-    else this.#arrived.add(number, value, taker);
+    else this.#arrived.add(number | 0, value, taker);
   }
   get #arrived(): Arrived {
     this.#values ??= new Arrived();
@@ -138,9 +138,9 @@ export class NativeBeside implements Beside {
     if (this.#values?.has(number) !== true) this.#lines.pull();
     const found = this.#values?.get(number) ?? this.#unreadable(where);
     if (found === undefined) return undefined;
-    this.#wantedFrom = (number + 1) | 0;
     this.#values?.delete(number);
-    this.#values?.letGoBefore(number);
+    this.#values?.letGoBefore(number, this.#wantedFrom);
+    this.#wantedFrom = (number + 1) | 0;
     return found;
   }
   has(number: number, where: number): boolean {
@@ -187,9 +187,10 @@ export class NativeBeside implements Beside {
   }
 
   letGoBefore(number: number): void {
+    const from = this.#wantedFrom;
     this.#wantedFrom = number;
     this.#lines.pull();
-    this.#values?.letGoBefore(number);
+    this.#values?.letGoBefore(number, from);
   }
 
   /**

@@ -69,9 +69,15 @@ export class Arrived extends Map<number, BesideValue> implements Unread {
     this.delete(number);
     letGoOf(value, ports);
   }
-  /** The same for all before `number`. They need not have come in their order. */
-  letGoBefore(number: number): void {
-    for (const earlier of this.keys()) if (((earlier - number) | 0) < 0) this.letGoOf(earlier);
+  /** The same for all from `from`, before which there is none, to the one before `number`. They need not have come in their order. */
+  letGoBefore(number: number, from: number): void {
+    const span = (number - from) | 0;
+    // As many as there are at the most, however far a peer's word is off.
+    if (span > this.size) {
+      for (const earlier of this.keys()) if (((earlier - number) | 0) < 0) this.letGoOf(earlier);
+    } else if (span > 0) {
+      for (let at = from; at !== number; at = (at + 1) | 0) if (this.has(at)) this.letGoOf(at);
+    }
   }
   letGo(): void {
     for (const number of this.keys()) this.letGoOf(number);

@@ -62,6 +62,9 @@ export class ThreadLink implements AgentLink {
   #over = false;
   #closed = false;
   #gone = false;
+  /** Something was taken from the tether that rang for the event loop. */
+  #rangMeanwhile = false;
+  #hearsLater = false;
   /** Somebody will tell how the other thread has ended, and knows more than the tether. */
   endTold = false;
   /** Called when the native ports are of no use any more; it may be called again. */
@@ -288,17 +291,27 @@ export class ThreadLink implements AgentLink {
   peerGone(): EndReason | undefined {
     if (this.#natives === undefined) return undefined;
     const { tether } = this.#natives;
+    this.#hearLater();
     // Taking is what makes Node notice the end. What rang for the event loop must not be lost for it. In the middle of being told that it is
     // closed it must not be: that ends the process there.
-    let rung = false;
-    while (!this.#gone && platform.takeMessage(tether) !== undefined) rung = true;
+    while (!this.#gone && platform.takeMessage(tether) !== undefined) this.#rangMeanwhile = true;
     this.pull();
-    if (rung) queueMicrotask(() => this.#rungMeanwhile());
     const life = this.#life;
     const told = life && endedOn(life);
     const how = told ?? (platform.probeGone(tether) ? 'terminated' : undefined);
     if (how !== undefined) this.tellGone(how, undefined);
     return how;
+  }
+  /** Sees to it that the event loop hears of what is taken from its tether before it runs. Once, however long that takes. */
+  #hearLater(): void {
+    if (this.#hearsLater) return;
+    queueMicrotask(() => {
+      this.#hearsLater = false;
+      if (!this.#rangMeanwhile) return;
+      this.#rangMeanwhile = false;
+      this.#rungMeanwhile();
+    });
+    this.#hearsLater = true;
   }
   #rungMeanwhile(): void {
     this.#tellFounder();
