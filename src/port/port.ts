@@ -450,6 +450,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#listens = this.listening;
     this.#rehold();
     if (this.#wantsData) this.#runs.kick();
+    else if (this.#ending.over) this.#tellClose();
   }
   get #wantsData(): boolean {
     const receiving = this.#receiving;
@@ -620,7 +621,12 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     while (readers !== undefined && readers.length > 0) readers.first().resolve(CLOSED);
     this.#tellReady();
     this.#rehold();
-    if (this.#closeEmitted) return;
+    this.#tellClose();
+  }
+  /** Once, to whoever asks for it: somebody may only begin to listen now, for what is unread, and is told behind that. */
+  #tellClose(): void {
+    const none = this.#closeEmitted || this.#transport.ended === undefined || this.listenerCount('close') === 0;
+    if (none) return;
     const reason = this.#transport.ended as CloseReason;
     queueMicrotask(() => this.tell('close', reason, [], reason));
     // Not before: where the stack has ended nobody would be told.

@@ -1,0 +1,55 @@
+// The end of a channel, as an event, for those who begin to listen when it has come.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { attach, channel, type Port } from '../../src/index.ts';
+import { startThread } from '../kit/thread.ts';
+import { turn, within } from '../kit/watchdog.ts';
+
+/** What listeners hear that are added now, to the end. */
+function heardBy(port: Port): Promise<unknown[]> {
+  const heard: unknown[] = [];
+  return within(
+    'the end',
+    new Promise((resolve) => {
+      port.on('message', (value) => heard.push(value));
+      port.on('close', (reason) => resolve([...heard, reason]));
+    }),
+  );
+}
+
+for (const touched of [false, true]) {
+  const which = touched ? 'has looked before' : 'has not looked yet';
+  test(`who begins to listen when the peer has ended, and ${which}, is handed what is unread, and then told`, async () => {
+    const { port, remote } = channel();
+    const far = attach(remote);
+    if (touched) far.tryReceive();
+    port.postMessage('unread');
+    port.close();
+    for (let i = 0; i < 5; i++) await turn();
+    assert.deepEqual(await heardBy(far), ['unread', 'closed']);
+  });
+}
+
+test('the same of a thread that has ended', async () => {
+  const { port, remote } = channel();
+  const thread = startThread((stage) => stage.port().postMessage('last'), { remote });
+  await thread.ended;
+  await within('the end', port.closed);
+  const [first, reason] = await heardBy(port);
+  assert.equal(first, 'last');
+  assert.equal(reason, port.reason);
+});
+
+test('who asks for the end alone when all is read is told of it, and only once', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  port.close();
+  await within('the end', far.closed);
+  let told = 0;
+  far.on('close', () => told++);
+  far.on('close', () => told++);
+  for (let i = 0; i < 5; i++) await turn();
+  far.on('close', () => told++);
+  for (let i = 0; i < 5; i++) await turn();
+  assert.equal(told, 2);
+});
