@@ -89,3 +89,21 @@ test('a taker that blocks and runs out of stack loses nobody: the next one tells
     assert.equal(end.take(), false);
   }
 });
+
+test('a thread that blocks before it was told of marks that it took as it went to rest is told of them at once', async () => {
+  const { ready, rest, end, marked } = stage();
+  const loop: EventLoopWait = {
+    park(interest, look) {
+      announce(rest, DOORBELL, interest);
+      return !look();
+    },
+    unpark: () => withdraw(rest),
+  };
+  ready.mark(0);
+  end.restOnLoop(loop);
+  assert.equal(marked(), 0);
+  assert.equal(end.takeBlocked(), true);
+  assert.equal(marked(), 1);
+  await turn();
+  assert.equal(marked(), 1);
+});

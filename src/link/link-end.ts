@@ -22,12 +22,17 @@ export class LinkEnd {
   readonly #seats: (Marked | undefined)[] = [];
   /** Marks are being taken by a thread that blocks; behind that call: it ran out of stack, and nobody knows whose it had taken. */
   #lost = false;
+  /** Marks that were taken off, of which nobody was told yet: a thread that blocks before its microtasks run is to be told of them first. */
+  readonly #late: number[] = [];
   /** Seats below it are taken. */
   #lowestFree = 0;
   readonly #tell = (bit: number): void => this.#each(bit, false);
   readonly #tellBlocked = (bit: number): void => this.#each(bit, true);
   /** Not in the middle of whoever goes to rest. */
-  readonly #tellLater = (bit: number): void => queueMicrotask(() => this.#tell(bit));
+  readonly #tellLater = (bit: number): void => {
+    queueMicrotask(() => this.#tellLate(this.#tell, 1));
+    this.#late.push(bit);
+  };
   readonly #takeLater = (): boolean => {
     this.#ready.take(this.#tellLater, this.#seats.length);
     return false;
@@ -69,9 +74,15 @@ export class LinkEnd {
     this.#lost = true;
     if (lost)
       for (let bit = Math.min(this.#seats.length, this.#ready.seats) - 1; bit >= 0; bit--) this.#tellBlocked(bit);
+    const late = this.#tellLate(this.#tellBlocked, this.#late.length);
     const any = this.#ready.take(this.#tellBlocked, this.#seats.length);
     this.#lost = false;
-    return any || lost;
+    return any || lost || late;
+  }
+  #tellLate(tell: (bit: number) => void, count: number): boolean {
+    const late = this.#late.splice(0, count);
+    for (const bit of late) tell(bit);
+    return late.length > 0;
   }
   #each(bit: number, blocked: boolean): void {
     const { seats } = this.#ready;

@@ -41,7 +41,7 @@ class Fake implements Selectable {
   }
 }
 
-function stage(count: number, slice?: (watches: readonly Watch<Fake>[]) => void) {
+function stage(count: number, slice?: (watches: readonly Watch<Fake>[]) => unknown) {
   const page = new Int32Array(new SharedArrayBuffer(64));
   const words = new Int32Array(new SharedArrayBuffer(LINK_PAGE_BYTES));
   const ready = new ReadySet(words, SIDE_0 + READY);
@@ -66,8 +66,7 @@ function stage(count: number, slice?: (watches: readonly Watch<Fake>[]) => void)
     {
       overdue: false,
       ask() {
-        slice?.(watches);
-        return false;
+        return slice?.(watches) === true;
       },
     },
   );
@@ -88,6 +87,19 @@ test('select() hands out who has something, and nobody when nobody has', () => {
   watches[1]!.end.messages = 0;
   assert.equal(selector.select(watches, 0), undefined);
   assert.equal(selector.select(watches, 5), undefined);
+});
+
+test('a mark that is lost costs one look at all: the next one is made again', () => {
+  let slices = 0;
+  const { selector, watches } = stage(2, ([first]) => {
+    slices++;
+    // Its announcement is taken back, and no mark comes.
+    if (slices === 1) first!.end.announced = false;
+    if (slices === 3) first!.end.say();
+    return slices === 2;
+  });
+  assert.equal(selector.select(watches, 10_000), watches[0]);
+  assert.ok(slices < 1000, `${slices} slices`);
 });
 
 test('after a call that has thrown, as where the stack ends, select() asks all members anew', () => {

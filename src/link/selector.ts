@@ -113,6 +113,10 @@ export class Watch<T extends Selectable = Selectable> implements Marked {
   get warm(): boolean {
     return this.#state === 'warm';
   }
+  /** Nobody knows whether its announcement still stands, or whether there is something. */
+  lookAnew(): void {
+    if (this.#state === 'armed' ? !this.end.arm() : this.end.ready) this.marked();
+  }
   /** Its announcement no longer stands, or nobody asks for it. */
   forget(): void {
     this.#state = 'idle';
@@ -289,10 +293,13 @@ export class Selector {
     for (const watch of this.#unlinked) if (watch.armed && !watch.end.arm()) watch.marked();
   }
 
-  /** What no mark tells: that the agent at the other end was found dead. The marks are looked at after a slice anyway (Q3). */
+  /**
+   * What no mark tells: that the agent at the other end was found dead, or what a mark that was lost would have told. Then what is
+   * armed is armed anew: else the next one would not be made either. The marks are looked at after a slice anyway (Q3).
+   */
   #lookAtAll(): void {
     const all = this.#lookout.ask(this.#unlinked);
-    if (all) for (const member of this.#members) if (member.end.ready) member.marked();
+    if (all) for (const member of this.#members) member.lookAnew();
     // Who has got a link meanwhile is named from its next announcement on.
     this.#unlinked = this.#unlinked.filter((watch) => {
       watch.unlinked = !watch.end.linked;

@@ -520,7 +520,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /** Whether there is something that nobody else here is waiting for. */
   get #isReady(): boolean {
     const receiving = this.#receives;
-    const taken = receiving.readers.length > 0 || this.#listens;
+    // An end that has left, or was closed, is not looked at: to look takes parts in, which are somebody else's by now.
+    const taken = this.#ending.shut || receiving.readers.length > 0 || this.#listens;
     return receiving.readOut || (!taken && receiving.whole);
   }
   get #asSelected(): SelectedPort {

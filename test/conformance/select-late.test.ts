@@ -306,3 +306,18 @@ test('nor over a stream, where what can be no message is thrown at who reads', a
   assert.equal(b.tryReceive(), CLOSED);
   for (const port of [a, b, other, farOther]) port.close();
 });
+
+test('an end that leaves while selectAsync waits for it takes along what stands in its ring', async () => {
+  const { port, remote } = channel({ capacityBytes: 1024 });
+  const end = attach(remote);
+  const text = 'in parts '.repeat(700);
+  port.postMessage(text);
+  const found = selectAsync([end]);
+  // What was taken in has made room, and the sender goes on.
+  assert.equal(port.full, false);
+  const there = moved(end);
+  assert.equal(await found, end);
+  assert.equal(await there.receiveAsync(HANG), text);
+  assert.equal(port.reason, undefined);
+  there.close();
+});
