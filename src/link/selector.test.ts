@@ -102,6 +102,27 @@ test('a mark that is lost costs one look at all: the next one is made again', ()
   assert.ok(slices < 1000, `${slices} slices`);
 });
 
+test('who is disturbed in the middle of a call is asked in that call', () => {
+  let slices = 0;
+  const { selector, watches } = stage(2, ([first, second]) => {
+    slices++;
+    if (slices === 1) {
+      // What it had announced was answered elsewhere.
+      first!.end.announced = false;
+      first!.disturbed();
+    }
+    if (slices === 3) first!.end.say();
+    assert.equal(second!.armed, true);
+  });
+  assert.equal(selector.select(watches, 10_000), watches[0]);
+  assert.ok(slices < 1000, `${slices} slices`);
+  // Behind it nobody stands in the line for having been disturbed.
+  watches[0]!.end.messages = 0;
+  assert.equal(selector.select(watches, 0), undefined);
+  watches[1]!.disturbed();
+  assert.equal(watches[1]!.armed, false);
+});
+
 test('after a call that has thrown, as where the stack ends, select() asks all members anew', () => {
   const { selector, watches } = stage(3);
   assert.equal(selector.select(watches, 0), undefined);

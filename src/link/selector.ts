@@ -51,6 +51,8 @@ class Line {
   /** Those before it are through. */
   #from = 0;
   current = false;
+  /** A call runs. */
+  inCall = false;
 
   push(watch: Watch): void {
     this.#watches.push(watch);
@@ -123,8 +125,11 @@ export class Watch<T extends Selectable = Selectable> implements Marked {
   }
   /** Somebody else has used its park word, or it has changed in a way that no mark tells: it is to be asked for anew. */
   disturbed(): void {
-    if (this.#state === 'armed') this.#state = 'idle';
     this.#line.current = false;
+    if (this.#state !== 'armed') return;
+    this.#state = 'idle';
+    // In the middle of a call there is none to come that would ask.
+    if (this.#line.inCall) this.marked();
   }
 }
 
@@ -176,6 +181,7 @@ export class Selector {
       for (const watch of this.#members) watch.forget();
     }
     this.#members = members;
+    this.#line.inCall = true;
     // Before those that nobody marked: a member that was handed out last comes behind whoever has spoken meanwhile (Q2).
     this.#takeMarks();
     if (again && this.#line.current) this.#last?.ask();
@@ -187,6 +193,7 @@ export class Selector {
     if (found !== undefined) found.turn = ++this.#turn;
     this.#last = found;
     this.#members = [];
+    this.#line.inCall = false;
     return found as T | undefined;
   }
 
@@ -195,6 +202,7 @@ export class Selector {
     for (let watch = this.#line.shift(); watch !== undefined; watch = this.#line.shift()) watch.forget();
     for (const watch of this.#warm.splice(0)) if (watch.warm) watch.forget();
     this.#line.current = false;
+    this.#line.inCall = false;
     this.#last = undefined;
     this.#unlinked = [];
     this.#restless = [];

@@ -193,7 +193,7 @@ export class MappedTie implements Tie, User {
   }
   gone(how: EndReason): void {
     this.#events.closed(how, undefined);
-    this.together.ended();
+    this.together.changed();
   }
   marked(blocked: boolean): void {
     this.together.marked(blocked);

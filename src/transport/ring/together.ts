@@ -19,8 +19,8 @@ export class MarkedTogether implements Together {
   get place(): SelectPlace {
     return this.#place();
   }
-  /** Its end was told, of which no mark tells whoever selects. */
-  ended(): void {
+  /** Its end was told, or it has come to a link, of which no mark tells whoever selects. */
+  changed(): void {
     this.#tell?.(false);
   }
   selected(tell: (blocked: boolean) => boolean): void {

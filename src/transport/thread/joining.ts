@@ -77,6 +77,8 @@ export interface JoiningOptions {
 
 /** The end of a channel that a Joining works for. */
 export interface Joiner extends Member, Marked {
+  /** It has a seat at a link, or another one: what it had announced may have been answered where nobody looks. */
+  seated(): void;
   /** Calls it as soon as nothing is being posted: what is under way is on its line then. */
   quiet(then: () => void): void;
 }
@@ -378,6 +380,7 @@ export class Joining implements Member, Expecting {
     // Who sleeps on the event loop does so above from here on. It may be in the middle of some other call.
     this.#options.parking.place(words, here + layout.PARK).wake();
     link.rest();
+    this.#channel.seated();
     queueMicrotask(() => this.#channel.arrived());
   }
 

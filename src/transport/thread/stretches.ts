@@ -31,6 +31,8 @@ export interface LinesUser {
   arrived(): void;
   /** The same for a mark in the ready set; or by a thread that is blocked, and nobody's code may run now. */
   marked(blocked: boolean): void;
+  /** As Joiner. */
+  seated(): void;
   /** The other thread is gone; `how` is undefined if only that is known. */
   gone(how: EndReason | undefined, error: unknown): void;
 }
@@ -218,6 +220,9 @@ export class Stretches implements Joiner {
     this.hearOfMove();
     if (this.#left !== undefined) this.#left.ring();
     else this.user.deref()?.marked(blocked);
+  }
+  seated(): void {
+    this.user.deref()?.seated();
   }
   gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
     if (link === this.#tail) this.#onceEmpty(link, () => this.#done(TAIL));

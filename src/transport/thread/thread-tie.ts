@@ -84,10 +84,13 @@ export class ThreadTie implements Tie, LinesUser {
   marked(blocked: boolean): void {
     this.together.marked(blocked);
   }
+  seated(): void {
+    this.together.changed();
+  }
   gone(how: EndReason | undefined, error: unknown): void {
     this.lending.peerGone = true;
     this.#events.closed(how, error);
-    this.together.ended();
+    this.together.changed();
   }
   repeat({ line, address }: Joining): void {
     for (const each of this.lending.lent) line.say([MEMORY, address, ...each]);
