@@ -66,7 +66,7 @@ export const INBOX_ITEM_BYTES: number = 64;
  * number is what can be bounded.
  */
 export const SIDE_VALUES_MAX: number = 256;
-/** Bytes that a value in the side channel counts for in outbox and inbox, whatever its real size. */
+/** Bytes that a value in the side channel counts for in outbox and inbox, beside its length as a text and the buffers that move with it. */
 export const SIDE_VALUE_BYTES: number = 4096;
 
 // ---- waiting --------------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 // What was accepted and does not stand in the lane yet, on its way there: whole, in parts, or beside the lane.
 import { DataCloneError, LayoutError, UsageError } from '../errors.ts';
 import { MARKER_BYTES } from '../frame/header.ts';
-import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS, SIDE_VALUE_BYTES } from '../limits.ts';
+import { OUTBOX_ITEM_BYTES, PACE_BYTES_PER_MS, PACE_MS_MAX, PACE_PATIENCE_MS } from '../limits.ts';
 import { FULL } from '../ring/producer.ts';
 import type { Annex } from './annex.ts';
 import type { Aside, AsideEncoder } from './aside-encoder.ts';
-import type { Beside, HeldValue } from './beside.ts';
+import { type Beside, type HeldValue, weightOf } from './beside.ts';
 import type { BesideSender } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import type { LeftOver, SpilledFrame } from './left-over.ts';
@@ -91,7 +91,7 @@ export class Backlog {
    * @param moved bytes that are in the lane already
    */
   add(kind: number, { bytes, home }: Aside, held?: HeldValue, moved = 0): void {
-    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
+    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : weightOf(held));
     const dropped = this.#outbox.push({ kind, bytes, home, held, weight, number: this.accepted, moved });
     this.accepted++;
     this.count();

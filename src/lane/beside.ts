@@ -1,6 +1,7 @@
 // What only the medium's own way can carry travels beside the records, and a marker among them keeps its place. A medium that
 // carries bytes only has no such way: a value that its codec refuses, or that is to be moved, is refused there.
 import { DataCloneError, UsageError } from '../errors.ts';
+import { SIDE_VALUE_BYTES } from '../limits.ts';
 
 /** A value that came beside a lane. */
 export interface BesideValue {
@@ -14,6 +15,13 @@ export interface BesideValue {
 export interface HeldValue {
   readonly value: unknown;
   readonly transfer: readonly unknown[];
+}
+
+/** What it counts for against the bounds of an outbox. Of what only the native clone carries nobody knows how large it is. */
+export function weightOf({ value, transfer }: HeldValue): number {
+  let bytes = SIDE_VALUE_BYTES + (typeof value === 'string' ? value.length : 0);
+  for (const moved of transfer) if (moved instanceof ArrayBuffer) bytes += moved.byteLength;
+  return bytes;
 }
 
 export interface Beside {

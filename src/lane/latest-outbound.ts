@@ -7,13 +7,13 @@
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { ClosedError, LayoutError, UsageError } from '../errors.ts';
 import { ELSEWHERE_BYTES, KIND_ELSEWHERE, KIND_LATEST, KIND_SIDE, MARKER_BYTES } from '../frame/header.ts';
-import { OUTBOX_ITEM_BYTES, SIDE_VALUE_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
+import { OUTBOX_ITEM_BYTES, SIDE_VALUES_MAX } from '../limits.ts';
 import type { LaneMemory, Region, Views } from '../memory/region.ts';
 import { LatestProducer } from '../ring/latest-producer.ts';
 import { type Bell, FULL, Producer } from '../ring/producer.ts';
 import { type Aside, AsideEncoder } from './aside-encoder.ts';
 import { markerOf } from './backlog.ts';
-import type { Beside, HeldValue } from './beside.ts';
+import { type Beside, type HeldValue, weightOf } from './beside.ts';
 import { shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import { SlotGrowth } from './latest-growth.ts';
@@ -408,7 +408,7 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   #wait(kind: number, { bytes, home }: Aside, held?: HeldValue): void {
     this.#accept();
     this.#dropWaiting();
-    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : SIDE_VALUE_BYTES);
+    const weight = OUTBOX_ITEM_BYTES + (held === undefined ? bytes.length : weightOf(held));
     this.#outbox.push({ kind, bytes, home, held, weight, number: this.#progress.accepted - 1, moved: 0 });
     this.#countOutbox();
     this.#progress.replaced();

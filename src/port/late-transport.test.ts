@@ -12,6 +12,7 @@ import type { Transport, TransportEvents } from '../transport/transport.ts';
 import { attach, channel } from './channel.ts';
 import { comingStart } from './coming-start.ts';
 import { Port } from './port.ts';
+import { selectAsync } from './select.ts';
 
 class Inbox implements StartInbox {
   readonly canTake: boolean;
@@ -171,6 +172,17 @@ for (const canTake of [true, false]) {
     far.close();
   });
 }
+
+test('whoever awaits it among others is told that no channel comes', async () => {
+  const { port, far, inbox } = late(false);
+  const waits = within('the end', selectAsync([port]));
+  inbox.arrive({ type: 'something else' });
+  assert.equal(await waits, port);
+  assert.throws(() => port.tryReceive(), { code: 'ERR_HANDLE' });
+  // Of a port that has ended so before anybody asked, too.
+  assert.equal(await selectAsync([port]), port);
+  far.close();
+});
 
 test('start data of another kind is told, not swallowed', async () => {
   const { port, far, inbox } = late(true);

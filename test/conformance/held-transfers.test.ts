@@ -231,3 +231,22 @@ test('a handle and a native port in a message that waits have left their sender:
   arrived.port2.close();
   for (const each of [near, far, inner, there]) each.close();
 });
+
+test('buffers that move, and texts that go natively, count in the outbox as long as they are', () => {
+  const BYTES = 100_000;
+  const next = {
+    buffers: (port: Port, i: number) => port.postMessage(i, [new ArrayBuffer(BYTES)]),
+    texts: (port: Port, i: number) => port.postMessage(`${i} `.padEnd(BYTES, 'text')),
+  };
+  for (const [what, post] of Object.entries(next)) {
+    const { port, remote } = channel({ outboxBytes: 10 * BYTES });
+    const far = attach(remote);
+    let posted = 0;
+    const postAll = (): void => {
+      for (; posted < 1000; posted++) post(port, posted);
+    };
+    assert.throws(postAll, { code: 'ERR_OUTBOX_FULL' }, what);
+    assert.ok(posted <= SIDE_VALUES_MAX + 12, `${posted} ${what}`);
+    for (const each of [port, far]) each.close();
+  }
+});

@@ -2,7 +2,7 @@
 // see to it that it never does. Whoever waits for many ports is handed none of which the next receive would wait for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KIND_ELSEWHERE, KIND_LATEST, KIND_PACKED, KIND_SIDE } from '../../src/frame/header.ts';
+import { KIND_ELSEWHERE, KIND_LATEST, KIND_PACKED, KIND_SIDE, MORE } from '../../src/frame/header.ts';
 import { attach, CLOSED, channel, EMPTY, LayoutError, type Port, select, selectAsync } from '../../src/index.ts';
 import { markerOf } from '../../src/lane/backlog.ts';
 import { CLOSE_CODES, CLOSED as CLOSED_WORD, MOVES, SPILLED } from '../../src/memory/layout.ts';
@@ -305,6 +305,27 @@ test('nor over a stream, where what can be no message is thrown at who reads', a
   assert.throws(() => b.tryReceive(), LayoutError);
   assert.equal(b.tryReceive(), CLOSED);
   for (const port of [a, b, other, farOther]) port.close();
+});
+
+test('what can be no beginning of a message ends its channel alone, where selectAsync meets it first', async () => {
+  const { channels, portsOf, ports: open } = streamPair({ capacityBytes: 4096 });
+  const ends = channels();
+  const [{ a, b }, { a: farOther, b: other }] = [portsOf(ends), open()];
+  const next = selectAsync([b, other]);
+  const { sink } = ends[0];
+  const offset = sink.tryClaim(16);
+  // A first part, of a message longer than any.
+  sink.views.words.fill(-1, offset >>> 2, (offset + 16) >>> 2);
+  sink.commit(16, KIND_PACKED | MORE);
+  sink.publish();
+  assert.equal(await within('the damage', next), b);
+  assert.throws(() => b.tryReceive(), LayoutError);
+  assert.equal(b.tryReceive(), CLOSED);
+  assert.deepEqual([b.reason, await within('the end over there', a.closed)], ['lost', 'lost']);
+  farOther.postMessage('goes on');
+  assert.equal(await within('the other one', selectAsync([other])), other);
+  assert.equal(other.tryReceive(), 'goes on');
+  for (const port of [farOther, other]) port.close();
 });
 
 test('an end that leaves while selectAsync waits for it takes along what stands in its ring', async () => {

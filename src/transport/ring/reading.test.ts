@@ -32,7 +32,12 @@ function stage(numbers: readonly number[]) {
       state.taken++;
     },
   };
-  const leftOver = { late: true, spillArrived: true, lookForSpill: () => frames, takeSpill: () => frames };
+  const leftOver = {
+    late: true,
+    spillArrived: true,
+    lookForSpill: (): readonly SpilledFrame[] | undefined => frames,
+    takeSpill: () => frames,
+  };
   const reading = new Reading(
     lane as unknown as LaneInbound,
     { backlog: 0, sink: { publish() {} } } as unknown as SendingLane,
@@ -40,7 +45,7 @@ function stage(numbers: readonly number[]) {
     leftOver as unknown as LeftOver,
     { is: false, looked: (look: () => boolean) => look(), judged: (error: unknown) => error } as unknown as Damage,
   );
-  return { reading, state };
+  return { reading, state, leftOver };
 }
 
 test('a left-over that waits for a value in it is not looked through at each call', () => {
@@ -66,6 +71,20 @@ test('nor when its values come one by one, whatever their order', () => {
   }
   assert.ok(state.looks < 5000, `${state.looks} looks`);
   state.late = false;
+  assert.equal(reading.tryReceive(), CLOSED);
+  assert.equal(state.taken, 1);
+});
+
+test('a left-over that did not come, and cannot any more, is waited for no longer', () => {
+  const { reading, state, leftOver } = stage([0]);
+  leftOver.lookForSpill = () => undefined;
+  leftOver.spillArrived = false;
+  assert.equal(reading.tryReceive(), EMPTY);
+  assert.deepEqual([reading.whole, reading.ready, reading.awaitsSide], [false, false, true]);
+  // The thread that was to send it on is gone.
+  leftOver.late = false;
+  assert.deepEqual([reading.ready, reading.awaitsSide], [true, false]);
+  leftOver.lookForSpill = () => [];
   assert.equal(reading.tryReceive(), CLOSED);
   assert.equal(state.taken, 1);
 });
