@@ -134,16 +134,30 @@ export class Backlog {
     this.#notes.outbox(this.#outbox.drops, this.#outbox.peak);
   }
 
-  /** Moves what waits into the lane as far as it fits; whether nothing waits now. @throws LayoutError */
+  /**
+   * Moves what waits into the lane as far as it fits; whether nothing waits now. Not inside itself: a medium may call back in the middle
+   * of a write, and whoever is told of something then may post or close. @throws LayoutError
+   */
   pump(): boolean {
-    if (this.#abandoned) return this.#outbox.length === 0;
-    for (let entry = this.#outbox.next; entry !== undefined; entry = this.#outbox.next) {
-      if (!this.#moveIn(entry)) return false;
-      this.#outbox.done();
-      this.#aside.giveBack(entry);
-      this.#marks.place(this.moved);
+    const outbox = this.#outbox;
+    if (this.#abandoned) return outbox.length === 0;
+    if (outbox.moving) return false;
+    try {
+      for (let entry = outbox.next; entry !== undefined && !this.#abandoned; entry = outbox.next) {
+        outbox.moving = true;
+        if (!this.#moveIn(entry)) return false;
+        outbox.done();
+        this.#aside.giveBack(entry);
+        this.#marks.place(this.moved);
+      }
+      return outbox.length === 0;
+    } finally {
+      outbox.moving = false;
     }
-    return true;
+  }
+  /** This is a call in the middle of that. */
+  get pumping(): boolean {
+    return this.#outbox.moving;
   }
 
   /**

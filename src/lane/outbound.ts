@@ -232,6 +232,7 @@ export class LaneOutbound {
   /** One attempt to send now, for `trySend` and `post`. */
   #attempt(value: unknown, transfer: readonly unknown[]): number {
     if (this.#encoding) throw busy();
+    if (this.pumping) return BEHIND;
     this.#giveUpClaim();
     if (this.#outbox.length > 0 && !this.pump()) return BEHIND;
     this.#natively = this.#goesBeside(value, transfer);
@@ -258,9 +259,13 @@ export class LaneOutbound {
 
   /** Moves what waits into the lane as far as it fits; whether nothing waits now. */
   pump(): boolean {
-    if (this.#encoding) return false;
+    if (this.#encoding || this.pumping) return false;
     this.#giveUpClaim();
     return this.#backlog.pump();
+  }
+  /** What waits is on its way in just now: this is a call in the middle of that. */
+  get pumping(): boolean {
+    return this.#backlog.pumping;
   }
   /** Nothing is being sent, so an open claim was left by a call that ran out of stack. */
   #giveUpClaim(): void {

@@ -30,7 +30,10 @@ export interface OutboxEntry {
 }
 
 /** What moves messages into a lane needs of the place where they wait. */
-export type WaitingRoom = Pick<Outbox, 'length' | 'push' | 'next' | 'done' | 'takeAll' | 'entries' | 'drops' | 'peak'>;
+export type WaitingRoom = Pick<
+  Outbox,
+  'length' | 'push' | 'next' | 'moving' | 'done' | 'takeAll' | 'entries' | 'drops' | 'peak'
+>;
 
 const NONE: readonly OutboxEntry[] = [];
 
@@ -44,6 +47,8 @@ export class Outbox {
   /** Messages let go by the policy since the channel opened. */
   drops = 0;
   peak = 0;
+  /** The oldest one is on its way into the lane just now. */
+  moving = false;
 
   constructor(policy: OverflowPolicy, highWaterMark: number, limit: number) {
     this.policy = policy;
@@ -126,9 +131,9 @@ export class Outbox {
     return this.#entries.takeAll();
   }
 
-  /** Lets messages go, oldest first, until `enough`; the newest stays, and one whose parts are on their way. */
+  /** Lets messages go, oldest first, until `enough`; the newest stays, and one that is on its way, or parts of it. */
   #dropUntil(enough: () => boolean): readonly OutboxEntry[] {
-    const start = (this.#entries.first?.moved ?? 0) > 0 ? 1 : 0;
+    const start = this.moving || (this.#entries.first?.moved ?? 0) > 0 ? 1 : 0;
     let dropped: OutboxEntry[] | undefined;
     while (this.#entries.length > start + 1 && !enough()) {
       const [entry] = this.#entries.remove(start, 1) as [OutboxEntry];

@@ -244,6 +244,38 @@ test('what waits in the outbox of a port goes on while select blocks', async () 
   for (const end of [port, other.near, other.far]) end.close();
 });
 
+test('select in a getter of a value that is being posted keeps its limit, though room has come for what waits', async () => {
+  const { port, remote } = channel({ capacityBytes: 1024 });
+  const other = channel();
+  const thread = startThread(
+    ({ port: own, millrace, data, gates }) => {
+      const far = own();
+      const beside = millrace.attach(data);
+      // Both threads know their link: until then ports are looked at in slices.
+      for (let i = 0; i < 5; i++) millrace.select([far, beside], { timeoutMs: 20 });
+      for (let i = 0; i < 40; i++) far.postMessage('x'.repeat(100));
+      far.postMessage({
+        get found() {
+          gates.open(0);
+          gates.pass(1);
+          return millrace.select([far, beside], { timeoutMs: 20 }) === millrace.EMPTY;
+        },
+      });
+      far.receive();
+    },
+    { remote, data: other.remote, transfer: other.remote.transfer },
+  );
+  await until('the getter', () => thread.gates.get(0) === 1);
+  assert.ok(port.receiveMany(100).length > 0);
+  thread.gates.open(1);
+  for (let message: unknown; (message as { found?: boolean })?.found !== true; ) {
+    message = await within('all that was posted', port.receiveAsync());
+  }
+  port.postMessage('go on');
+  await thread.done();
+  for (const end of [port, other.port]) end.close();
+});
+
 // ---- selectAsync --------------------------------------------------------------------------------------------------
 
 test('selectAsync resolves with who has something, at the time limit with EMPTY, rejects with the signal', () =>

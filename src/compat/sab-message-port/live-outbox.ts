@@ -14,6 +14,7 @@ const NONE: readonly OutboxEntry[] = [];
 export class LiveOutbox implements WaitingRoom {
   drops = 0;
   peak = 0;
+  moving = false;
   /** Oldest first. In front of all messages it may be said that no more of an earlier one comes. */
   #entries: Entry[] = [];
   /** The callback is looking: what it has not given back yet is not to be moved. */

@@ -109,7 +109,8 @@ export class RingSelecting implements Selecting, Selectable {
     // Inside cork too: the answer may be to what the peer cannot see yet.
     if (out.backlog > 0) damage.looked(this.#pump);
     out.sink.publish();
-    return out.backlog > 0;
+    // In a getter of a value that is being written nothing moves, however much room there is: to wait for room would find it for ever.
+    return out.backlog > 0 && !out.busy;
   }
 
   /** Asks whether the other agent lives. If it is gone, that is told as always. */

@@ -130,12 +130,12 @@ export class StreamSink implements RecordSink {
     this.#views = undefined;
     try {
       this.#write(views.bytes.subarray(0, FRAME_HEADER_BYTES + bytes));
-      this.#letGoOf(views);
     } catch (error) {
       // The position has gone on: no other record may stand there. A stack that has ended has room for no call here.
       this.#medium.torn = true;
       throw error;
     }
+    this.#letGoOf(views);
   }
 
   cork<R>(body: () => R): R {

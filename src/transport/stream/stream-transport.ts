@@ -186,6 +186,11 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   drain(): void {
     const channel = this.#channel;
     if (this.#inDrain) return;
+    if (this.#lane.pumping) {
+      // The medium calls back in the middle of what waits, which goes out first.
+      queueMicrotask(() => this.drain());
+      return;
+    }
     this.#inDrain = true;
     try {
       if (!channel.closeSent && channel.endedHere && this.#lane.backlog > 0) this.#lane.pump();
