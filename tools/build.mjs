@@ -82,7 +82,9 @@ export async function build() {
   }
   if (changed(stamp) > Math.max(...inputs.map((path) => newest(join(root, path))))) return;
   console.log('building (tsc) ...');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  // What `npm run native` made stays: it is of no source of ours here.
+  for (const name of existsSync(join(root, 'dist')) ? readdirSync(join(root, 'dist')) : [])
+    if (name !== 'native') rmSync(join(root, 'dist', name), { recursive: true, force: true });
   run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
   replacePlatform();
   declareForCommonJs();

@@ -111,8 +111,8 @@ function prefixes(name) {
 }
 
 /**
- * `// runtimes: node, bun`, `// watchdog: 300 s` and `// needs: packages` at the top of a test or example bind this file's
- * runs.
+ * `// runtimes: node, bun`, `// watchdog: 300 s` and `// needs: packages` (or `native`) at the top of a test or example
+ * bind this file's runs.
  */
 export function directives(file) {
   const head = readFileSync(file, 'utf8').slice(0, 4000);

@@ -10,13 +10,14 @@
 //   npm test -- --neighbours 100         channels share their links with so many others (test/kit/neighbours.ts)
 //
 // The last line is `<n> passed, <n> failed, <n> skipped`, and what was unsteady if anything was; an absent runtime counts as one skipped, and so does
-// a file whose packages are absent.
+// a file whose packages, or whose addon, are absent.
 import { readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
+import { NATIVE_COMMAND, nativeBuilt } from './native.mjs';
 import { PACKAGES_COMMAND, packagesInstalled } from './packages.mjs';
 import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
 import { directives, killAll, runTestFile } from './test-file.mjs';
@@ -91,7 +92,13 @@ await build();
 const { present, absent } = choose(options.runtime);
 const chosen = testFiles();
 const heads = new Map(chosen.map((file) => [file, directives(file)]));
-const lacking = packagesInstalled() ? [] : chosen.filter((file) => heads.get(file).needs === 'packages');
+/** What a test may need, and what brings it. */
+const needs = {
+  packages: { there: packagesInstalled, command: PACKAGES_COMMAND },
+  native: { there: nativeBuilt, command: NATIVE_COMMAND },
+};
+const absentNeeds = Object.keys(needs).filter((need) => !needs[need].there());
+const lacking = chosen.filter((file) => absentNeeds.includes(heads.get(file).needs));
 const files = chosen.filter(
   (file) => !lacking.includes(file) && !(options.neighbours !== undefined && heads.get(file).alone),
 );
@@ -182,12 +189,11 @@ if (absent.length > 0) {
   // Under --require-all each of them is a failure, so that the closing line can't say that all is well.
   if (options['require-all']) failures += absent.length;
 }
-if (lacking.length > 0) {
-  console.log(
-    `absent: what ${lacking.map((file) => relative(root, file)).join(' and ')} need; "${PACKAGES_COMMAND}" installs it`,
-  );
-  if (options['require-all']) failures += lacking.length;
+for (const need of absentNeeds) {
+  const files = lacking.filter((file) => heads.get(file).needs === need).map((file) => relative(root, file));
+  if (files.length > 0) console.log(`absent: what ${files.join(' and ')} need; "${needs[need].command}" brings it`);
 }
+if (options['require-all']) failures += lacking.length;
 const longest = [...times].sort(([, a], [, b]) => b - a).slice(0, Number(options.times));
 if (longest.length > 0) console.log('seconds over all runtimes:');
 for (const [name, seconds] of longest) console.log(`${seconds.toFixed(1).padStart(8)} ${name}`);

@@ -1,0 +1,201 @@
+// Unix sockets whose descriptors are ours, because descriptors come over them. node:net hands out no descriptor of its sockets, and
+// reads without room for what comes beside the bytes: what was sent so is closed by the kernel, unseen. So whoever expects descriptors
+// connects, listens and reads here; a connection that turns out to need none can be given to `new net.Socket({ fd })`.
+//
+// No call here waits, whatever the flags of a descriptor say, which the other side may share.
+#include "addon.h"
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define KIND (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
+#define BACKLOG 511
+
+static bool path_argument(napi_env env, napi_value value, struct sockaddr_un *address) {
+  size_t length = 0;
+  *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+  if (napi_get_value_string_utf8(env, value, NULL, 0, &length) != napi_ok) return throw_argument(env, "path", "a string"), false;
+  if (length >= sizeof address->sun_path) return throw_errno(env, "path", ENAMETOOLONG), false;
+  napi_get_value_string_utf8(env, value, address->sun_path, sizeof address->sun_path, &length);
+  // A first NUL would mean a name without a file, which has no permissions.
+  if (length > 0 && strlen(address->sun_path) == length) return true;
+  return throw_argument(env, "path", "the path of a file"), false;
+}
+
+static napi_value failed_socket(napi_env env, const char *call, int fd) {
+  const int number = errno;
+  if (fd >= 0) close(fd);
+  return throw_errno(env, call, number);
+}
+
+// listen(path): the descriptor of a socket that only this user can connect to. It leaves what is at the path as it is.
+static napi_value listen_at(napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  struct sockaddr_un address;
+  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address)) return NULL;
+  const int fd = socket(AF_UNIX, KIND, 0);
+  if (fd < 0) return failed_socket(env, "socket", fd);
+  // Before it is bound: Linux makes the file with the mode of the socket, so there is no moment in which others may connect.
+  if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) return failed_socket(env, "fchmod", fd);
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) return failed_socket(env, "bind", fd);
+  if (listen(fd, BACKLOG) != 0) return failed_socket(env, "listen", fd);
+  return int_value(env, fd);
+}
+
+// accept(descriptor): a connection's descriptor, or -1 if nobody waits.
+static napi_value accept_one(napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int listener, fd;
+  if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &listener)) return NULL;
+  do fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+  return fd < 0 && errno != EAGAIN ? throw_errno(env, "accept4", errno) : int_value(env, fd);
+}
+
+// connect(path): a connection's descriptor. EAGAIN: so many wait there that one more has no room now.
+static napi_value connect_to(napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  struct sockaddr_un address;
+  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address)) return NULL;
+  const int fd = socket(AF_UNIX, KIND, 0);
+  if (fd < 0) return failed_socket(env, "socket", fd);
+  int failed;
+  do failed = connect(fd, (struct sockaddr *)&address, sizeof address);
+  while (failed != 0 && errno == EINTR);
+  return failed == 0 ? int_value(env, fd) : failed_socket(env, "connect", fd);
+}
+
+// socketPair(ends): two ends of a connection, one of them for a child, into an Int32Array.
+static napi_value socket_pair(napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int32_t *ends;
+  size_t length;
+  int pair[2];
+  if (arguments(env, info, 1, values) == NULL || !ints_argument(env, values[0], "ends", &ends, &length)) return NULL;
+  if (length != 2) return throw_argument(env, "ends", "an Int32Array of two");
+  if (socketpair(AF_UNIX, KIND, 0, pair) != 0) return throw_errno(env, "socketpair", errno);
+  ends[0] = pair[0];
+  ends[1] = pair[1];
+  return undefined_value(env);
+}
+
+typedef union {
+  struct cmsghdr first;
+  char room[CMSG_SPACE(sizeof(int) * DESCRIPTORS_MAX)];
+} Beside;
+
+static bool beside_argument(napi_env env, napi_value value, int32_t **descriptors, size_t *count) {
+  napi_valuetype type = napi_undefined;
+  *descriptors = NULL;
+  *count = 0;
+  if (napi_typeof(env, value, &type) == napi_ok && type == napi_undefined) return true;
+  if (!ints_argument(env, value, "descriptors", descriptors, count)) return false;
+  if (*count <= DESCRIPTORS_MAX) return true;
+  return throw_argument(env, "descriptors", "no more than 64"), false;
+}
+
+// send(descriptor, bytes, descriptors?): how many bytes went, and the descriptors with the first of them; -1 if there is no room now,
+// and then nothing went. They stay open here.
+static napi_value send_beside(napi_env env, napi_callback_info info) {
+  napi_value values[3];
+  uint8_t *bytes;
+  int32_t *descriptors;
+  size_t length, count;
+  int fd;
+  if (arguments(env, info, 3, values) == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  if (!bytes_argument(env, values[1], "bytes", &bytes, &length)) return NULL;
+  if (!beside_argument(env, values[2], &descriptors, &count)) return NULL;
+  if (length == 0) return throw_argument(env, "bytes", "at least one");
+
+  struct iovec vector = {.iov_base = bytes, .iov_len = length};
+  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+  Beside beside;
+  if (count > 0) {
+    memset(&beside, 0, sizeof beside);
+    message.msg_control = &beside;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * count);
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * count);
+    memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
+  }
+  ssize_t sent;
+  do sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 && errno != EAGAIN ? throw_errno(env, "sendmsg", errno) : int_value(env, sent);
+}
+
+// receive(descriptor, bytes, descriptors?): how many bytes came, 0 at the end, -1 if there are none now. What came beside them fills
+// `descriptors` from the front, the rest of it is -1. If more came than it takes, or than this process can have, all of them are closed and it
+// throws: the bytes are lost as well, so the connection is not to be read any more.
+static napi_value receive_beside(napi_env env, napi_callback_info info) {
+  napi_value values[3];
+  uint8_t *bytes;
+  int32_t *descriptors;
+  size_t length, count, came = 0;
+  int fd, all[DESCRIPTORS_MAX + 1];
+  if (arguments(env, info, 3, values) == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  if (!bytes_argument(env, values[1], "bytes", &bytes, &length)) return NULL;
+  if (!beside_argument(env, values[2], &descriptors, &count)) return NULL;
+  if (length == 0) return throw_argument(env, "bytes", "at least one");
+
+  struct iovec vector = {.iov_base = bytes, .iov_len = length};
+  Beside beside;
+  // What has no room here is closed by the kernel, which then says MSG_CTRUNC. Room is made for whole words: one more may come.
+  struct msghdr message = {
+      .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = CMSG_SPACE(sizeof(int) * count)};
+  ssize_t received;
+  do received = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  while (received < 0 && errno == EINTR);
+  if (received < 0 && errno != EAGAIN) return throw_errno(env, "recvmsg", errno);
+
+  if (received >= 0) {
+    // musl's macro compares sizes of either sign.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header != NULL; header = CMSG_NXTHDR(&message, header)) {
+      if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+      const size_t here = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (size_t i = 0; i < here && came <= DESCRIPTORS_MAX; i++)
+        memcpy(&all[came++], CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+    }
+#pragma GCC diagnostic pop
+  }
+  const bool cut = received >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
+  if (cut || came > count) {
+    for (size_t i = 0; i < came; i++) close(all[i]);
+    if (came < count) return throw_errno(env, "recvmsg", EMFILE);
+    return throw_code(env, "ERR_TOO_MANY_DESCRIPTORS", "More descriptors came with a message than were expected");
+  }
+  for (size_t i = 0; i < count; i++) descriptors[i] = i < came ? all[i] : -1;
+  return int_value(env, received);
+}
+
+// peerCredentials(descriptor): { pid, uid, gid } of the process at the other end, as they were when it connected or began to listen.
+static napi_value peer_credentials(napi_env env, napi_callback_info info) {
+  napi_value values[1], result;
+  int fd;
+  struct ucred peer;
+  socklen_t length = sizeof peer;
+  if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return throw_errno(env, "getsockopt", errno);
+  if (napi_create_object(env, &result) != napi_ok ||
+      napi_set_named_property(env, result, "pid", int_value(env, peer.pid)) != napi_ok ||
+      napi_set_named_property(env, result, "uid", int_value(env, peer.uid)) != napi_ok ||
+      napi_set_named_property(env, result, "gid", int_value(env, peer.gid)) != napi_ok)
+    return throw_status(env, "peerCredentials");
+  return result;
+}
+
+bool socket_init(napi_env env, napi_value exports, Instance *instance) {
+  const Export list[] = {
+      {"listen", listen_at},       {"accept", accept_one},      {"connect", connect_to},
+      {"socketPair", socket_pair}, {"send", send_beside},       {"receive", receive_beside},
+      {"peerCredentials", peer_credentials},
+  };
+  return EXPORT_ALL(env, exports, instance, list);
+}

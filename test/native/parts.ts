@@ -1,0 +1,57 @@
+// What both sides of the tests here do, in threads and processes.
+import { native } from '../kit/native.ts';
+import { TIMED_OUT } from '../kit/native-addon.ts';
+
+/** Words, each on a cache line of its own. */
+export const ADDED = 0;
+export const SWAPPED = 32;
+export const PING = 64;
+export const PONG = 96;
+export const WORDS = 1024;
+export const BYTES: number = WORDS * 4;
+
+export const COUNT_ROUNDS = 200_000;
+export const PINGS = 2000;
+
+/** Adds, and adds again by compare and exchange. */
+export function count(words: Int32Array, rounds: number): void {
+  for (let i = 0; i < rounds; i++) {
+    Atomics.add(words, ADDED, 1);
+    for (let seen = Atomics.load(words, SWAPPED); ; ) {
+      const found = Atomics.compareExchange(words, SWAPPED, seen, seen + 1);
+      if (found === seen) break;
+      seen = found;
+    }
+  }
+}
+
+/** Milliseconds of one sleep. Nothing here is to take so long: a lost wake-up would be seen as one. */
+const SLICE_MS = 1000;
+
+/** Sleeps until the word is not `seen`; how many slices were slept to their end. */
+export function sleepWhile(words: Int32Array, place: number, index: number, seen: number): number {
+  let late = 0;
+  while (Atomics.load(words, index) === seen) if (native.wait(place, index, seen, SLICE_MS) === TIMED_OUT) late++;
+  return late;
+}
+
+/** Answers PINGS pings; how many wake-ups came late or never. */
+export function pong(words: Int32Array, place: number): number {
+  let late = 0;
+  for (let i = 1; i <= PINGS; i++) {
+    late += sleepWhile(words, place, PING, i - 1);
+    Atomics.store(words, PONG, i);
+    native.wake(place, PONG, 1);
+  }
+  return late;
+}
+
+export function ping(words: Int32Array, place: number): number {
+  let late = 0;
+  for (let i = 1; i <= PINGS; i++) {
+    Atomics.store(words, PING, i);
+    native.wake(place, PING, 1);
+    late += sleepWhile(words, place, PONG, i - 1);
+  }
+  return late;
+}
