@@ -23,7 +23,9 @@ function ownName() {
 }
 const fileOf = (name) => join(root, 'dist/native', name, 'millrace.node');
 const changed = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
-const sources = readdirSync(home).map((name) => join(home, name));
+const sources = readdirSync(home)
+  .filter((name) => /\.[ch]$/.test(name))
+  .map((name) => join(home, name));
 
 function isFresh(name) {
   const inputs = [...sources, fileURLToPath(import.meta.url)].map(changed);
@@ -59,7 +61,17 @@ function compile(name, compiler, more) {
   const [command, ...first] = compiler;
   const args = [
     ...[...first, '-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-Wall', '-Wextra', '-Werror'],
-    ...[...more, '-isystem', headers, ...sources.filter((path) => path.endsWith('.c')), '-o', next, '-ldl'],
+    // Never unloaded: a thread that loaded it alone may end before its last buffer is finalized.
+    ...[
+      '-Wl,-z,nodelete',
+      ...more,
+      '-isystem',
+      headers,
+      ...sources.filter((path) => path.endsWith('.c')),
+      '-o',
+      next,
+      '-ldl',
+    ],
   ];
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (status !== 0) fail(`${shown}: the compiler failed`);
