@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import type { NativeAddon } from './native-addon.ts';
 import { within } from './watchdog.ts';
 
@@ -32,6 +33,35 @@ export function codeOf(call: () => unknown): unknown {
   return 'nothing thrown';
 }
 
+/** What another agent has said and nobody has asked for yet; its last words may come together with its end. */
+abstract class Other {
+  readonly #words: unknown[] = [];
+  #end: string | undefined;
+  #changed: () => void = () => {};
+
+  protected heard(word: unknown): void {
+    this.#words.push(word);
+    this.#changed();
+  }
+  protected over(how: string): void {
+    this.#end = how;
+    this.#changed();
+  }
+  /** What it says next. */
+  said(): Promise<unknown> {
+    return within('a word of the other side', this.#next());
+  }
+  async #next(): Promise<unknown> {
+    while (this.#words.length === 0) {
+      if (this.#end !== undefined) throw new Error(`it ended without a word: ${this.#end}`);
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve;
+      });
+    }
+    return this.#words.shift();
+  }
+}
+
 /** The first descriptor that a program is given. */
 export const FIRST_GIVEN = 4;
 
@@ -42,26 +72,21 @@ export function endPrograms(): void {
 }
 
 /** A process that runs a role of test/native/program.ts, and is told and tells by Node's own IPC. */
-export class Program {
+export class Program extends Other {
   readonly child: ChildProcess;
-  readonly #said: unknown[] = [];
-  readonly #listeners: (() => void)[] = [];
   readonly ended: Promise<{ code: number | null; signal: string | null }>;
 
   /** @param given descriptors; the program has them from FIRST_GIVEN on */
   constructor(role: string, given: readonly number[] = []) {
+    super();
     const program = fileURLToPath(new URL('../native/program.js', import.meta.url));
     this.child = spawn(process.execPath, [program, role], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...given] });
     running.add(this.child);
-    this.child.on('message', (message) => {
-      this.#said.push(message);
-      for (const listener of this.#listeners.splice(0)) listener();
-    });
+    this.child.on('message', (message) => this.heard(message));
     this.ended = once(this.child, 'exit').then(([code, signal]) => ({ code, signal }));
-    this.ended.then(() => {
-      running.delete(this.child);
-      for (const listener of this.#listeners.splice(0)) listener();
-    });
+    // What it said before its end may come behind it, but not behind the end of the channel.
+    this.child.on('disconnect', () => this.over('disconnected'));
+    this.ended.then(() => running.delete(this.child));
   }
   get pid(): number {
     return this.child.pid!;
@@ -69,20 +94,27 @@ export class Program {
   tell(message: unknown): void {
     this.child.send(message as object);
   }
-  /** What it says next. */
-  said(): Promise<unknown> {
-    return within('a word of the program', this.#next());
-  }
-  async #next(): Promise<unknown> {
-    while (this.#said.length === 0) {
-      if (this.child.exitCode !== null || this.child.signalCode !== null)
-        throw new Error(`the program ended with ${this.child.exitCode ?? this.child.signalCode}`);
-      await new Promise<void>((resolve) => this.#listeners.push(resolve));
-    }
-    return this.#said.shift();
-  }
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await within('the program to be gone', this.ended);
+  }
+}
+
+/** A thread that runs a role of test/native/thread.ts. */
+export class Thread extends Other {
+  readonly #worker: Worker;
+  readonly #ended: Promise<unknown>;
+
+  constructor(role: string, data: object = {}) {
+    super();
+    this.#worker = new Worker(new URL('../native/thread.js', import.meta.url), { workerData: { role, ...data } });
+    this.#worker.on('message', (message) => this.heard(message));
+    this.#ended = once(this.#worker, 'exit').then(([code]) => this.over(`exit ${code}`));
+  }
+  ended(): Promise<unknown> {
+    return within('the thread to end', this.#ended);
+  }
+  terminate(): Promise<unknown> {
+    return within('the thread to be terminated', this.#worker.terminate());
   }
 }

@@ -1,6 +1,7 @@
 // What both sides of the tests here do, in threads and processes.
 import { native } from '../kit/native.ts';
 import { TIMED_OUT } from '../kit/native-addon.ts';
+import { STEP_MS } from '../kit/watchdog.ts';
 
 /** Words, each on a cache line of its own. */
 export const ADDED = 0;
@@ -25,33 +26,40 @@ export function count(words: Int32Array, rounds: number): void {
   }
 }
 
-/** Milliseconds of one sleep. Nothing here is to take so long: a lost wake-up would be seen as one. */
+/** Milliseconds of one sleep. */
 const SLICE_MS = 1000;
 
-/** Sleeps until the word is not `seen`; how many slices were slept to their end. */
+/**
+ * Sleeps until the word is not `seen`; how many wake-ups were lost: a sleep went on to its end though the word had changed. Whoever
+ * is only slow has not changed it yet.
+ */
 export function sleepWhile(words: Int32Array, place: number, index: number, seen: number): number {
-  let late = 0;
-  while (Atomics.load(words, index) === seen) if (native.wait(place, index, seen, SLICE_MS) === TIMED_OUT) late++;
-  return late;
+  let lost = 0;
+  for (let sleeps = 0; Atomics.load(words, index) === seen; sleeps++) {
+    // Here nothing but this can turn a hang into a report: the thread is blocked.
+    if (sleeps * SLICE_MS > STEP_MS) throw new Error(`hang: word ${index} is ${seen} for ever`);
+    if (native.wait(place, index, seen, SLICE_MS) === TIMED_OUT && Atomics.load(words, index) !== seen) lost++;
+  }
+  return lost;
 }
 
-/** Answers PINGS pings; how many wake-ups came late or never. */
+/** Answers PINGS pings; how many wake-ups were lost. */
 export function pong(words: Int32Array, place: number): number {
-  let late = 0;
+  let lost = 0;
   for (let i = 1; i <= PINGS; i++) {
-    late += sleepWhile(words, place, PING, i - 1);
+    lost += sleepWhile(words, place, PING, i - 1);
     Atomics.store(words, PONG, i);
     native.wake(place, PONG, 1);
   }
-  return late;
+  return lost;
 }
 
 export function ping(words: Int32Array, place: number): number {
-  let late = 0;
+  let lost = 0;
   for (let i = 1; i <= PINGS; i++) {
     Atomics.store(words, PING, i);
     native.wake(place, PING, 1);
-    late += sleepWhile(words, place, PONG, i - 1);
+    lost += sleepWhile(words, place, PONG, i - 1);
   }
-  return late;
+  return lost;
 }

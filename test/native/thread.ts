@@ -10,6 +10,7 @@ const say = (message: unknown): void => parentPort!.postMessage(message);
 const roles: Record<string, () => void> = {
   count() {
     const { buffer, place } = native.map(region!, BYTES);
+    say('ready');
     count(new Int32Array(buffer), COUNT_ROUNDS);
     native.unmap(place);
     say('counted');
