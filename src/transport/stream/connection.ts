@@ -74,7 +74,10 @@ export interface ConnectionOptions extends GreetingOptions {
   readonly way?: Way | undefined;
 }
 
-/** Called in the middle of `received` and of calls of this side's. What one throws is reported as a listener's error is. */
+/**
+ * Called in the middle of `received` and of calls of this side's: what is posted then comes before the message in whose middle that is, unless
+ * that was taken already. What one throws is reported as a listener's error is.
+ */
 export interface ConnectionEvents {
   /** The peer has said its first words: it is one that speaks as we do. Both sides know now what holds. */
   greeted?(peer: Greeting): void;
