@@ -50,7 +50,7 @@ test(`no call ends the process, whatever it is given (seed ${seed})`, async () =
     const ends = new Int32Array(2);
     native.socketPair(ends);
     const ours = [...ends, native.createMemory(4096), native.createBell(), native.openProcess(process.pid)];
-    rmSync('socket', { force: true });
+    for (const path of ['socket', 'a']) rmSync(path, { force: true });
     const listener = native.listen('socket');
     ours.push(listener);
     // Places and watches.
@@ -68,6 +68,7 @@ test(`no call ends the process, whatever it is given (seed ${seed})`, async () =
       if ((name === 'unwatch' || name === 'unmap') && random.chance(0.5)) args[0] = random.pick(numbers);
       if (name === 'accept' && random.chance(0.5)) args[0] = listener;
       if (name === 'connect' && random.chance(0.5)) args[0] = 'socket';
+      if (name === 'listen' && random.chance(0.5)) args[0] = 'a';
       if (name === 'poll' && random.chance(0.5)) args.splice(0, 3, new Int32Array(9).fill(ours[1]!), 3, 1);
       if (name === 'send' && random.chance(0.5)) args.splice(0, 3, ends[0], new Uint8Array(3), Int32Array.of(ours[2]!));
       if (name === 'receive' && random.chance(0.5)) args.splice(0, 3, ends[1], new Uint8Array(9), new Int32Array(2));
