@@ -10,13 +10,16 @@ export class Scratch {
   #keptBytes = 0;
   #smallInARow = 0;
 
-  /** Memory of at least `bytes`, a kept one if there is one so large. It is the caller's until `give`, if ever. */
-  take(bytes: number): Views {
+  /**
+   * Memory of at least `bytes`, a kept one if there is one so large. It is the caller's until `give`, if ever.
+   * @param most who may keep it for long says what it may have; `bytes` or more
+   */
+  take(bytes: number, most: number = SCRATCH_BYTES_KEPT): Views {
     const kept = this.#kept;
     if (kept !== undefined) {
       for (let i = kept.length - 1; i >= 0; i--) {
         const views = kept[i] as Views;
-        if (views.bytes.length < bytes) continue;
+        if (views.bytes.length < bytes || views.bytes.length > most) continue;
         const last = kept.pop() as Views;
         if (i < kept.length) kept[i] = last;
         this.#keptBytes -= views.bytes.length;

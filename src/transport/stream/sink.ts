@@ -76,7 +76,8 @@ export class StreamSink implements RecordSink {
     return this.#views;
   }
   #letGoOf(views: Views): void {
-    scratch.give(views, views.bytes.length);
+    // What was asked for counts as used: it is for many small records, and is not to be had anew for each.
+    scratch.give(views, this.capacity);
   }
 
   claimUpTo(wanted: number, limit: number): number {

@@ -1,10 +1,12 @@
 // Records that came over a byte stream: they are kept until the port asks for them, in memory that grows with what is under
-// way, to twice the credit that was given at the most (B1 in sink.ts). A record counts when all of it has come.
+// way, to twice the credit that was given at the most (B1 in sink.ts), and is the thread's again once all is read: a connection may
+// have thousands of channels that were busy once. A record counts when all of it has come.
 import { LayoutError } from '../../errors.ts';
 import { HEADER_BYTES, recordBytes } from '../../frame/header.ts';
 import type { RecordSource } from '../../lane/records.ts';
-import { STREAM_MEMORY_FIRST } from '../../limits.ts';
+import { SCRATCH_BYTES_MIN, STREAM_MEMORY_FIRST } from '../../limits.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
+import { scratch } from '../../memory/scratch.ts';
 import { NONE } from '../../ring/consumer.ts';
 
 export class StreamSource implements RecordSource {
@@ -68,6 +70,7 @@ export class StreamSource implements RecordSource {
   release(): void {
     if (this.#kept === this.#cursor) return;
     this.#kept = this.#cursor;
+    if (this.#kept === this.#end && this.#end === this.#frameEnd) this.#giveBack();
     this.#told();
   }
 
@@ -117,8 +120,12 @@ export class StreamSource implements RecordSource {
       let size: number = memory?.bytes.length ?? STREAM_MEMORY_FIRST;
       // Twice as much, so that what is kept moves once for as many bytes as it has, and not for every frame.
       while (size < 2 * need) size *= 2;
-      memory = viewsOf(new ArrayBuffer(size));
-      if (this.#memory !== undefined) memory.bytes.set(this.#memory.bytes.subarray(this.#kept, this.#end));
+      memory = this.#memoryOf(size);
+      const before = this.#memory;
+      if (before !== undefined) {
+        memory.bytes.set(before.bytes.subarray(this.#kept, this.#end));
+        if (before.bytes.length >= SCRATCH_BYTES_MIN) scratch.give(before, this.#end);
+      }
     } else if (this.#end + bytes <= memory.bytes.length) return;
     else memory.bytes.copyWithin(0, this.#kept, this.#end);
     this.#memory = memory;
@@ -126,5 +133,22 @@ export class StreamSource implements RecordSource {
     this.#whole -= this.#kept;
     this.#end -= this.#kept;
     this.#kept = 0;
+  }
+
+  #memoryOf(size: number): Views {
+    return size < SCRATCH_BYTES_MIN ? viewsOf(new ArrayBuffer(size)) : scratch.take(size, 2 * this.capacity);
+  }
+  /** Nothing is kept, and no frame is under way. Small memory stays: it costs more to have it anew. */
+  #giveBack(): void {
+    const memory = this.#memory;
+    const used = this.#end;
+    if (memory === undefined || memory.bytes.length < SCRATCH_BYTES_MIN) return;
+    this.#memory = undefined;
+    this.#kept = 0;
+    this.#cursor = 0;
+    this.#whole = 0;
+    this.#end = 0;
+    this.#frameEnd = 0;
+    scratch.give(memory, used);
   }
 }
