@@ -629,7 +629,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const none = this.#closeEmitted || this.#transport.ended === undefined || this.listenerCount('close') === 0;
     if (none) return;
     const reason = this.#transport.ended as CloseReason;
-    queueMicrotask(() => this.tell('close', reason, [], reason));
+    queueMicrotask(() => {
+      // Who asked may have ceased to listen: then whoever begins later is told.
+      if (this.listenerCount('close') === 0) this.#closeEmitted = false;
+      else this.tell('close', reason, [], reason);
+    });
     // Not before: where the stack has ended nobody would be told.
     this.#closeEmitted = true;
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, channel, type Port } from '../../src/index.ts';
 import { startThread } from '../kit/thread.ts';
-import { turn, within } from '../kit/watchdog.ts';
+import { turn, until, within } from '../kit/watchdog.ts';
 
 /** What listeners hear that are added now, to the end. */
 function heardBy(port: Port): Promise<unknown[]> {
@@ -52,4 +52,19 @@ test('who asks for the end alone when all is read is told of it, and only once',
   far.on('close', () => told++);
   for (let i = 0; i < 5; i++) await turn();
   assert.equal(told, 2);
+});
+
+test('one who ceases to listen before it is told is not told, and the next one is', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  port.close();
+  await within('the end', far.closed);
+  const told: string[] = [];
+  const first = (): number => told.push('first');
+  far.on('close', first);
+  far.off('close', first);
+  for (let i = 0; i < 5; i++) await turn();
+  far.on('close', () => told.push('second'));
+  await until('it is told', () => told.length > 0);
+  assert.deepEqual(told, ['second']);
 });
