@@ -275,7 +275,7 @@ function attachedBefore(): UsageError {
 function handedOn(): UsageError {
   return new UsageError(
     'ERR_HANDLE',
-    'Cannot attach: this handle was handed on already: attach it where it arrives; or the other end is gone: let go unread, or its thread was terminated',
+    'Cannot attach: this handle was handed on already: attach it where it arrives; or the other end was let go, or terminated',
   );
 }
 
