@@ -114,6 +114,10 @@ export class Listeners {
   get count(): number {
     return this.#entries.length;
   }
+  /** Who is there now, for `emit`. */
+  get all(): readonly Entry[] {
+    return this.#entries;
+  }
 
   /** Adds a web-style listener; the same one twice counts once. */
   add(listener: PortListener, once: boolean, signal?: AbortSignalLike): void {
@@ -140,9 +144,14 @@ export class Listeners {
     for (const entry of this.#entries) this.#drop(entry);
   }
 
-  /** Calls every listener that was there at the start and still is; `failed` is told of each that throws. */
-  emit(event: PortEvent, raw: unknown, failed: (error: unknown) => void): void {
-    for (const entry of this.#entries) {
+  /** Calls every listener that was `there` at the start and still is; `failed` is told of each that throws. */
+  emit(
+    event: PortEvent,
+    raw: unknown,
+    failed: (error: unknown) => void,
+    there: readonly Entry[] = this.#entries,
+  ): void {
+    for (const entry of there) {
       if (event.stopped) return;
       if (!entry.live) continue;
       if (entry.once) this.#drop(entry);

@@ -58,7 +58,10 @@ export abstract class PortEvents<In = unknown> extends Target {
   set onmessageerror(handler: PortHandler) {
     this.#handle('messageerror', handler);
   }
-  /** Is told once that the channel has ended, behind the last message; `event.reason` says why. */
+  /**
+   * Is told once that the channel has ended, behind the last message; `event.reason` says why. Messages that nobody listens to, or asks
+   * for within a turn of the event loop, do not hold it up.
+   */
   get onclose(): PortHandler<undefined> {
     return this.#handlers.close as PortHandler<undefined>;
   }
@@ -208,6 +211,9 @@ export abstract class PortEvents<In = unknown> extends Target {
   /** Whether anybody listens. */
   #call(event: PortEvent, raw: unknown): boolean {
     const handler = isEventName(event.type) ? this.#handlers[event.type] : null;
+    const listeners = this.#listeners.get(event.type);
+    // Whom the handler adds is told of what comes next.
+    const there = listeners?.all ?? [];
     if (handler !== null) {
       try {
         handler.call(this, event);
@@ -215,9 +221,8 @@ export abstract class PortEvents<In = unknown> extends Target {
         platform.reportError(error);
       }
     }
-    const listeners = this.#listeners.get(event.type);
-    if (listeners === undefined || listeners.count === 0 || event.stopped === true) return handler !== null;
-    listeners.emit(event, raw, platform.reportError);
+    if (listeners === undefined || there.length === 0 || event.stopped === true) return handler !== null;
+    listeners.emit(event, raw, platform.reportError, there);
     return true;
   }
 

@@ -2,6 +2,8 @@
 // A port: MessagePort's manners over any transport. What it promises stands here; how it sends and receives in sending.ts
 // and receiving.ts. Here, too, is what runs it on its event loop and ends it. Owns its transport; has no queue. Its length is that
 // of the docstrings, which are the reference of every public method.
+
+import { platform } from '#platform';
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
@@ -449,14 +451,15 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#heard = this.listened;
     this.#listens = this.listening;
     this.#rehold();
-    if (this.#wantsData) this.#runs.kick();
-    else if (this.#ending.over) this.#tellClose();
+    // Behind the end, too, and not at once: whoever listens to messages later in this turn is handed what is unread before it.
+    if (this.#wantsData || this.#ending.over) this.#runs.kick();
+  }
+  /** Whether something may come to be read, or lie there. */
+  get #hasMore(): boolean {
+    return !this.#ending.shut && this.#receiving?.readOut !== true;
   }
   get #wantsData(): boolean {
-    const receiving = this.#receiving;
-    if (receiving === undefined) return !this.#ending.shut && (this.#listens || this.#awaited);
-    const { readers, readOut } = receiving;
-    return !this.#ending.shut && !readOut && (this.#listens || readers.length > 0 || this.#awaited);
+    return this.#hasMore && (this.#listens || (this.#receiving?.readers.length ?? 0) > 0 || this.#awaited);
   }
   get #wantsSpace(): boolean {
     return this.#sending !== undefined && this.#transport.ended === undefined && this.#sending.roomAwaited;
@@ -629,11 +632,15 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const none = this.#closeEmitted || this.#transport.ended === undefined || this.listenerCount('close') === 0;
     if (none) return;
     const reason = this.#transport.ended as CloseReason;
-    queueMicrotask(() => {
-      // Who asked may have ceased to listen: then whoever begins later is told.
-      if (this.listenerCount('close') === 0) this.#closeEmitted = false;
+    const tell = (): void => {
+      // Who asked may have ceased to listen, and who listens to messages now is told behind them.
+      const later = this.listenerCount('close') === 0 || (this.#listens && this.#hasMore);
+      if (later) this.#closeEmitted = false;
       else this.tell('close', reason, [], reason);
-    });
+    };
+    // With something unread, in a turn of its own: whoever takes one message after the other asks for the next one before it.
+    if (this.#hasMore) platform.turn(tell);
+    else queueMicrotask(tell);
     // Not before: where the stack has ended nobody would be told.
     this.#closeEmitted = true;
   }

@@ -1,18 +1,20 @@
 // The end of a channel, as an event, for those who begin to listen when it has come.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { attach, channel, type Port } from '../../src/index.ts';
 import { startThread } from '../kit/thread.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 
 /** What listeners hear that are added now, to the end. */
-function heardBy(port: Port): Promise<unknown[]> {
+function heardBy(port: Port, closeFirst = false): Promise<unknown[]> {
   const heard: unknown[] = [];
   return within(
     'the end',
     new Promise((resolve) => {
+      if (closeFirst) port.on('close', (reason) => resolve([...heard, reason]));
       port.on('message', (value) => heard.push(value));
-      port.on('close', (reason) => resolve([...heard, reason]));
+      if (!closeFirst) port.on('close', (reason) => resolve([...heard, reason]));
     }),
   );
 }
@@ -29,6 +31,47 @@ for (const touched of [false, true]) {
     assert.deepEqual(await heardBy(far), ['unread', 'closed']);
   });
 }
+
+test('the same of who listens to the end first, and to messages in the same turn', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  for (const value of [1, 2, 3]) port.postMessage(value);
+  port.close();
+  for (let i = 0; i < 5; i++) await turn();
+  assert.deepEqual(await heardBy(far, true), [1, 2, 3, 'closed']);
+});
+
+test('who hands over to another listener in the middle of what is unread is told of the end behind it', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  const heard: unknown[] = [];
+  const end = new Promise((resolve) => {
+    far.on('close', (reason) => resolve([...heard, reason]));
+  });
+  far.onmessage = ({ data }) => {
+    heard.push(data);
+    far.onmessage = null;
+    far.onmessage = (next) => heard.push(next.data);
+  };
+  for (const value of [1, 2, 3]) port.postMessage(value);
+  port.close();
+  assert.deepEqual(await within('the end', end), [1, 2, 3, 'closed']);
+});
+
+test('the same of who awaits the first message, and then listens', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  const heard: unknown[] = [];
+  const end = new Promise((resolve) => {
+    far.on('close', (reason) => resolve([...heard, reason]));
+  });
+  for (const value of [1, 2, 3]) port.postMessage(value);
+  port.close();
+  const [first] = await once(far, 'message');
+  heard.push(first);
+  far.on('message', (value) => heard.push(value));
+  assert.deepEqual(await within('the end', end), [1, 2, 3, 'closed']);
+});
 
 test('the same of a thread that has ended', async () => {
   const { port, remote } = channel();

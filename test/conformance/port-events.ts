@@ -35,6 +35,33 @@ export function portEvents(world: PortWorld): void {
     b.close();
   });
 
+  test(`${name}: who begins to listen inside onmessage is handed what comes next, and not the same message again`, async () => {
+    const { a, b } = await pair();
+    const heard: unknown[] = [];
+    const third = new Promise<void>((resolve) => {
+      b.onmessage = ({ data }) => {
+        heard.push(['first', data]);
+        b.onmessage = null;
+        b.addEventListener('message', (event) => heard.push(['then', event.data]));
+        b.on('message', (value) => {
+          heard.push(['raw', value]);
+          if (value === 3) resolve();
+        });
+      };
+    });
+    for (const value of [1, 2, 3]) a.postMessage(value);
+    await within('the third', third);
+    assert.deepEqual(heard, [
+      ['first', 1],
+      ['then', 2],
+      ['raw', 2],
+      ['then', 3],
+      ['raw', 3],
+    ]);
+    a.close();
+    b.close();
+  });
+
   test(`${name}: messages that came before the listener wait for it, and none is dispatched inside start()`, async () => {
     const { a, b } = await pair();
     a.postMessage(1);

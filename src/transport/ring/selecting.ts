@@ -86,8 +86,11 @@ export class RingSelecting implements Selecting, Selectable {
   arm(): boolean {
     const { together, awaited, sleeps, out } = this.#parts;
     let moves = this.moves();
-    // Nobody would say which channel it was: it is looked at between slices.
-    if (!this.linked) return !this.ready;
+    if (!this.linked) {
+      if (this.ready) return false;
+      // Nobody would say which channel it was: it is looked at between slices. But the look may have brought it to a link.
+      if (!this.linked) return true;
+    }
     // What the event loop has announced is overwritten.
     if (awaited.parked) together.later();
     for (;;) {

@@ -185,6 +185,8 @@ export class StreamChannel {
   finish(reason: EndReason): void {
     if (this.closeSent) return;
     this.sink.publish();
+    // A medium may call back in the middle of that, and whoever is told of something then may have ended it already.
+    if (this.closeSent) return;
     // A goodbye follows, which says the reason, and what of.
     if (this.#connection.parting) this.part();
     this.closeSent = true;

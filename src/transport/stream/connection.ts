@@ -123,7 +123,10 @@ export class StreamConnection implements Link, Exiting {
   /** The time for that is over then. */
   #deadline: ReturnType<typeof setTimeout> | undefined;
 
-  /** Greets at once, but for one that has an `answer`. From then on `received` is to be given what comes. @throws UsageError ERR_OPTION */
+  /**
+   * Greets at once, within this call, but for one that has an `answer`. From then on `received` is to be given what comes.
+   * @throws UsageError ERR_OPTION
+   */
   constructor(stream: ByteStream, options: ConnectionOptions, events: ConnectionEvents) {
     if (options.initiator && options.answer !== undefined) {
       throw new UsageError(
@@ -446,7 +449,8 @@ export class StreamConnection implements Link, Exiting {
     this.frames.last = true;
     this.frames.full = false;
     this.#book.end(goodbye.reason);
-    this.#sayGoodbye();
+    // In the middle of a write what waits goes on behind it, and the goodbye behind that.
+    if (!this.frames.writing) this.#sayGoodbye();
   }
   /** What `parting` was about. */
   #sayGoodbye(): void {

@@ -72,3 +72,26 @@ test('a frame stays as it is while it is written, whoever sends meanwhile', () =
   first.commit(100, 1);
   assert.deepEqual(frames, [[12], [12], [11], [11], [10]]);
 });
+
+test('memory in which a value is still being written is nobody else’s: its getter has ended the channel', () => {
+  const frames: number[][] = [];
+  const ending = sinkOf(1, () => {});
+  const other = sinkOf(2, (frame) => frames.push([...payloadOf(frame, 100)]));
+  ending.cork(() => {
+    claim(ending, 100, 7);
+    ending.commit(100, 1);
+    const offset = ending.tryClaim(100);
+    const { views } = ending;
+    // The end of a channel lets out what has gathered.
+    ending.publish();
+    other.cork(() => {
+      claim(other, 100, 8);
+      other.commit(100, 1);
+      claim(other, 100, 8);
+      views.bytes.fill(9, 0, offset + 100);
+      other.commit(100, 1);
+    });
+    ending.abort();
+  });
+  assert.deepEqual(frames, [[8]]);
+});

@@ -129,6 +129,8 @@ export class StreamSink implements RecordSink {
     this.#gathered = 0;
     // Whoever sends in the middle of the write has another one.
     this.#views = undefined;
+    // A getter has ended the channel whose value is being written: that goes on in this memory, which nobody else may have then.
+    const { claimed } = this;
     try {
       this.#write(views.bytes.subarray(0, FRAME_HEADER_BYTES + bytes));
     } catch (error) {
@@ -136,7 +138,7 @@ export class StreamSink implements RecordSink {
       this.#medium.torn = true;
       throw error;
     }
-    this.#letGoOf(views);
+    if (claimed < 0) this.#letGoOf(views);
   }
 
   cork<R>(body: () => R): R {
