@@ -31,7 +31,7 @@ function soon(random: Random, task: () => void): void {
 }
 
 /** As an eventfd: rings add up until somebody takes them. */
-export class Bell {
+export class Bell implements AgentBell {
   /** Rings that found it silent. */
   rings = 0;
   readonly #random: Random;
@@ -97,7 +97,7 @@ export interface Said {
   readonly value?: { readonly number: number; readonly value: unknown; readonly ports: readonly unknown[] };
 }
 
-class SocketEnd {
+class SocketEnd implements AgentSocket {
   readonly #random: Random;
   readonly #late: boolean;
   #other!: SocketEnd;
@@ -156,12 +156,46 @@ export interface Member {
   gone(how: EndReason): void;
 }
 
-/** One agent, with its link to the other one. */
-export class MappedAgent implements AgentLink, Behind, Link {
-  readonly select: AgentSelect;
+/** A bell that ends a turn of the event loop, or a poll(). */
+export interface AgentBell {
+  /** Whether it was rung since the last time. */
+  take(): boolean;
+  /** Told by the event loop. */
+  watch(heard: () => void): void;
+}
+
+/** One end of a control socket. */
+export interface AgentSocket {
+  send(said: Said): void;
+  /** What has come, as far as it can be taken here. */
+  take(): Said | undefined;
+  /** The other end is closed, and everything it said was taken. */
+  readonly hungUp: boolean;
+  watch(heard: () => void): void;
+  close(): void;
+}
+
+/** What an agent has in common with the other one. */
+export interface AgentMeans<B extends AgentBell, P extends ParkPlace> {
+  readonly page: ArrayBuffer;
+  readonly parking: Parking;
+  readonly bell: B;
+  /** Rings the other one's. */
+  ring(): void;
+  readonly socket: AgentSocket;
+  /** Whether what comes over the socket needs the event loop. */
+  readonly late: boolean;
   /** Where it sleeps for all its links. */
-  readonly polls: PollPlace;
-  readonly bell: Bell;
+  polls(words: Int32Array, index: number): P;
+}
+
+/** One agent, with its link to the other one. */
+export class MappedAgent<B extends AgentBell = AgentBell, P extends ParkPlace = ParkPlace>
+  implements AgentLink, Behind, Link
+{
+  readonly select: AgentSelect;
+  readonly polls: P;
+  readonly bell: B;
   readonly resting: Resting;
   /** Bytes of memory handed over. */
   lent = 0;
@@ -172,25 +206,24 @@ export class MappedAgent implements AgentLink, Behind, Link {
   /** As whoever started the other process hears of its end. */
   exit: ExitStatus | undefined;
   readonly error = undefined;
-  readonly #socket: SocketEnd;
+  readonly #socket: AgentSocket;
   readonly #late: boolean;
   readonly #members = new Map<number, Member>();
   #gone: EndReason | undefined;
 
-  constructor(side: 0 | 1, page: ArrayBuffer, bells: readonly [Bell, Bell], socket: SocketEnd, late: boolean) {
-    this.bell = bells[side];
+  constructor(side: 0 | 1, { page, parking, bell, ring, socket, late, polls }: AgentMeans<B, P>) {
+    this.bell = bell;
     this.#late = late;
-    let polls!: PollPlace;
+    let sleeps!: P;
     const own = new OwnAgent((words, index) => {
-      polls = new PollPlace(words, index, this.bell);
-      return polls;
+      sleeps = polls(words, index);
+      return sleeps;
     });
-    this.polls = polls;
+    this.polls = sleeps;
     this.select = new AgentSelect(own);
     this.#socket = socket;
-    const ring = (): void => bells[side === 0 ? 1 : 0].ring();
-    this.resting = new Resting(new Int32Array(page), side, MAPPED, { doorbell: ring, agent: ring });
-    this.bell.watch(() => this.resting.rung());
+    this.resting = new Resting(new Int32Array(page), side, parking, { doorbell: ring, agent: ring });
+    bell.watch(() => this.resting.rung());
     socket.watch(() => {
       this.pull();
       for (const member of [...this.#members.values()]) member.arrived();
@@ -244,9 +277,23 @@ export class MappedAgent implements AgentLink, Behind, Link {
   }
 }
 
-export function mappedAgents(random: Random, late: boolean): readonly [MappedAgent, MappedAgent] {
+export type ScriptedAgent = MappedAgent<Bell, PollPlace>;
+
+export function mappedAgents(random: Random, late: boolean): readonly [ScriptedAgent, ScriptedAgent] {
   const page = new ArrayBuffer(LINK_PAGE_BYTES);
   const bells = [new Bell(random), new Bell(random)] as const;
   const sockets = SocketEnd.pair(random, late);
-  return [new MappedAgent(0, page, bells, sockets[0], late), new MappedAgent(1, page, bells, sockets[1], late)];
+  const agent = (side: 0 | 1): ScriptedAgent => {
+    const bell = bells[side];
+    return new MappedAgent(side, {
+      page,
+      parking: MAPPED,
+      bell,
+      ring: () => bells[side === 0 ? 1 : 0].ring(),
+      socket: sockets[side],
+      late,
+      polls: (words, index) => new PollPlace(words, index, bell),
+    });
+  };
+  return [agent(0), agent(1)];
 }

@@ -7,8 +7,9 @@ import { takeSide } from '../../src/memory/sides.ts';
 import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
 import { type SharedRingOptions, SharedRingTransport } from '../../src/transport/ring/shared-ring.ts';
+import type { TieEvents } from '../../src/transport/ring/tie.ts';
 import type { TransportEvents } from '../../src/transport/transport.ts';
-import { MAPPED, type MappedAgent, mappedAgents } from './mapped-agents.ts';
+import { MAPPED, type MappedAgent, mappedAgents, type ScriptedAgent } from './mapped-agents.ts';
 import { type MappedMeans, MappedTie } from './mapped-tie.ts';
 import { Random, seed } from './prng.ts';
 
@@ -18,7 +19,7 @@ export interface MappedScript extends MappedMeans {
 }
 
 export interface MappedPair {
-  readonly agents: readonly [MappedAgent, MappedAgent];
+  readonly agents: readonly [ScriptedAgent, ScriptedAgent];
   /** The memory of the channel that was made last. */
   readonly memory: ArrayBuffer;
   /** Makes a channel: what opens each of its ends. */
@@ -47,6 +48,24 @@ function endOptions(options: ChannelOptions): SharedRingOptions {
   };
 }
 
+/** One end of a channel in memory that a header was written to. */
+export function openEnd(
+  agent: MappedAgent,
+  address: number,
+  memory: ArrayBuffer,
+  side: 0 | 1,
+  means: Required<MappedMeans>,
+  options: ChannelOptions,
+  events: TransportEvents,
+): SharedRingTransport {
+  const region = openMapped(memory);
+  takeSide(region, side);
+  const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
+  const words = { words: region.views.words, here, there };
+  const tieUp = (each: TieEvents): MappedTie => new MappedTie(agent, address, words, means, each);
+  return new SharedRingTransport(region, side, tieUp, endOptions(options), events);
+}
+
 export function mappedPair({
   late = false,
   lends = true,
@@ -66,13 +85,7 @@ export function mappedPair({
     const open =
       (side: 0 | 1): Open =>
       (events) => {
-        const region = openMapped(made);
-        takeSide(region, side);
-        const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
-        const words = { words: region.views.words, here, there };
-        const tieUp = (each: ConstructorParameters<typeof MappedTie>[4]): MappedTie =>
-          new MappedTie(agents[side], address, words, { lends, parking, descriptors }, each);
-        return new SharedRingTransport(region, side, tieUp, endOptions(options), events);
+        return openEnd(agents[side], address, made, side, { lends, parking, descriptors }, options, events);
       };
     return [open(0), open(1)];
   };

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { codeOf, FIRST_GIVEN, native } from '../kit/native.ts';
 import { BELL, NOT_EQUAL, READABLE, TIMED_OUT, WOKEN } from '../kit/native-addon.ts';
 import { COUNT_ROUNDS, count, PING, PINGS, PONG, pong } from './parts.ts';
+import { portRoles } from './ports.ts';
 
 const say = (message: unknown): void => {
   process.send!(message);
@@ -115,6 +116,7 @@ const roles: Record<string, () => unknown> = {
     say(native.wait(place, 0, 1, 1000) === NOT_EQUAL);
     process.disconnect();
   },
+  ...portRoles(say, heard),
 };
 
 await roles[process.argv[2]!]!();

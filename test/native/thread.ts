@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { codeOf, native } from '../kit/native.ts';
 import { BELL, READABLE, TIMED_OUT, WOKEN } from '../kit/native-addon.ts';
+import { createLink, createRegion } from '../kit/native-agents.ts';
 import { BYTES, COUNT_ROUNDS, count, PONG, pong } from './parts.ts';
 
 const { role, region, bell, place: foreign } = workerData as Record<string, number> & { role: string };
@@ -27,6 +28,13 @@ const roles: Record<string, () => void> = {
     native.wake(place, PONG, 1);
     const slice = (): number => native.wait(place, 0, 0, 20);
     for (let answer = slice(); answer === TIMED_OUT || answer === WOKEN; ) answer = slice();
+  },
+  /** Blocked in a port over memory that was mapped. */
+  port() {
+    const { link } = createLink();
+    const port = link.port(createRegion());
+    say('ready');
+    port.receive();
   },
   /** Many watches on a loop that will be ended from outside. */
   watches() {
