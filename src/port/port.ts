@@ -631,10 +631,11 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   #tellClose(): void {
     const none = this.#closeEmitted || this.#transport.ended === undefined || this.listenerCount('close') === 0;
     if (none) return;
-    const reason = this.#transport.ended as CloseReason;
     const tell = (): void => {
-      // Who asked may have ceased to listen, and who listens to messages now is told behind them.
-      const later = this.listenerCount('close') === 0 || (this.#listens && this.#hasMore);
+      // Who asked may have ceased to listen, and who listens to messages or waits for one now is told behind them.
+      const later = this.listenerCount('close') === 0 || this.#wantsData;
+      // Where to it has moved meanwhile, it is told of the other end's.
+      const reason = this.#transport.ended as CloseReason;
       if (later) this.#closeEmitted = false;
       else this.tell('close', reason, [], reason);
     };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { attach, channel, type Port } from '../../src/index.ts';
+import { attach, CLOSED, channel, type Port, selectAsync } from '../../src/index.ts';
 import { startThread } from '../kit/thread.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 
@@ -73,6 +73,42 @@ test('the same of who awaits the first message, and then listens', async () => {
   assert.deepEqual(await within('the end', end), [1, 2, 3, 'closed']);
 });
 
+// More than are handed out without a turn of the event loop in between.
+const MANY = 3000;
+const LOOPS: Record<string, (far: Port, take: (value: unknown) => void) => Promise<void>> = {
+  'for await': async (far, take) => {
+    for await (const value of far) take(value);
+  },
+  receiveAsync: async (far, take) => {
+    for (let value = await far.receiveAsync(); value !== CLOSED; value = await far.receiveAsync()) take(value);
+  },
+  selectAsync: async (far, take) => {
+    for (;;) {
+      await selectAsync([far]);
+      const value = far.tryReceive();
+      if (value === CLOSED) return;
+      take(value);
+    }
+  },
+};
+for (const [name, loop] of Object.entries(LOOPS)) {
+  test(`who takes one message after the other by ${name} is told of the end behind the last one`, async () => {
+    const { port, remote } = channel();
+    const far = attach(remote);
+    let taken = 0;
+    const end = new Promise((resolve) => {
+      far.on('close', () => resolve(taken));
+    });
+    for (let i = 0; i < MANY; i++) port.postMessage(i);
+    port.close();
+    await within(
+      'all that is unread',
+      loop(far, () => taken++),
+    );
+    assert.equal(await within('the end', end), MANY);
+  });
+}
+
 test('the same of a thread that has ended', async () => {
   const { port, remote } = channel();
   const thread = startThread((stage) => stage.port().postMessage('last'), { remote });
@@ -110,4 +146,39 @@ test('one who ceases to listen before it is told is not told, and the next one i
   far.on('close', () => told.push('second'));
   await until('it is told', () => told.length > 0);
   assert.deepEqual(told, ['second']);
+});
+
+test('one whom `selectAsync` has told of a message, and who reads no more, is told of the end', async () => {
+  const { port, remote } = channel();
+  const far = attach(remote);
+  port.postMessage(1);
+  port.close();
+  await within('the end', far.closed);
+  const told: unknown[] = [];
+  const ready = selectAsync([far]);
+  far.on('close', (reason) => told.push(reason));
+  assert.equal(await within('it is ready', ready), far);
+  await until('it is told', () => told.length > 0);
+  assert.deepEqual(told, ['closed']);
+  assert.equal(far.tryReceive(), 1);
+});
+
+test('the old end of a port that moves while its end waits to be told has moved, and the new one is told', async () => {
+  const { port, remote } = channel();
+  const { port: carrier, remote: there } = channel();
+  const [far, arrives] = [attach(remote), attach(there)];
+  port.postMessage(1);
+  port.close();
+  await within(
+    'the end',
+    far.closed.then(() => {}),
+  );
+  const told: unknown[] = [];
+  far.on('close', (reason) => told.push(reason));
+  carrier.postMessage(far, [far]);
+  const moved = (await within('the port', arrives.receiveAsync())) as Port;
+  await until('it is told', () => told.length > 0);
+  assert.deepEqual(told, ['detached']);
+  assert.deepEqual(await heardBy(moved), [1, 'closed']);
+  carrier.close();
 });
