@@ -107,7 +107,7 @@ export class PackedEncoder implements Encoder {
       }
     } finally {
       this.#encoding = false;
-      writer.met.clear();
+      writer.finish();
       if (succeeded && learn) this.#unsettled = true;
       else this.#settle(writer, succeeded, false);
     }

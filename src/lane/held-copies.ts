@@ -22,7 +22,7 @@ export class HeldCopies implements Pick<Beside, 'holdBack' | 'letGo'> {
     const aside = transfer.length > 0 ? undefined : this.#encoder.encode(value, false);
     if (aside === undefined) return NOTHING_BESIDE.holdBack(value, transfer);
     const { bytes } = aside;
-    const memory = viewsOf(new ArrayBuffer((bytes.length + 7) & -8));
+    const memory = viewsOf(new ArrayBuffer((bytes.length + 7) & -8), true);
     memory.bytes.set(bytes);
     const { length } = bytes;
     this.#encoder.giveBack(aside);

@@ -435,7 +435,7 @@ export class LaneInbound {
       );
     }
     this.#taken(length);
-    const views = viewsOf(new ArrayBuffer((length + 7) & -8));
+    const views = viewsOf(new ArrayBuffer((length + 7) & -8), true);
     // Memory that is shared may grow while we look.
     views.bytes.set(payload.subarray(0, length));
     return this.#decodeAside(kind, views, length);

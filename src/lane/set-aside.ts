@@ -49,7 +49,7 @@ export function unpack(aside: SetAside, decoders: DecoderTable): Delivery | Fail
   const { kind, bytes } = aside;
   const decoder = decoders.get(kind);
   if (decoder === undefined) throw new LayoutError(`Cannot decode: no codec has kind ${kind}`, { kind });
-  const views = viewsOf(new ArrayBuffer((bytes.length + 7) & -8));
+  const views = viewsOf(new ArrayBuffer((bytes.length + 7) & -8), true);
   views.bytes.set(bytes);
   try {
     return { value: decoder.decode(views, 0, bytes.length), ports: NO_PORTS };

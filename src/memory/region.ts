@@ -15,6 +15,8 @@ export interface Views {
   readonly floats: Float64Array;
   readonly text: TextMemory;
   readonly blocks: BlockMemory;
+  /** Had for a while only, and somebody else's behind it (scratch.ts): who is done with it forgets it. */
+  readonly lent: boolean;
 }
 
 /** One direction of a region: what a Producer and a Consumer need to know. */
@@ -55,11 +57,13 @@ export interface Region<M extends CommonMemory = CommonMemory> {
 class MemoryViews implements Views {
   readonly words: Int32Array;
   readonly bytes: Uint8Array;
+  readonly lent: boolean;
   #floats: Float64Array | undefined;
   #text: TextMemory | undefined;
   #blocks: BlockMemory | undefined;
 
-  constructor(memory: CommonMemory) {
+  constructor(memory: CommonMemory, lent: boolean) {
+    this.lent = lent;
     this.words = new Int32Array(memory, 0, memory.byteLength >>> 2);
     this.bytes = new Uint8Array(memory, 0, memory.byteLength);
   }
@@ -78,8 +82,8 @@ class MemoryViews implements Views {
   }
 }
 
-export function viewsOf(memory: CommonMemory): Views {
-  return new MemoryViews(memory);
+export function viewsOf(memory: CommonMemory, lent = false): Views {
+  return new MemoryViews(memory, lent);
 }
 
 /** The smallest power of two that holds `bytes`. */

@@ -28,7 +28,7 @@ export class Scratch {
     }
     let size = SCRATCH_BYTES_MIN;
     while (size < bytes) size *= 2;
-    return viewsOf(new ArrayBuffer(size));
+    return viewsOf(new ArrayBuffer(size), true);
   }
 
   /** Takes memory back, of which `used` bytes were needed. Nobody may hold on to it. */

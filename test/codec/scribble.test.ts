@@ -41,6 +41,7 @@ function lyingMemory(random: Random, real: Memory, length: number, lies: number)
     floats: liar(floats),
     text: liar(text),
     blocks: liar(blocks),
+    lent: false,
   };
 }
 

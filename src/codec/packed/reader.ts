@@ -3,6 +3,7 @@
 import { CodecError } from '../../errors.ts';
 import * as limits from '../../limits.ts';
 import type { Memory } from '../codec.ts';
+import { NO_MEMORY } from '../no-memory.ts';
 import { PlainObject, setCarefully } from '../plain-object.ts';
 import * as format from './format.ts';
 import type { TaughtTexts } from './known-texts.ts';
@@ -44,9 +45,11 @@ const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);
 
 export class PackedReader {
-  words!: Int32Array;
+  words: Int32Array = NO_MEMORY.words;
   /** Where this payload lies; `words` are those of it. */
-  memory!: Memory;
+  memory: Memory = NO_MEMORY;
+  /** That memory is had for a payload, and somebody else's behind it. */
+  #lent = false;
   /** Index of the next word to read. */
   at: number = 0;
   /** One past the last word of the value. */
@@ -76,6 +79,7 @@ export class PackedReader {
     if (memory !== this.memory) {
       this.memory = memory;
       this.words = memory.words;
+      this.#lent = memory.lent;
     }
     this.#keeps = keeps;
     this.#count = 0;
@@ -85,8 +89,16 @@ export class PackedReader {
   /** Lets go of what belongs to the payload. @param whole it was read to its end, and what it taught holds */
   finish(whole: boolean): void {
     if (this.#keeps) this.#objects = [];
+    if (this.#lent) this.#letGo();
     this.texts.finish(whole);
     this.shapes.finish(whole);
+  }
+
+  /** A quiet channel is not to keep what is large. */
+  #letGo(): void {
+    this.#lent = false;
+    this.memory = NO_MEMORY;
+    this.words = NO_MEMORY.words;
   }
 
   damaged(what: string): never {

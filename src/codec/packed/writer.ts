@@ -9,6 +9,7 @@ import { Classifier, isArguments, kindOfRootless, PLAIN } from '../classify.ts';
 import type { Memory } from '../codec.ts';
 import type { IndexWalk } from '../index-walk.ts';
 import { MetObjects } from '../met-objects.ts';
+import { NO_MEMORY } from '../no-memory.ts';
 import { pathOf, type Step } from '../value-path.ts';
 import * as format from './format.ts';
 import { KnownTexts } from './known-texts.ts';
@@ -43,9 +44,11 @@ const double: Float64Array = new Float64Array(1);
 const doubleWords: Int32Array = new Int32Array(double.buffer);
 
 export class PackedWriter {
-  words!: Int32Array;
+  words: Int32Array = NO_MEMORY.words;
   /** Where this payload goes; `words` are those of it. */
-  memory!: Memory;
+  memory: Memory = NO_MEMORY;
+  /** As in reader.ts. */
+  #lent = false;
   /** Characters from which on a text among the members of the value goes by another way, see CodecOptions. */
   besideTextMin: number = Number.POSITIVE_INFINITY;
   /** The same for a text that is not ASCII, or is the value. */
@@ -104,6 +107,15 @@ export class PackedWriter {
     this.memory = memory;
     this.words = memory.words;
     this.loopMax = memory.text.loopMax;
+    this.#lent = memory.lent;
+  }
+  /** The payload is written, or given up. */
+  finish(): void {
+    this.met.clear();
+    if (!this.#lent) return;
+    this.#lent = false;
+    this.memory = NO_MEMORY;
+    this.words = NO_MEMORY.words;
   }
 
   get classifier(): Classifier {

@@ -32,7 +32,7 @@ import { Pressure } from './pressure.ts';
 export interface ByteStream {
   /**
    * Takes bytes, which are the caller's again when it returns. Never blocks. False: it has taken them, that is enough for now, and it
-   * will call `drained`. Once it has them it may call back from within itself: `received`, unless a chunk is just being taken in, `drained` and
+   * will call `drained`, whatever it says of further writes until then, which come. Once it has them it may call back from within itself: `received`, unless a chunk is just being taken in, `drained` and
    * `closed`. One that throws breaks the line: the connection ends as `lost` in a turn to come, and nobody who posts or reads has it thrown at.
    */
   write(bytes: Uint8Array): boolean;
