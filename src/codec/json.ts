@@ -10,6 +10,8 @@ class JsonEncoder implements Encoder {
     try {
       json = JSON.stringify(value);
     } catch (error) {
+      // What a getter throws is its own, but for what JSON itself throws, which may be a getter's as well.
+      if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
       throw new DataCloneError(`Cannot write $ as JSON: ${(error as Error).message}`, '$', error);
     }
     if (json === undefined) return REFUSED;

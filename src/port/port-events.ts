@@ -103,9 +103,9 @@ export abstract class PortEvents<In = unknown> extends Target {
   }
 
   /**
-   * Hands an event of the caller's own to whoever listens here, as any EventTarget does; nothing is sent. Also for `message`
-   * and its like: web listeners are given the event itself, Node-style ones its `data` (`message`, `messageerror`), its
-   * `reason` (`close`), or the event (any other type).
+   * Hands an event of the caller's own to whoever listens here, as any EventTarget does, but that its `stopImmediatePropagation`
+   * stops nobody here; nothing is sent. Also for `message` and its like: web listeners are given the event itself, Node-style ones
+   * its `data` (`message`, `messageerror`), its `reason` (`close`), or the event (any other type).
    * @returns false if it was cancelled
    * @throws UsageError ERR_OPTION for what is no Event; what the runtime's EventTarget throws for one that is under way
    */

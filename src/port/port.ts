@@ -158,8 +158,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const { out, selecting } = this.#transport;
     if (typeof selecting !== 'object') return out.cork(body);
     selecting.corks++;
-    selecting.changed();
     try {
+      selecting.changed();
       return out.cork(body);
     } finally {
       selecting.corks--;
@@ -634,14 +634,15 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const tell = (): void => {
       // Who asked may have ceased to listen, and who listens to messages or waits for one now is told behind them.
       const later = this.listenerCount('close') === 0 || this.#wantsData;
-      // Where to it has moved meanwhile, it is told of the other end's.
+      // Looked up now: an end that has moved meanwhile is told `detached`.
       const reason = this.#transport.ended as CloseReason;
       if (later) this.#closeEmitted = false;
       else this.tell('close', reason, [], reason);
     };
-    // With something unread, in a turn of its own: whoever takes one message after the other asks for the next one before it.
-    if (this.#hasMore) platform.turn(tell);
-    else queueMicrotask(tell);
+    // In a turn of its own: whoever takes one message after the other asks for the next one before it, and a loop or an async function
+    // in between hands on the last one in several microtasks. Who has closed this end, or moved it, reads no more.
+    if (this.#ending.shut) queueMicrotask(tell);
+    else platform.turn(tell);
     // Not before: where the stack has ended nobody would be told.
     this.#closeEmitted = true;
   }

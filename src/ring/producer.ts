@@ -177,11 +177,14 @@ export class Producer {
    * only when a quarter of the ring has filled up. May nest.
    */
   cork<R>(body: () => R): R {
-    const before = this.gather(Math.max(this.#gatherBytes, this.capacity / 4));
+    const before = this.#gatherBytes;
+    this.#gatherBytes = Math.max(before, this.capacity / 4);
     try {
       return body();
     } finally {
-      this.gather(before);
+      // Before any call: where the stack has ended, later commits are published all the same, and what has gathered with them.
+      this.#gatherBytes = before;
+      if (distance(this.#published, this.#tail) >= before) this.publish();
     }
   }
 

@@ -10,7 +10,7 @@ import { MWChannel, SABMessagePort, SABPipe } from '../../src/compat/sab-message
 import { settleable } from '../../src/port/waiters.ts';
 import { Gates } from '../kit/gate.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
-import { within } from '../kit/watchdog.ts';
+import { until, within } from '../kit/watchdog.ts';
 import type { Door, Ending, Part } from './sab-message-port-ended-worker.ts';
 
 const url = inOneFile(new URL('./sab-message-port-ended-worker.js', import.meta.url));
@@ -267,3 +267,20 @@ test('a loop of asyncRead with a limit goes on from one writer to the next', asy
   );
   port.close();
 });
+
+for (const length of [3000, 20_000]) {
+  test(`a handler is given a message of ${length} characters whose writer closes behind it and one more`, async () => {
+    const writer = new SABMessagePort('a', 8);
+    const reader = SABMessagePort.from(writer.postInit(null)[0]);
+    const lengths: number[] = [];
+    let failed = 0;
+    reader.onmessage = (text) => lengths.push(String((text as { data?: unknown }).data ?? text).length);
+    reader.onmessageerror = () => failed++;
+    await writer.postMessage('x');
+    await Promise.all([writer.postMessage('x'.repeat(length)), writer.postMessage('xx')]);
+    writer.close();
+    await until('the last one comes', () => lengths.includes(2));
+    assert.deepEqual([lengths, failed], [[1, length, 2], 0]);
+    reader.close();
+  });
+}

@@ -109,6 +109,25 @@ for (const [name, loop] of Object.entries(LOOPS)) {
   });
 }
 
+for (const loops of [2, 3]) {
+  test(`the same where ${loops} loops share the messages, and a last one comes with the end`, async () => {
+    const { port, remote } = channel();
+    const far = attach(remote);
+    let taken = 0;
+    const end = new Promise((resolve) => {
+      far.on('close', () => resolve(taken));
+    });
+    const done = Array.from({ length: loops }, async () => {
+      for await (const _ of far) taken++;
+    });
+    await turn();
+    port.postMessage('last');
+    port.close();
+    assert.equal(await within('the end', end), 1);
+    await within('all loops', Promise.all(done));
+  });
+}
+
 test('the same of a thread that has ended', async () => {
   const { port, remote } = channel();
   const thread = startThread((stage) => stage.port().postMessage('last'), { remote });

@@ -170,3 +170,29 @@ for (const call of ['trySend', 'send'] as const) {
     far.close();
   });
 }
+
+test('with JSON what a getter throws is its own, and what JSON cannot write is said', () => {
+  const { port, remote } = channel({ codec: 'json' });
+  const far = attach(remote);
+  const mine = new Error('mine');
+  const throwing = (what: unknown): object => ({
+    get a(): never {
+      throw what;
+    },
+  });
+  assert.throws(
+    () => port.postMessage(throwing(mine)),
+    (error) => error === mine,
+  );
+  const posting = {
+    get a(): number {
+      port.postMessage('inside');
+      return 1;
+    },
+  };
+  assert.throws(() => port.postMessage(posting), { code: 'ERR_BUSY' });
+  assert.throws(() => port.postMessage(1n), { name: 'DataCloneError', code: 'ERR_DATA_CLONE' });
+  port.postMessage('behind');
+  assert.equal(far.tryReceive(), 'behind');
+  port.close();
+});

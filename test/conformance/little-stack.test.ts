@@ -178,3 +178,13 @@ test('a listener that sleeps is told of what is posted after a post that ran out
     far.close();
   }
 });
+
+test('a cork that runs out of stack holds nothing back behind it', () => {
+  const [port, far] = pairOf(4096);
+  for (let spare = 0; spare < 64; spare++) {
+    throughLittleStack(spare, 0, () => port.cork(() => {}));
+    port.postMessage(spare);
+    assert.equal(far.tryReceive(), spare);
+  }
+  port.close();
+});

@@ -201,8 +201,9 @@ class RingWriter implements LiveWriter, PutOff {
   cork<T>(callback: () => T): T;
   cork(): void;
   cork<T>(callback?: () => T): T | undefined {
-    this.#corks++;
     this.#producer.gather(Number.POSITIVE_INFINITY);
+    // Not before: where the stack has ended there is no cork, and what is written goes out when the tick ends.
+    this.#corks++;
     if (callback === undefined) return undefined;
     try {
       return callback();

@@ -211,7 +211,8 @@ export class End implements SenderOwner, Traffic {
   #look(): boolean {
     this.side.look();
     const hopeless = this.#hopeless;
-    if (hopeless) this.receiver?.breakOff();
+    // Also when it was closed: the rest of a message may lie there, and what was written behind it (E2).
+    if (hopeless && !this.arrived) this.receiver?.breakOff();
     return hopeless;
   }
   #settleDisposed(): void {

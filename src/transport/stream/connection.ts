@@ -36,7 +36,10 @@ export interface ByteStream {
    * `closed`. One that throws breaks the line: the connection ends as `lost` in a turn to come, and nobody who posts or reads has it thrown at.
    */
   write(bytes: Uint8Array): boolean;
-  /** Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while. */
+  /**
+   * Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while, or until the other side has ended
+   * its own: a line that goes with something unread may take back what it has sent. A medium without `flushSync` keeps the process as long.
+   */
   end(): void;
   /** Keeps the process alive, or lets it go. At the start it lets it go. It calls nobody back meanwhile. */
   hold(held: boolean): void;
@@ -237,7 +240,7 @@ export class StreamConnection implements Link, Exiting {
    * its bytes can go with them. It waits for no room; what is said where there is none counts among the answers that a peer may leave unread (`STREAM_ANSWERS_MAX`).
    * Nothing is said when the connection is over, or the channel.
    * @param words of the body, copied
-   * @returns whether the medium takes more: who repeats itself waits for `drained` else
+   * @returns whether the medium takes more: who repeats itself waits for `drained` else. Also false where nothing was said: `ended`, and the channel's, tell
    * @throws UsageError ERR_OPTION for a type that is none of `featureFrames`, or another length; UnsupportedError where it is not agreed on, or not
    *   yet
    */
@@ -280,7 +283,8 @@ export class StreamConnection implements Link, Exiting {
   }
 
   /**
-   * The medium has ended, and the peer has not said goodbye: nothing more will come, nor go out.
+   * The medium has ended, and the peer has not said goodbye: nothing more will come, nor go out. May be said a little later, by who waits to learn how a
+   * process has ended, and sets `exit` before.
    * @param reason what the medium makes of that: `lost`, or `terminated` where it knows that the peer's thread or process is gone
    */
   closed(reason: EndReason, error?: Error): void {
