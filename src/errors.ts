@@ -15,6 +15,10 @@ export const ERROR_CODES = {
   ERR_CLOSED: 'this end was closed, or its peer is gone',
   // RefusedError: ask for something else, or later.
   ERR_REFUSED: 'the other side does not take this channel, or the connection',
+  // AddressError: another address, or later.
+  ERR_ADDRESS_IN_USE: 'somebody else listens at this address',
+  ERR_LISTEN: 'the system does not let this process listen at this address',
+  ERR_UNREACHABLE: 'nobody listens at this address, or the system does not let this process connect',
   // CodecError: this value only.
   ERR_DATA_CLONE: 'the value, or a part of it, cannot be cloned',
   ERR_DECODE: 'a payload could not be decoded',
@@ -83,6 +87,10 @@ export class RefusedError extends MillraceError {
   declare readonly refusal: number;
   declare readonly text: string;
 }
+/** Another address, or later: `address` is where, `cause` what the system said. */
+export class AddressError extends MillraceError {
+  declare readonly address: string;
+}
 /** This one value: the channel goes on. */
 export class CodecError extends MillraceError {}
 /**
@@ -118,6 +126,7 @@ named(MillraceError, 'MillraceError');
 named(UsageError, 'UsageError');
 named(ClosedError, 'ClosedError');
 named(RefusedError, 'RefusedError');
+named(AddressError, 'AddressError');
 named(CodecError, 'CodecError');
 named(DataCloneError, 'DataCloneError');
 named(LayoutError, 'LayoutError');

@@ -285,3 +285,24 @@ export const STREAM_EARLY_BYTES_MAX: number = 1024 * 1024;
 export const STREAM_MEMORY_FIRST: number = 1024;
 /** Bytes of a message in parts that are had on the word of its first part; beyond, memory is had as parts really come. */
 export const STREAM_JOIN_FIRST: number = 1024 * 1024;
+
+// ---- sockets ----------------------------------------------------------------------------------------------------
+
+/** Bytes of a unix socket's path: `sun_path` has 108 on Linux and 104 elsewhere, the last one 0. */
+export const UNIX_PATH_BYTES_MAX: number = 103;
+/** Bytes that a runtime is given to write at a time: of one piece it can be known how much is out, and a socket's fill is not much more. */
+export const SOCKET_PIECE_BYTES: number = 64 * 1024;
+/** Bytes that wait to be written from which on a connection has enough for now: some pieces, so that the line never waits for us. */
+export const SOCKET_WAITING_BYTES: number = 256 * 1024;
+/** Milliseconds that the other side has to end its half of a socket behind ours: what it says until then is taken off the line. */
+export const SOCKET_CLOSE_MS: number = 1000;
+/** Milliseconds in which a connection is there and has greeted, unless the program says otherwise: a busy machine takes less. */
+export const GREETING_MS_DEFAULT: number = 10_000;
+/** Milliseconds to ask whether anybody listens at an address that is taken: on one machine the system answers at once. */
+export const PROBE_MS: number = 1000;
+/** Milliseconds that two listeners take turns to take a dead one's address over. */
+export const TAKEOVER_MS: number = 2000;
+/** Connections that a listener has at a time, unless it is told otherwise: some KiB and a descriptor each. */
+export const CONNECTIONS_DEFAULT: number = 1024;
+/** Of these, connections that have greeted and that the program has not taken yet. */
+export const CONNECTIONS_WAITING_DEFAULT: number = 128;

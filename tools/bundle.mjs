@@ -9,12 +9,15 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { build, transform } from 'esbuild';
 import { lowerPrivate } from './lower-private.mjs';
+import { oneCore } from './one-core.mjs';
 import { putRight } from './top-level.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Doors that have all they need in one file. The others share `core.js`, so that each of them loads two files. */
 const ALONE = ['./ring', './compat/nxtedition-shared'];
+/** What they are bundled for: a door without a file for browsers is for servers alone. */
+const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => browserFile !== undefined : () => true);
 
 const shared = {
   absWorkingDir: root,
@@ -90,20 +93,22 @@ export async function bundleDoors(outdir, options = node) {
     sourcesContent: false,
     write: false,
   };
-  // A name without a hash for what they share: should splitting ever want a second chunk, this fails.
-  const together = doors().filter(({ name }) => !ALONE.includes(name));
+  const here = doors().filter(isFor(options.platform));
+  const together = here.filter(({ name }) => !ALONE.includes(name));
   const runs = [
-    { ...common, entryPoints: together.map(entry), splitting: true, chunkNames: 'core' },
-    ...doors()
-      .filter(({ name }) => ALONE.includes(name))
-      .map((door) => ({ ...common, entryPoints: [entry(door)] })),
+    { ...common, entryPoints: together.map(entry), splitting: true, chunkNames: 'chunk-[hash]' },
+    ...here.filter(({ name }) => ALONE.includes(name)).map((door) => ({ ...common, entryPoints: [entry(door)] })),
   ];
   mkdirSync(resolve(root, outdir), { recursive: true });
   for (const run of runs) {
-    const files = (await build(run)).outputFiles.map(({ path, text }) => ({ path, text: putRight(text) }));
+    const { outputFiles } = await build(run);
+    const entries = run.entryPoints.map(({ out }) => join(run.outdir, `${out}.js`));
+    const files = (run.splitting ? await oneCore(outputFiles, entries, common) : outputFiles).map(({ path, text }) => ({
+      path,
+      text: putRight(text),
+    }));
     for (const { path, text } of files)
       if (/__export\(/.test(text)) throw new Error(`a namespace is an object in ${path}`);
-    const entries = run.entryPoints.map(({ out }) => join(run.outdir, `${out}.js`));
     // A door that is alone has little of it.
     for (const { path, text } of run.splitting ? lowerPrivate(files, entries) : files) await finish(path, text);
   }

@@ -75,6 +75,8 @@ const RULES: { readonly [K in keyof Chosen]: Rule } = {
   rememberedTextBytes: { fallback: limits.KNOWN_TEXT_BYTES_DEFAULT, min: 0, max: limits.KNOWN_TEXT_BYTES_MAX },
 };
 
+/** Names of all options of a channel. */
+export const CHANNEL_OPTIONS: readonly string[] = Object.keys(RULES);
 /** What is decided when the channel is made, for both ends. */
 const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes', 'rememberedTexts', 'rememberedTextBytes'];
 
@@ -83,7 +85,7 @@ const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes', 're
  * @throws UsageError ERR_OPTION naming the option, the value and what it may be
  */
 export function resolveOptions(options: ChannelOptions = {}): Resolved {
-  return resolve(options, Object.keys(RULES));
+  return resolve(options, CHANNEL_OPTIONS);
 }
 
 /**
@@ -93,7 +95,7 @@ export function resolveOptions(options: ChannelOptions = {}): Resolved {
 export function resolvePortOptions(options: PortOptions = {}): Resolved {
   return resolve(
     options,
-    Object.keys(RULES).filter((name) => !CHANNEL_ONLY.includes(name)),
+    CHANNEL_OPTIONS.filter((name) => !CHANNEL_ONLY.includes(name)),
   );
 }
 

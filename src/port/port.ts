@@ -13,6 +13,7 @@ import type { Stats, Transport, TransportEvents, Travels } from '../transport/tr
 import { Ending } from './ending.ts';
 import { factsOf } from './facts.ts';
 import { PortEvents } from './port-events.ts';
+import type { PortLink } from './port-link.ts';
 import { Pump } from './pump.ts';
 import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
 import { type SelectedPort, selectChanged } from './selecting.ts';
@@ -36,6 +37,8 @@ export function selectedPort(port: unknown): SelectedPort | undefined {
  * everything it sent was read", so that `null`, `undefined`, `0` and `false` stay messages.
  */
 export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
+  /** The connection to another process that this port is a channel of. Between threads there is none. */
+  readonly link: PortLink | undefined;
   readonly #transport: Transport;
   readonly #ending: Ending;
   // Made when there is something to send or to receive for the first time: of ten thousand ports few are busy at a time.
@@ -65,9 +68,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     showAs(Port.prototype, 'Port', (port) => (#transport in port ? port.#facts() : undefined));
   }
 
-  /** Ports come from `channel`, `attach`, `spawn` and `parentPort`. */
-  constructor(open: (events: TransportEvents) => Transport) {
+  /** Ports come from `channel`, `attach`, `spawn` and `parentPort`, and from `connect` and `listen` of `millrace/process`. */
+  constructor(open: (events: TransportEvents) => Transport, link?: PortLink) {
     super();
+    this.link = link;
     if (typeof open !== 'function') {
       throw new UsageError('ERR_OPTION', 'Cannot make a Port: ports come from channel, attach, spawn and parentPort');
     }

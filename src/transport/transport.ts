@@ -38,6 +38,8 @@ export interface Stats {
   readonly wakes: number;
   /** Bytes a direction. */
   readonly capacityBytes: number;
+  /** By what it goes, where there was a choice: not between threads. */
+  readonly way?: Way | undefined;
 }
 
 export interface TransportEvents {

@@ -76,12 +76,11 @@ export class FrameWriter {
     this.#frame(frames.ACCEPT, channel, [window, messageMax, texts, textBytes, flags, 0]);
   }
   ack(channel: number, taken: number, limit: number, received: number, relearns: number, beside: number): void {
-    const { lowWord, highWord } = frames;
-    const positions = [lowWord(taken), highWord(taken), lowWord(limit), highWord(limit)];
+    const positions = [...wordsOf(taken), ...wordsOf(limit)];
     this.#frame(frames.ACK, channel, [...positions, received, relearns, beside, 0]);
   }
   ask(channel: number, position: number): void {
-    this.#frame(frames.ASK, channel, [frames.lowWord(position), frames.highWord(position)]);
+    this.#frame(frames.ASK, channel, wordsOf(position));
   }
   interrupt(channel: number, word: number): void {
     this.#frame(frames.INTERRUPT, channel, [word, 0]);
@@ -139,4 +138,8 @@ export class FrameWriter {
     if (this.full && answers) this.owed += frames.FRAME_HEADER_BYTES + length;
     this.whole(this.#bytes.subarray(0, frames.FRAME_HEADER_BYTES + length));
   }
+}
+
+function wordsOf(position: number): readonly [low: number, high: number] {
+  return [frames.lowWord(position), frames.highWord(position)];
 }

@@ -164,6 +164,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       parks: this.#parks,
       wakes: 0,
       capacityBytes: source.capacity,
+      way: this.#connection.way,
     };
   }
 

@@ -1,0 +1,50 @@
+// What stands behind the channels of one connection, as a program sees it.
+import type { CloseReason } from '../outcome.ts';
+import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
+import type { ChannelOptions } from './options.ts';
+import type { Port } from './port.ts';
+
+/** A channel that the other side has opened and that nobody here has asked for. What is sent on it waits over there. */
+export interface Offer {
+  /** As the other side has named it. */
+  readonly name: string;
+  /** Takes part in it. One that the other side has taken back meanwhile gives a port that has ended. @throws UsageError ERR_OPTION */
+  accept<In = unknown, Out = unknown>(options?: ChannelOptions): Port<In, Out>;
+  /** Its opener's port ends as `closed`, with a RefusedError that has this text as `port.error`; 256 bytes of it at the most. */
+  refuse(text?: string): void;
+}
+
+/** A connection to another process. It ends with its last channel, on either side. */
+export interface PortLink {
+  /** Where the two have met. */
+  readonly address: string;
+  /**
+   * Another channel over the same connection. Two sides that ask for the same name have the two ends of one, whoever asks first; each asks once.
+   * `port.ready` tells when the other side takes part.
+   * @throws UsageError ERR_OPTION; UnsupportedError when the connection has ended or is leaving
+   */
+  channel<In = unknown, Out = unknown>(name: string, options?: ChannelOptions): Port<In, Out>;
+  /**
+   * Channels that the other side opens, as they come: `for await (const offer of link.channels)`. It ends with the connection. Until they are taken
+   * they wait, in the number that `maxWaitingChannels` allows; more are refused.
+   */
+  readonly channels: AsyncIterable<Offer>;
+  /** A promise of why it ended. Never rejects. */
+  readonly closed: Promise<CloseReason>;
+  /** Why it ended, and what of, where that is known; `undefined` while it is open. */
+  readonly reason: CloseReason | undefined;
+  readonly error: unknown;
+  /** How the other process ended, if that is what ended it, and known. */
+  readonly exit: ExitStatus | undefined;
+  /** By what it goes, and why by nothing better. */
+  readonly way: Way | undefined;
+  /** What the other side has said as it began to leave: it opens and accepts no channel any more. */
+  readonly peerLeaving: Leaving | undefined;
+  /**
+   * Ends it, and its channels as `closed`. What they had accepted still goes out, as far as the other side has room for it; with `drainMs` it ends
+   * with its last channel, or after so many milliseconds at the latest, and neither side opens another one meanwhile.
+   * @returns when it is over
+   * @throws UsageError ERR_OPTION
+   */
+  close(options?: { readonly drainMs?: number | undefined; readonly text?: string | undefined }): Promise<void>;
+}

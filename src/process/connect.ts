@@ -1,0 +1,87 @@
+// Connects to a listener: a promise of a port.
+import { ClosedError, TimeoutError } from '../errors.ts';
+import type { Port } from '../port/port.ts';
+import { addressText, parseAddress } from '../transport/process/address.ts';
+import { dial } from '../transport/process/dial.ts';
+import { type ConnectionChoice, checkSignal, resolveChoice } from './options.ts';
+import { StreamLink } from './stream-link.ts';
+
+export interface ConnectOptions extends ConnectionChoice {
+  /** Gives up; the promise rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Connects to whoever listens at the address, in this process or another one on this machine.
+ *
+ * The port is there when the listener has greeted; `port.ready` tells when its program has taken the connection. What is posted before waits, bounded
+ * as ever. `port.link` has more channels over the same connection. The port ends as `closed` when either side closes it, with the reason
+ * that the other process has ended for where it could say that, and as `lost` where it went without a word.
+ * ```ts
+ * import { connect, listen } from 'millrace/process';
+ * await using server = await listen('tcp:127.0.0.1:0');
+ * const port = await connect(server.address);
+ * port.postMessage('hello');
+ * for await (const client of server) {
+ *   console.log(await client.receiveAsync());   // hello
+ *   break;
+ * }
+ * port.close();
+ * ```
+ * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`
+ * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has
+ *   enough; LayoutError where what listens speaks something else, or another version; ClosedError where it went before it greeted; the signal's reason
+ */
+export async function connect<In = unknown, Out = unknown>(
+  address: string,
+  options: ConnectOptions = {},
+): Promise<Port<In, Out>> {
+  const to = parseAddress(address);
+  const { channel, connection, timeoutMs } = resolveChoice(options, ['signal']);
+  const signal = checkSignal(options.signal);
+  const giveUp = new AbortController();
+  const where = addressText(to);
+  const timer = setTimeout(() => giveUp.abort(late(where, timeoutMs)), timeoutMs);
+  const aborted = (): void => giveUp.abort(signal?.reason);
+  if (signal?.aborted) aborted();
+  signal?.addEventListener('abort', aborted);
+  try {
+    const stream = await dial(to, giveUp.signal);
+    const link = new StreamLink(stream, where, { ...connection, initiator: true, way: { name: to.kind } });
+    const port = link.main(channel) as Port<In, Out>;
+    stream.connect(link.connection);
+    await greeting(link, giveUp.signal);
+    return port;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', aborted);
+  }
+}
+
+/** Keeps the process alive until then. */
+async function greeting(link: StreamLink, signal: AbortSignal): Promise<void> {
+  const { connection } = link;
+  connection.hold(true);
+  let gaveUp = false;
+  const giveUp = (): void => {
+    gaveUp = true;
+    connection.close();
+  };
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp);
+  try {
+    await link.greeted;
+  } catch (error) {
+    if (gaveUp) throw signal.reason;
+    const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
+    throw error ?? new ClosedError(text, link.reason ?? 'lost');
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    connection.hold(false);
+  }
+}
+
+function late(where: string, timeoutMs: number): TimeoutError {
+  const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
+  return new TimeoutError(text, { address: where, timeoutMs });
+}

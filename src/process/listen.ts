@@ -1,0 +1,174 @@
+// Listens at an address: an async iterable of ports, one for each who connects.
+import { UsageError } from '../errors.ts';
+import { CONNECTIONS_DEFAULT, CONNECTIONS_WAITING_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
+import { checked, type NumberRule } from '../port/options.ts';
+import type { Port } from '../port/port.ts';
+import { addressText, parseAddress } from '../transport/process/address.ts';
+import { type Bound, bind } from '../transport/process/bind.ts';
+import type { SocketStream } from '../transport/process/socket-stream.ts';
+import { CODE_FULL, CODE_LEAVING } from '../transport/stream/frames.ts';
+import { type ConnectionChoice, type ResolvedChoice, resolveChoice } from './options.ts';
+import { StreamLink } from './stream-link.ts';
+
+export interface ListenOptions extends ConnectionChoice {
+  /** Connections at a time; who comes beyond is refused, and told so. Default 1024. */
+  readonly maxConnections?: number | undefined;
+  /** Of these, connections that nobody has taken out of the iteration yet. Default 128. */
+  readonly maxWaitingConnections?: number | undefined;
+}
+
+const COUNTS: Readonly<Record<'maxConnections' | 'maxWaitingConnections', NumberRule>> = {
+  maxConnections: { fallback: CONNECTIONS_DEFAULT, min: 1, max: 1_000_000 },
+  maxWaitingConnections: { fallback: CONNECTIONS_WAITING_DEFAULT, min: 1, max: 1_000_000 },
+};
+
+interface Bounds extends ResolvedChoice {
+  readonly maxConnections: number;
+  readonly maxWaiting: number;
+}
+
+/**
+ * Listens at an address of this machine: `for await (const port of await listen(address))`. Each who connects comes as a port; `port.link` has what else
+ * there is over the same connection.
+ *
+ * A unix socket is for this user alone (mode 0600); of two that listen at one address the second is refused; that of a listener that has died is
+ * taken over. **Whoever can reach a TCP address can connect to it**: it is this machine's own unless a host says otherwise, and any of its users'.
+ * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`, `tcp:port` for 127.0.0.1; port 0: any that is free
+ * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
+ */
+export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
+  const at = parseAddress(address);
+  const choice = resolveChoice(options, Object.keys(COUNTS));
+  const bounds: Bounds = {
+    ...choice,
+    maxConnections: checked('maxConnections', options.maxConnections, COUNTS.maxConnections) as number,
+    maxWaiting: checked('maxWaitingConnections', options.maxWaitingConnections, COUNTS.maxWaitingConnections) as number,
+  };
+  let listener: Listener | undefined;
+  const early: SocketStream[] = [];
+  const bound = await bind(at, (stream) => {
+    if (listener === undefined) early.push(stream);
+    else take(listener, stream);
+  });
+  listener = new Listener(bound, bounds);
+  for (const stream of early) take(listener, stream);
+  return listener;
+}
+
+let take: (listener: Listener, stream: SocketStream) => void;
+
+/** Who listens at an address. Closed by `using` and `await using`. */
+export class Listener implements AsyncIterable<Port> {
+  /** Where to connect to, as `connect` takes it: with the port that the system has chosen. */
+  readonly address: string;
+  readonly #bound: Bound;
+  readonly #bounds: Bounds;
+  /** All connections, greeted or not. */
+  readonly #links = new Set<StreamLink>();
+  /** Those that have greeted and that nobody has taken. */
+  readonly #waiting = new Set<StreamLink>();
+  readonly #takers: ((result: IteratorResult<Port, undefined>) => void)[] = [];
+  #closed = false;
+
+  static {
+    take = (listener, stream) => listener.#take(stream);
+  }
+
+  /** Listeners come from `listen`. */
+  constructor(bound: Bound, bounds: Bounds) {
+    if (bounds === undefined) throw new UsageError('ERR_OPTION', 'Cannot make a Listener: listeners come from listen');
+    this.address = addressText(bound.address);
+    this.#bound = bound;
+    this.#bounds = bounds;
+  }
+
+  /** Connections that there are, those included that nobody has taken yet. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
+  /** Each who connects is given to one loop. Ends when the listener is closed. A loop that ends leaves the listener open. */
+  [Symbol.asyncIterator](): AsyncIterator<Port, undefined> {
+    return { next: () => this.#next(), return: async () => ({ done: true, value: undefined }) };
+  }
+
+  /**
+   * Listens no more, and ends all connections: what their channels have accepted goes out as far as the other sides have room for it. With `drainMs`
+   * those that there are go on until their last channel has ended, or for so many milliseconds; no channel is opened meanwhile, and the other
+   * sides are told (`link.peerLeaving`).
+   * @returns when the last is over; a later call with less time shortens it
+   * @throws UsageError ERR_OPTION
+   */
+  close({ drainMs, text }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
+    if (drainMs !== undefined) checked('drainMs', drainMs, { fallback: 0, min: 0, max: TIMEOUT_MS_MAX });
+    if (!this.#closed) this.#bound.close();
+    this.#closed = true;
+    for (const done of this.#takers.splice(0)) done({ done: true, value: undefined });
+    for (const link of this.#waiting) link.connection.refuse(CODE_LEAVING, text ?? 'the listener is closing');
+    const over = [...this.#links].map((link) => link.close({ drainMs, text }));
+    return Promise.all(over).then(() => {});
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Whether listening keeps the process alive, which it does at first; what is done with its ports is their own. */
+  ref(): this {
+    this.#bound.server.ref();
+    return this;
+  }
+  unref(): this {
+    this.#bound.server.unref();
+    return this;
+  }
+
+  // ---- inside -----------------------------------------------------------------------------------------------------
+
+  #take(stream: SocketStream): void {
+    const { connection, maxConnections, timeoutMs } = this.#bounds;
+    const way = { name: parseAddress(this.address).kind };
+    const link = new StreamLink(stream, this.address, { ...connection, initiator: false, way });
+    stream.connect(link.connection);
+    if (this.#closed || this.#links.size >= maxConnections) {
+      this.#refuse(link);
+      return;
+    }
+    this.#links.add(link);
+    const timer = setTimeout(() => link.connection.refuse(CODE_FULL, 'no greeting came'), timeoutMs);
+    timer.unref();
+    link.greeted
+      .then(
+        () => this.#greeted(link),
+        () => {},
+      )
+      .finally(() => clearTimeout(timer));
+    link.closed.then(() => {
+      this.#links.delete(link);
+      this.#waiting.delete(link);
+    });
+  }
+  #greeted(link: StreamLink): void {
+    if (link.reason !== undefined) return;
+    const taker = this.#takers.shift();
+    if (taker !== undefined) taker({ done: false, value: link.main(this.#bounds.channel) });
+    else if (this.#closed || this.#waiting.size >= this.#bounds.maxWaiting) this.#refuse(link);
+    else this.#waiting.add(link);
+  }
+  #refuse(link: StreamLink): void {
+    if (this.#closed) link.connection.refuse(CODE_LEAVING, 'the listener is closing');
+    else link.connection.refuse(CODE_FULL, 'the listener has as many connections as it takes');
+  }
+
+  #next(): Promise<IteratorResult<Port, undefined>> {
+    const [link] = this.#waiting;
+    if (link !== undefined) {
+      this.#waiting.delete(link);
+      return Promise.resolve({ done: false, value: link.main(this.#bounds.channel) });
+    }
+    if (this.#closed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => void this.#takers.push(resolve));
+  }
+}

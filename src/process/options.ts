@@ -1,0 +1,50 @@
+// What a program says of a connection beside the channel that it comes with.
+import { UsageError } from '../errors.ts';
+import { GREETING_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
+import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from '../port/options.ts';
+import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from '../port/stream-options.ts';
+import type { ConnectionOptions } from '../transport/stream/connection.ts';
+
+/** Those of a channel are for the port that the connection comes with; others have their own. */
+export interface ConnectionChoice extends ChannelOptions {
+  /** What the peer may have of this side, over all channels of the connection. */
+  readonly link?: LinkOptions | undefined;
+  /** Milliseconds in which the connection is there and the peer has greeted; default 10,000. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ResolvedChoice {
+  readonly channel: ChannelOptions;
+  readonly connection: Pick<
+    ConnectionOptions,
+    'maxMessageBytes' | 'textBytesMax' | 'windowBytes' | 'channelsMax' | 'waitingMax'
+  >;
+  readonly timeoutMs: number;
+}
+
+/**
+ * @param more options that the caller looks at itself
+ * @throws UsageError ERR_OPTION naming the option, the value and what it may be; UnsupportedError for overflow `latest`
+ */
+export function resolveChoice(options: ConnectionChoice, more: readonly string[]): ResolvedChoice {
+  checkNames(options, ['link', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
+  const channel: ChannelOptions = Object.fromEntries(
+    Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
+  );
+  resolveStreamOptions(channel);
+  const timeoutMs = checked('timeoutMs', options.timeoutMs, {
+    fallback: GREETING_MS_DEFAULT,
+    min: 1,
+    max: TIMEOUT_MS_MAX,
+  }) as number;
+  return { channel, connection: resolveLinkOptions(options.link), timeoutMs };
+}
+
+/** @throws UsageError ERR_OPTION */
+export function checkSignal(signal: unknown): AbortSignal | undefined {
+  if (signal === undefined || signal instanceof AbortSignal) return signal;
+  throw new UsageError('ERR_OPTION', `Option signal cannot be ${String(signal)}: it takes an AbortSignal`, {
+    option: 'signal',
+    value: signal,
+  });
+}

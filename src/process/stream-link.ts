@@ -1,0 +1,137 @@
+// A connection over a byte stream as a program sees it: its ports, and what the other side offers.
+import { UsageError } from '../errors.ts';
+import type { CloseReason, EndReason } from '../outcome.ts';
+import type { ChannelOptions } from '../port/options.ts';
+import { Port } from '../port/port.ts';
+import type { Offer, PortLink } from '../port/port-link.ts';
+import { resolveStreamOptions } from '../port/stream-options.ts';
+import { type Settleable, settleable } from '../port/waiters.ts';
+import { type ByteStream, type ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
+import type { Opening } from '../transport/stream/opening.ts';
+import { StreamTransport } from '../transport/stream/stream-transport.ts';
+import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
+
+/** The channel that both sides open of themselves: the port that a connection is. */
+const MAIN = '';
+
+export class StreamLink implements PortLink {
+  readonly address: string;
+  readonly channels: AsyncIterable<Offer>;
+  readonly closed: Promise<CloseReason>;
+  /** Settles as soon as the other side has greeted; rejects if that never comes. */
+  readonly greeted: Promise<void>;
+  readonly connection: StreamConnection;
+  readonly #ended: Settleable<CloseReason> = settleable();
+  readonly #offered = new Set<Settleable<void>>();
+  /** Of those that wait, what some loop has been given. */
+  readonly #shown = new WeakSet<Opening>();
+
+  /** @param stream what comes is to be given to `connection` from then on */
+  constructor(stream: ByteStream, address: string, options: ConnectionOptions) {
+    this.address = address;
+    this.closed = this.#ended.promise as Promise<CloseReason>;
+    const greeted = settleable<void>();
+    greeted.promise.catch(() => {});
+    this.greeted = greeted.promise as Promise<void>;
+    this.connection = new StreamConnection(stream, options, {
+      greeted: () => greeted.resolve(),
+      opened: () => this.#tellOffer(),
+      idle: () => this.connection.close(),
+      ended: (reason, error) => {
+        greeted.reject(error);
+        this.#ended.resolve(reason);
+        this.#tellOffer();
+      },
+    });
+    this.channels = { [Symbol.asyncIterator]: () => this.#offers() };
+  }
+
+  get reason(): EndReason | undefined {
+    return this.connection.ended;
+  }
+  get error(): unknown {
+    return this.connection.error;
+  }
+  get exit(): ExitStatus | undefined {
+    return this.connection.exit;
+  }
+  get way(): Way | undefined {
+    return this.connection.way;
+  }
+  get peerLeaving(): Leaving | undefined {
+    return this.connection.peerLeaving;
+  }
+
+  /** The port that the connection is; once. */
+  main(options: ChannelOptions): Port {
+    return this.#open(MAIN, options);
+  }
+  channel<In = unknown, Out = unknown>(name: string, options: ChannelOptions = {}): Port<In, Out> {
+    if (typeof name !== 'string' || name === MAIN) {
+      const shown = name === MAIN ? "'', which is the port that comes with the connection" : String(name);
+      throw new UsageError('ERR_OPTION', `A channel cannot be named ${shown}: give it a text`, {
+        option: 'name',
+        value: name,
+      });
+    }
+    return this.#open(name, options) as Port<In, Out>;
+  }
+  #open(name: string, options: ChannelOptions): Port {
+    const { wish, transport } = resolveStreamOptions(options);
+    const channel = this.connection.open(name, wish);
+    return new Port((events) => new StreamTransport(this.connection, channel, transport, events), this);
+  }
+
+  async close({ drainMs, text = '' }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
+    if (drainMs === undefined) this.connection.close({ text });
+    else this.connection.leave({ timeoutMs: drainMs, text });
+    await this.closed;
+  }
+
+  // ---- what the other side opens -----------------------------------------------------------------------------------
+
+  /** Each loop is given what nobody else has taken. */
+  async *#offers(): AsyncGenerator<Offer, void, void> {
+    for (;;) {
+      const opening = this.#nextOpening();
+      if (opening !== undefined) yield this.#offer(opening);
+      else if (this.connection.ended !== undefined) return;
+      else await this.#anOffer();
+    }
+  }
+  #nextOpening(): Opening | undefined {
+    for (const opening of this.connection.waiting) {
+      if (opening.name === MAIN || this.#shown.has(opening)) continue;
+      this.#shown.add(opening);
+      return opening;
+    }
+    return undefined;
+  }
+  #offer(opening: Opening): Offer {
+    const { connection } = this;
+    return {
+      name: opening.name,
+      accept: <In, Out>(options: ChannelOptions = {}) => {
+        const { wish, transport } = resolveStreamOptions(options);
+        const channel = connection.accept(opening, wish);
+        return new Port<In, Out>((events) => new StreamTransport(connection, channel, transport, events), this);
+      },
+      refuse: (text = '') => opening.refuse(undefined, text),
+    };
+  }
+  /** Keeps the process alive meanwhile, as a pending receive does. */
+  async #anOffer(): Promise<void> {
+    const told = settleable<void>();
+    this.#offered.add(told);
+    this.connection.hold(true);
+    try {
+      await told.promise;
+    } finally {
+      this.#offered.delete(told);
+      this.connection.hold(false);
+    }
+  }
+  #tellOffer(): void {
+    for (const told of this.#offered) told.resolve();
+  }
+}

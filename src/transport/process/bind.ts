@@ -1,0 +1,199 @@
+// Listens at an address: exactly one listener at a time has it, one that is dead leaves it to the next, one that lives keeps it.
+//
+// A unix socket is made in a folder of its own (mode 0700) and gets mode 0600 there, so at no moment may another user connect; then its
+// address becomes a second name of it, by `link`, which fails where there is one. Where there is one whose listener is dead it goes first.
+// B1: whoever takes such a name away has the lock of the address and has found it dead with the lock, and nobody else takes a name away
+// but a listener its own, while it still listens. So what is found dead stays so until it is taken away.
+import { createHash } from 'node:crypto';
+import { chmodSync, linkSync, lstatSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { basename, dirname, join, resolve } from 'node:path';
+import { platform as system } from 'node:process';
+import { AddressError, MillraceError, UsageError } from '../../errors.ts';
+import { PROBE_MS, TAKEOVER_MS, UNIX_PATH_BYTES_MAX } from '../../limits.ts';
+import { type Address, addressText, isFile } from './address.ts';
+import { codeOf } from './dial.ts';
+import { SocketStream } from './socket-stream.ts';
+
+export interface Bound {
+  readonly server: Server;
+  /** Where it is to be found, the port included that the system has chosen. */
+  readonly address: Address;
+  /** Nobody finds it any more; who has connected is told of nothing. */
+  close(): void;
+}
+
+/**
+ * @param connected is told of each that connects, from the first moment on
+ * @throws (rejects) AddressError ERR_ADDRESS_IN_USE where somebody listens, or lies what is no socket; ERR_LISTEN for whatever else the system
+ *   says, its error as `cause`
+ */
+export async function bind(address: Address, connected: (stream: SocketStream) => void): Promise<Bound> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    connected(new SocketStream(socket));
+  });
+  try {
+    if (address.kind === 'unix' && isFile(address)) {
+      const path = resolve(address.path);
+      await bindFile(server, address, path);
+      const { ino } = lstatSync(path);
+      return { server, address, close: () => closeFile(server, path, ino) };
+    }
+    const at = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port };
+    await listening(server, at);
+    const found = address.kind === 'unix' ? address : { ...address, port: (server.address() as { port: number }).port };
+    return { server, address: found, close: () => void server.close() };
+  } catch (error) {
+    server.close();
+    throw error instanceof MillraceError ? error : refused(address, error as Error);
+  }
+}
+
+function listening(server: Server, at: { path: string } | { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ ...at, exclusive: true }, () => {
+      server.off('error', reject);
+      // A connection that could not be taken is the business of who tried.
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+}
+
+// ---- a unix socket -----------------------------------------------------------------------------------------------
+
+async function bindFile(server: Server, address: Address, path: string): Promise<void> {
+  const folder = mkdtempSync(join(dirname(path), '.m'));
+  const own = join(folder, 's');
+  try {
+    checkLength(address, own);
+    await listening(server, { path: own });
+    chmodSync(own, 0o600);
+    if (!(await named(own, path))) throw inUse(address, 'somebody listens there');
+  } finally {
+    rmSync(own, { force: true });
+    rmdirSync(folder);
+  }
+}
+
+/** Whether it has the name now; not where somebody who lives has. @throws what the system says */
+async function named(own: string, path: string): Promise<boolean> {
+  if (isNamed(own, path)) return true;
+  if (!(await isDead(path))) return false;
+  const unlock = await lock(path);
+  try {
+    // B1
+    while (!isNamed(own, path)) {
+      if (!(await isDead(path))) return false;
+      rmSync(path, { force: true });
+    }
+    return true;
+  } finally {
+    unlock();
+  }
+}
+function isNamed(own: string, path: string): boolean {
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** Whether at this path is a socket at which nobody listens. What has gone meanwhile is dead; what is no socket is somebody's. */
+async function isDead(path: string): Promise<boolean> {
+  try {
+    if (!lstatSync(path).isSocket()) return false;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
+    throw error;
+  }
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const answer = (dead: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(dead);
+    };
+    const timer = setTimeout(() => answer(false), PROBE_MS);
+    socket.once('connect', () => answer(false));
+    socket.on('error', (error) => answer(['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')));
+  });
+}
+
+/**
+ * The lock of an address, which goes with its holder however that ends: an abstract socket (Linux), for whose name the folder counts and not
+ * how somebody calls it. It is given up on after a while, since anybody on this machine may hold it and no listener is to wait for that; then
+ * and on other systems two that take over at once might both think that they have the address.
+ */
+async function lock(path: string): Promise<() => void> {
+  if (system !== 'linux') return () => {};
+  const { dev, ino } = statSync(dirname(path));
+  const digest = createHash('sha256')
+    .update(`${dev}:${ino}:${basename(path)}`)
+    .digest('hex')
+    .slice(0, 32);
+  for (const untilMs = performance.now() + TAKEOVER_MS; performance.now() < untilMs; ) {
+    const holder = createServer();
+    try {
+      await listening(holder, { path: `\0millrace-${digest}` });
+      return () => void holder.close();
+    } catch (error) {
+      holder.close();
+      if (codeOf(error) !== 'EADDRINUSE') break;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+  return () => {};
+}
+
+/** Its name goes first: as long as it listens nobody takes that for dead, so what stands there is ours, or whose took ours away by hand. */
+function closeFile(server: Server, path: string, ino: number): void {
+  try {
+    if (lstatSync(path).ino === ino) unlinkSync(path);
+  } catch {
+    // Somebody has taken it away.
+  }
+  server.close();
+}
+
+/** The system would cut it. @throws UsageError ERR_OPTION */
+function checkLength(address: Address, own: string): void {
+  const { length } = new TextEncoder().encode(own);
+  if (length <= UNIX_PATH_BYTES_MAX) return;
+  const where = addressText(address);
+  const most = UNIX_PATH_BYTES_MAX - (length - new TextEncoder().encode(dirname(dirname(own))).length);
+  throw new UsageError('ERR_OPTION', `Cannot listen at ${where}: its folder's path takes ${most} bytes at the most`, {
+    option: 'address',
+    value: where,
+  });
+}
+
+// ---- what goes wrong ---------------------------------------------------------------------------------------------
+
+function inUse(address: Address, why: string, cause?: Error): AddressError {
+  const where = addressText(address);
+  const text = `Cannot listen at ${where}: ${why}; stop that, or take another address`;
+  return new AddressError('ERR_ADDRESS_IN_USE', text, { address: where, cause });
+}
+
+function refused(address: Address, cause: Error): AddressError {
+  const code = codeOf(cause);
+  if (code === 'EADDRINUSE') return inUse(address, 'somebody listens there', cause);
+  const where = addressText(address);
+  const why = WHY[code ?? ''] ?? cause.message;
+  return new AddressError('ERR_LISTEN', `Cannot listen at ${where}: ${why}`, { address: where, cause });
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist; make it first',
+  EACCES: 'this user may not (EACCES)',
+  EPERM: 'this file system has no hard links (EPERM): take a path on another one, like /run or /tmp',
+  EADDRNOTAVAIL: 'this machine does not have that host address',
+  EMFILE: 'this process has as many descriptors as it may (EMFILE): close some, or raise `ulimit -n`',
+  ENFILE: 'this machine has as many open files as it may (ENFILE)',
+  ENOSPC: 'its file system is full (ENOSPC)',
+};

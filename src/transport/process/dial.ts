@@ -1,0 +1,57 @@
+// Connects to an address.
+import { connect } from 'node:net';
+import { AddressError } from '../../errors.ts';
+import { type Address, addressText } from './address.ts';
+import { SocketStream } from './socket-stream.ts';
+
+/**
+ * @param signal gives up; its reason is thrown
+ * @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is the system's error
+ */
+export function dial(address: Address, signal?: AbortSignal): Promise<SocketStream> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const to = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port };
+    const socket = connect({ ...to, allowHalfOpen: true });
+    const connected = (): void => {
+      signal?.removeEventListener('abort', aborted);
+      socket.pause();
+      resolve(new SocketStream(socket));
+    };
+    const aborted = (): void => {
+      socket.off('connect', connected);
+      socket.destroy();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', aborted);
+    socket.once('connect', connected);
+    // Also for what the system says of it when nobody waits for it any more.
+    socket.on('error', (cause: Error) => {
+      signal?.removeEventListener('abort', aborted);
+      reject(unreachable(address, cause));
+    });
+  });
+}
+
+function unreachable(address: Address, cause: Error): AddressError {
+  const where = addressText(address);
+  const why = WHY[codeOf(cause) ?? ''] ?? cause.message;
+  return new AddressError('ERR_UNREACHABLE', `Cannot connect to ${where}: ${why}`, { address: where, cause });
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  ENOENT: 'nobody listens there (no such socket)',
+  ECONNREFUSED: 'nobody listens there',
+  EACCES: 'this user may not (EACCES): a listener is for its own user',
+  EMFILE: 'this process has as many descriptors as it may (EMFILE): close some, or raise `ulimit -n`',
+  ENFILE: 'this machine has as many open files as it may (ENFILE)',
+  EAGAIN: 'its listener has more connections waiting than the system keeps (EAGAIN): try later',
+};
+
+export function codeOf(error: unknown): string | undefined {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
+}
