@@ -1,6 +1,7 @@
 // Connects to a listener: a promise of a port.
 import { ClosedError, TimeoutError } from '../errors.ts';
 import type { Port } from '../port/port.ts';
+import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
 import { dial } from '../transport/process/dial.ts';
 import { type ConnectionChoice, checkSignal, resolveChoice } from './options.ts';
@@ -37,7 +38,7 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseAddress(address);
-  const { channel, connection, timeoutMs } = resolveChoice(options, ['signal']);
+  const { channel, connection, timeoutMs } = resolveChoice(to, options, ['signal']);
   const signal = checkSignal(options.signal);
   const giveUp = new AbortController();
   const where = addressText(to);
@@ -47,10 +48,11 @@ export async function connect<In = unknown, Out = unknown>(
   signal?.addEventListener('abort', aborted);
   try {
     const stream = await dial(to, giveUp.signal);
-    const link = new StreamLink(stream, where, { ...connection, initiator: true, way: { name: to.kind } });
+    const greeted = settleable<void>();
+    const link = new StreamLink(stream, where, { ...connection, initiator: true }, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
-    await greeting(link, giveUp.signal);
+    await greeting(link, greeted.promise, giveUp.signal);
     return port;
   } finally {
     clearTimeout(timer);
@@ -59,26 +61,23 @@ export async function connect<In = unknown, Out = unknown>(
 }
 
 /** Keeps the process alive until then. */
-async function greeting(link: StreamLink, signal: AbortSignal): Promise<void> {
+async function greeting(link: StreamLink, greeted: Promise<void>, signal: AbortSignal): Promise<void> {
   const { connection } = link;
   connection.hold(true);
-  let gaveUp = false;
-  const giveUp = (): void => {
-    gaveUp = true;
-    connection.close();
-  };
+  const giveUp = (): void => connection.close();
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp);
   try {
-    await link.greeted;
-  } catch (error) {
-    if (gaveUp) throw signal.reason;
-    const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
-    throw error ?? new ClosedError(text, link.reason ?? 'lost');
+    await Promise.race([greeted, link.closed]);
   } finally {
     signal.removeEventListener('abort', giveUp);
     connection.hold(false);
   }
+  // Who refuses does so with its first words.
+  if (link.reason === undefined) return;
+  if (signal.aborted) throw signal.reason;
+  const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
+  throw link.error ?? new ClosedError(text, link.reason);
 }
 
 function late(where: string, timeoutMs: number): TimeoutError {

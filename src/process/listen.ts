@@ -38,7 +38,7 @@ interface Bounds extends ResolvedChoice {
  */
 export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
   const at = parseAddress(address);
-  const choice = resolveChoice(options, Object.keys(COUNTS));
+  const choice = resolveChoice(at, options, Object.keys(COUNTS));
   const bounds: Bounds = {
     ...choice,
     maxConnections: checked('maxConnections', options.maxConnections, COUNTS.maxConnections) as number,
@@ -129,29 +129,24 @@ export class Listener implements AsyncIterable<Port> {
 
   #take(stream: SocketStream): void {
     const { connection, maxConnections, timeoutMs } = this.#bounds;
-    const way = { name: parseAddress(this.address).kind };
-    const link = new StreamLink(stream, this.address, { ...connection, initiator: false, way });
-    stream.connect(link.connection);
-    if (this.#closed || this.#links.size >= maxConnections) {
-      this.#refuse(link);
-      return;
-    }
-    this.#links.add(link);
+    // Who answers only what it has heard tells who is one too many together with its greeting.
+    const options = { ...connection, initiator: false, answer: () => undefined };
+    const link = new StreamLink(stream, this.address, options, () => {
+      clearTimeout(timer);
+      this.#greeted(link);
+    });
     const timer = setTimeout(() => link.connection.refuse(CODE_FULL, 'no greeting came'), timeoutMs);
     timer.unref();
-    link.greeted
-      .then(
-        () => this.#greeted(link),
-        () => {},
-      )
-      .finally(() => clearTimeout(timer));
     link.closed.then(() => {
+      clearTimeout(timer);
       this.#links.delete(link);
       this.#waiting.delete(link);
     });
+    if (this.#closed || this.#links.size >= maxConnections) this.#refuse(link);
+    else this.#links.add(link);
+    stream.connect(link.connection);
   }
   #greeted(link: StreamLink): void {
-    if (link.reason !== undefined) return;
     const taker = this.#takers.shift();
     if (taker !== undefined) taker({ done: false, value: link.main(this.#bounds.channel) });
     else if (this.#closed || this.#waiting.size >= this.#bounds.maxWaiting) this.#refuse(link);

@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { GREETING_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
 import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from '../port/options.ts';
 import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from '../port/stream-options.ts';
+import type { Address } from '../transport/process/address.ts';
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
 
 /** Those of a channel are for the port that the connection comes with; others have their own. */
@@ -15,10 +16,7 @@ export interface ConnectionChoice extends ChannelOptions {
 
 export interface ResolvedChoice {
   readonly channel: ChannelOptions;
-  readonly connection: Pick<
-    ConnectionOptions,
-    'maxMessageBytes' | 'textBytesMax' | 'windowBytes' | 'channelsMax' | 'waitingMax'
-  >;
+  readonly connection: Omit<ConnectionOptions, 'initiator'>;
   readonly timeoutMs: number;
 }
 
@@ -26,7 +24,7 @@ export interface ResolvedChoice {
  * @param more options that the caller looks at itself
  * @throws UsageError ERR_OPTION naming the option, the value and what it may be; UnsupportedError for overflow `latest`
  */
-export function resolveChoice(options: ConnectionChoice, more: readonly string[]): ResolvedChoice {
+export function resolveChoice({ kind }: Address, options: ConnectionChoice, more: readonly string[]): ResolvedChoice {
   checkNames(options, ['link', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
   const channel: ChannelOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
@@ -37,7 +35,9 @@ export function resolveChoice(options: ConnectionChoice, more: readonly string[]
     min: 1,
     max: TIMEOUT_MS_MAX,
   }) as number;
-  return { channel, connection: resolveLinkOptions(options.link), timeoutMs };
+  // Who connects by a unix socket is the same user, and may know where files lie.
+  const crashTold = kind === 'unix' ? 'stack' : 'message';
+  return { channel, connection: { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } }, timeoutMs };
 }
 
 /** @throws UsageError ERR_OPTION */

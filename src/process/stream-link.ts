@@ -18,27 +18,24 @@ export class StreamLink implements PortLink {
   readonly address: string;
   readonly channels: AsyncIterable<Offer>;
   readonly closed: Promise<CloseReason>;
-  /** Settles as soon as the other side has greeted; rejects if that never comes. */
-  readonly greeted: Promise<void>;
   readonly connection: StreamConnection;
   readonly #ended: Settleable<CloseReason> = settleable();
   readonly #offered = new Set<Settleable<void>>();
   /** Of those that wait, what some loop has been given. */
   readonly #shown = new WeakSet<Opening>();
 
-  /** @param stream what comes is to be given to `connection` from then on */
-  constructor(stream: ByteStream, address: string, options: ConnectionOptions) {
+  /**
+   * @param stream what comes is to be given to `connection` from then on
+   * @param greeted told once the other side has said its first words; whoever is refused then is told together with ours
+   */
+  constructor(stream: ByteStream, address: string, options: ConnectionOptions, greeted: () => void) {
     this.address = address;
     this.closed = this.#ended.promise as Promise<CloseReason>;
-    const greeted = settleable<void>();
-    greeted.promise.catch(() => {});
-    this.greeted = greeted.promise as Promise<void>;
     this.connection = new StreamConnection(stream, options, {
-      greeted: () => greeted.resolve(),
+      greeted,
       opened: () => this.#tellOffer(),
       idle: () => this.connection.close(),
-      ended: (reason, error) => {
-        greeted.reject(error);
+      ended: (reason) => {
         this.#ended.resolve(reason);
         this.#tellOffer();
       },

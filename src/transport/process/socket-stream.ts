@@ -1,8 +1,9 @@
-// A connection's bytes over a socket of node:net, TCP, unix or pipe. What is said in a turn goes out with one write at its end; of one piece at
-// a time it is known how much is out, so that on Node the rest can be written with the thread when that ends. Elsewhere what waits
-// holds the process.
+// A connection's bytes over a socket of node:net, TCP, unix or pipe. What is said in a turn goes out with one write at its end. A thread that ends
+// writes the rest with its own hands: on Node also behind a piece that the runtime has begun, since that tells how much of it is out; on Bun
+// where it has none; not on Deno, whose descriptors are not the system's. There what waits holds the process.
 import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { platform } from '#platform';
 import { SOCKET_CLOSE_MS, SOCKET_PIECE_BYTES, SOCKET_WAITING_BYTES } from '../../limits.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 
@@ -40,9 +41,8 @@ export class SocketStream implements ByteStream {
       this.#error ??= error;
     });
     socket.setNoDelay?.(true);
-    const { fd, writeQueueSize } = this.#raw;
-    // Who cannot tell how much of a piece is out must not go on behind it: Bun and Deno have descriptors, and no more.
-    if (fd !== undefined && fd >= 0 && writeQueueSize !== undefined)
+    const { fd } = this.#raw;
+    if (fd !== undefined && fd >= 0 && platform.name !== 'deno')
       this.flushSync = (timeoutMs) => this.#writeOut(fd, performance.now() + timeoutMs);
   }
 
@@ -86,9 +86,13 @@ export class SocketStream implements ByteStream {
   get #raw(): Handle {
     return (this.#socket as unknown as { _handle?: Handle })._handle ?? {};
   }
+  /** Whether the runtime tells how much of a piece is out. */
+  get #tellsRest(): boolean {
+    return this.#raw.writeQueueSize !== undefined;
+  }
   #hold(): void {
-    // Without `flushSync` what lies here would go with the process.
-    if (this.#held || (this.flushSync === undefined && this.#bytes > 0 && !this.#over)) this.#socket.ref();
+    // What lies here would go with the process, and may be more than is written at its end.
+    if (this.#held || (!this.#tellsRest && this.#bytes > 0 && !this.#over)) this.#socket.ref();
     else this.#socket.unref();
   }
 
@@ -144,7 +148,7 @@ export class SocketStream implements ByteStream {
   /** A write has failed, upon which the runtime drops its socket: what the peer has said before it went still lies there. */
   #hearOut(): void {
     const { fd } = this.#raw;
-    if (this.flushSync === undefined || fd === undefined || fd < 0 || this.#over) return;
+    if (!this.#tellsRest || fd === undefined || fd < 0 || this.#over) return;
     const bytes = new Uint8Array(SOCKET_PIECE_BYTES);
     try {
       for (let read = readSync(fd, bytes); read > 0; read = readSync(fd, bytes))
@@ -157,6 +161,8 @@ export class SocketStream implements ByteStream {
   /** Writes with the thread what the runtime has not, and what it was not given. */
   #writeOut(fd: number, untilMs: number): boolean {
     if (this.#over) return true;
+    // Nobody knows where to go on.
+    if (this.#piece !== undefined && !this.#tellsRest) return false;
     const left = this.#byHand ? 0 : (this.#raw.writeQueueSize ?? 0);
     const waiting = this.#waiting;
     if (this.#piece !== undefined) waiting.unshift(this.#piece.subarray(this.#piece.length - left));
