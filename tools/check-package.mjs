@@ -19,10 +19,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 66_800,
+  '.': 67_200,
   './ring': 4_200,
   './process': 70_000,
-  './compat/sab-message-port': 70_900,
+  './compat/sab-message-port': 71_200,
   './compat/sab-message-port.global.js': 66_500,
   './compat/nxtedition-shared': 8_150,
 };

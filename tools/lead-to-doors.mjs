@@ -13,6 +13,7 @@ const ON_EACH_KIND = '// runtimes: node-24, bun, deno';
 const PACKED = {
   'conformance/pair.test.js': ON_EACH_KIND,
   'conformance/passed-on.test.js': ON_EACH_KIND,
+  'conformance/process-port.test.js': ON_EACH_KIND,
   'conformance/spawn-factory.test.js': ON_EACH_KIND,
   'conformance/spawn.test.js': ON_EACH_KIND,
   'conformance/thread-exit.test.js': ON_EACH_KIND,

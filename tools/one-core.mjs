@@ -67,7 +67,7 @@ function ledToCore(text, chunks, name) {
     const { path } = chunks.find((chunk) => basename(chunk.path) === basename(source.value));
     const list = specifiers.map(({ imported, local }) => `${name(path, imported.name)} as ${local.name}`);
     const lines = text.slice(start, end).split('\n').length - 1;
-    done = `${done.slice(0, start)}import { ${list.join(', ')} } from './core.js';${'\n'.repeat(lines)}${done.slice(end)}`;
+    done = `${done.slice(0, start)}import { ${list.join(', ')} } from "./core.js";${'\n'.repeat(lines)}${done.slice(end)}`;
   }
   return done;
 }

@@ -20,14 +20,14 @@ export interface ConnectOptions extends ConnectionChoice {
  * that the other process has ended for where it could say that, and as `lost` where it went without a word.
  * ```ts
  * import { connect, listen } from 'millrace/process';
- * await using server = await listen('tcp:127.0.0.1:0');
- * const port = await connect(server.address);
+ * const server = await listen('tcp:127.0.0.1:0');   // in one process
+ * const port = await connect(server.address);       // in another one
  * port.postMessage('hello');
  * for await (const client of server) {
- *   console.log(await client.receiveAsync());   // hello
+ *   console.log(await client.receiveAsync());       // hello
  *   break;
  * }
- * port.close();
+ * await server.close();
  * ```
  * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has

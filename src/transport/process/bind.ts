@@ -2,7 +2,7 @@
 //
 // A unix socket is made in a folder of its own (mode 0700) and gets mode 0600 there, so at no moment may another user connect; then its
 // address becomes a second name of it, by `link`, which fails where there is one. Where there is one whose listener is dead it goes first.
-// B1: whoever takes such a name away has the lock of the address and has found it dead with the lock, and nobody else takes a name away
+// O1: whoever takes such a name away has the lock of the address and has found it dead with the lock, and nobody else takes a name away
 // but a listener its own, while it still listens. So what is found dead stays so until it is taken away.
 import { createHash } from 'node:crypto';
 import { chmodSync, linkSync, lstatSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
@@ -83,7 +83,7 @@ async function named(own: string, path: string): Promise<boolean> {
   if (!(await isDead(path))) return false;
   const unlock = await lock(path);
   try {
-    // B1
+    // O1
     while (!isNamed(own, path)) {
       if (!(await isDead(path))) return false;
       rmSync(path, { force: true });
