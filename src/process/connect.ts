@@ -1,5 +1,6 @@
 // Connects to a listener: a promise of a port.
 import { ClosedError, TimeoutError } from '../errors.ts';
+import type { AbortSignalLike } from '../port/events.ts';
 import type { Port } from '../port/port.ts';
 import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
@@ -9,7 +10,7 @@ import { StreamLink } from './stream-link.ts';
 
 export interface ConnectOptions extends ConnectionChoice {
   /** Gives up; the promise rejects with its reason. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AbortSignalLike | undefined;
 }
 
 /**

@@ -4,4 +4,5 @@ export { Port } from '../port/port.ts';
 export type { Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export { type ConnectOptions, connect } from './connect.ts';
+export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';

@@ -1,5 +1,5 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // Listens at an address: an async iterable of ports, one for each who connects.
-import { UsageError } from '../errors.ts';
 import { CONNECTIONS_DEFAULT, CONNECTIONS_WAITING_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
 import { checked, type NumberRule } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
@@ -44,22 +44,42 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
     maxConnections: checked('maxConnections', options.maxConnections, COUNTS.maxConnections) as number,
     maxWaiting: checked('maxWaitingConnections', options.maxWaitingConnections, COUNTS.maxWaitingConnections) as number,
   };
-  let listener: Listener | undefined;
+  let listener: OpenListener | undefined;
   const early: SocketStream[] = [];
   const bound = await bind(at, (stream) => {
     if (listener === undefined) early.push(stream);
-    else take(listener, stream);
+    else listener.take(stream);
   });
-  listener = new Listener(bound, bounds);
-  for (const stream of early) take(listener, stream);
+  listener = new OpenListener(bound, bounds);
+  for (const stream of early) listener.take(stream);
   return listener;
 }
 
-let take: (listener: Listener, stream: SocketStream) => void;
-
 /** Who listens at an address. Closed by `using` and `await using`. */
-export class Listener implements AsyncIterable<Port> {
+export interface Listener extends AsyncIterable<Port> {
   /** Where to connect to, as `connect` takes it: with the port that the system has chosen. */
+  readonly address: string;
+  /** Connections that there are, those included that nobody has taken yet. */
+  readonly connections: number;
+  /** Each who connects is given to one loop. Ends when the listener is closed. A loop that ends leaves the listener open. */
+  [Symbol.asyncIterator](): AsyncIterator<Port, undefined>;
+  /**
+   * Listens no more, and ends all connections: what their channels have accepted goes out as far as the other sides have room for it. With `drainMs`
+   * those that there are go on until their last channel has ended, or for so many milliseconds; no channel is opened meanwhile, and the other
+   * sides are told (`link.peerLeaving`).
+   * @param options `text` is why, for people over there; 256 bytes of it at the most
+   * @returns when the last is over; a later call with less time shortens it
+   * @throws (rejects) UsageError ERR_OPTION
+   */
+  close(options?: { readonly drainMs?: number | undefined; readonly text?: string | undefined }): Promise<void>;
+  [Symbol.dispose](): void;
+  [Symbol.asyncDispose](): Promise<void>;
+  /** Whether listening keeps the process alive, which it does at first; what is done with its ports is their own. */
+  ref(): this;
+  unref(): this;
+}
+
+class OpenListener implements Listener {
   readonly address: string;
   readonly #bound: Bound;
   readonly #bounds: Bounds;
@@ -70,52 +90,36 @@ export class Listener implements AsyncIterable<Port> {
   readonly #takers: ((result: IteratorResult<Port, undefined>) => void)[] = [];
   #closed = false;
 
-  static {
-    take = (listener, stream) => listener.#take(stream);
-  }
-
-  /** Listeners come from `listen`. */
   constructor(bound: Bound, bounds: Bounds) {
-    if (bounds === undefined) throw new UsageError('ERR_OPTION', 'Cannot make a Listener: listeners come from listen');
     this.address = addressText(bound.address);
     this.#bound = bound;
     this.#bounds = bounds;
   }
 
-  /** Connections that there are, those included that nobody has taken yet. */
   get connections(): number {
     return this.#links.size;
   }
 
-  /** Each who connects is given to one loop. Ends when the listener is closed. A loop that ends leaves the listener open. */
   [Symbol.asyncIterator](): AsyncIterator<Port, undefined> {
     return { next: () => this.#next(), return: async () => ({ done: true, value: undefined }) };
   }
 
-  /**
-   * Listens no more, and ends all connections: what their channels have accepted goes out as far as the other sides have room for it. With `drainMs`
-   * those that there are go on until their last channel has ended, or for so many milliseconds; no channel is opened meanwhile, and the other
-   * sides are told (`link.peerLeaving`).
-   * @returns when the last is over; a later call with less time shortens it
-   * @throws UsageError ERR_OPTION
-   */
-  close({ drainMs, text }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
+  async close({ drainMs, text }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
     if (drainMs !== undefined) checked('drainMs', drainMs, { fallback: 0, min: 0, max: TIMEOUT_MS_MAX });
     if (!this.#closed) this.#bound.close();
     this.#closed = true;
     for (const done of this.#takers.splice(0)) done({ done: true, value: undefined });
     for (const link of this.#waiting) link.connection.refuse(CODE_LEAVING, text ?? 'the listener is closing');
     const over = [...this.#links].map((link) => link.close({ drainMs, text }));
-    return Promise.all(over).then(() => {});
+    await Promise.all(over);
   }
   [Symbol.dispose](): void {
-    this.close();
+    void this.close();
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** Whether listening keeps the process alive, which it does at first; what is done with its ports is their own. */
   ref(): this {
     this.#bound.server.ref();
     return this;
@@ -125,9 +129,8 @@ export class Listener implements AsyncIterable<Port> {
     return this;
   }
 
-  // ---- inside -----------------------------------------------------------------------------------------------------
-
-  #take(stream: SocketStream): void {
+  /** Somebody has connected. */
+  take(stream: SocketStream): void {
     const { connection, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
     const options = { ...connection, initiator: false, answer: () => undefined };

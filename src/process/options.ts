@@ -1,6 +1,7 @@
 // What a program says of a connection beside the channel that it comes with.
 import { UsageError } from '../errors.ts';
 import { GREETING_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
+import type { AbortSignalLike } from '../port/events.ts';
 import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from '../port/options.ts';
 import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from '../port/stream-options.ts';
 import type { Address } from '../transport/process/address.ts';
@@ -24,7 +25,11 @@ export interface ResolvedChoice {
  * @param more options that the caller looks at itself
  * @throws UsageError ERR_OPTION naming the option, the value and what it may be; UnsupportedError for overflow `latest`
  */
-export function resolveChoice({ kind }: Address, options: ConnectionChoice, more: readonly string[]): ResolvedChoice {
+export function resolveChoice(
+  { kind }: { readonly kind: Address['kind'] | 'pipe' },
+  options: ConnectionChoice,
+  more: readonly string[],
+): ResolvedChoice {
   checkNames(options, ['link', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
   const channel: ChannelOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
@@ -35,14 +40,14 @@ export function resolveChoice({ kind }: Address, options: ConnectionChoice, more
     min: 1,
     max: TIMEOUT_MS_MAX,
   }) as number;
-  // Who connects by a unix socket is the same user, and may know where files lie.
-  const crashTold = kind === 'unix' ? 'stack' : 'message';
+  // Who connects by a unix socket or a pipe is the same user, and may know where files lie.
+  const crashTold = kind === 'tcp' ? 'message' : 'stack';
   return { channel, connection: { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } }, timeoutMs };
 }
 
 /** @throws UsageError ERR_OPTION */
-export function checkSignal(signal: unknown): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
+export function checkSignal(signal: AbortSignalLike | undefined): AbortSignalLike | undefined {
+  if (signal === undefined || typeof signal?.addEventListener === 'function') return signal;
   throw new UsageError('ERR_OPTION', `Option signal cannot be ${String(signal)}: it takes an AbortSignal`, {
     option: 'signal',
     value: signal,

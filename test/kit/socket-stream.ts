@@ -3,8 +3,6 @@ import type { Socket } from 'node:net';
 import { SocketStream as Shipped } from '../../src/transport/process/socket-stream.ts';
 
 export class SocketStream extends Shipped {
-  declare readonly flushSync?: (timeoutMs: number) => boolean;
-
   /** @param waitMs milliseconds to wait at the end at the least, for tests that must not depend on how busy a machine is */
   constructor(socket: Socket, waitMs = 0) {
     super(socket);

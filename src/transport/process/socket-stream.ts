@@ -5,7 +5,12 @@ import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { platform } from '#platform';
 import { SOCKET_CLOSE_MS, SOCKET_PIECE_BYTES, SOCKET_WAITING_BYTES } from '../../limits.ts';
+import type { EndReason } from '../../outcome.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
+
+/** Says why a line has ended without a goodbye, now or a little later. */
+export type WhyGone = (tell: (reason: EndReason, error?: Error) => void) => void;
+const LOST: WhyGone = (tell) => tell('lost');
 
 /** What of a socket nobody promises; where it is absent, nothing is written with the thread. */
 interface Handle {
@@ -16,7 +21,7 @@ interface Handle {
 const nap: Int32Array = new Int32Array(new SharedArrayBuffer(4));
 
 export class SocketStream implements ByteStream {
-  readonly flushSync?: (timeoutMs: number) => boolean;
+  flushSync?: (timeoutMs: number) => boolean;
   readonly #socket: Socket;
   /** What was said and is not with the runtime yet. */
   #waiting: Uint8Array[] = [];
@@ -33,7 +38,7 @@ export class SocketStream implements ByteStream {
   #connection: StreamConnection | undefined;
   #error: Error | undefined;
 
-  /** @param socket connected, with `allowHalfOpen`, and paused until it has its connection */
+  /** @param socket connected or about to be, with `allowHalfOpen`, and paused until it has its connection */
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.unref();
@@ -41,19 +46,23 @@ export class SocketStream implements ByteStream {
       this.#error ??= error;
     });
     socket.setNoDelay?.(true);
+    this.#findDescriptor();
+    if (this.flushSync === undefined) socket.once('connect', () => this.#findDescriptor());
+  }
+  #findDescriptor(): void {
     const { fd } = this.#raw;
     if (fd !== undefined && fd >= 0 && platform.name !== 'deno')
       this.flushSync = (timeoutMs) => this.#writeOut(fd, performance.now() + timeoutMs);
   }
 
   /** From here on what comes goes to `connection`. */
-  connect(connection: StreamConnection): void {
+  connect(connection: StreamConnection, whyGone: WhyGone = LOST): void {
     this.#connection = connection;
     const socket = this.#socket;
     const closed = (): void => {
       if (this.#over) return;
       this.#over = true;
-      connection.closed('lost', this.#error);
+      whyGone((reason, error) => connection.closed(reason, error ?? this.#error));
       if (this.#ended) socket.destroy();
       else this.end();
     };
@@ -77,6 +86,10 @@ export class SocketStream implements ByteStream {
     this.#schedule();
     // A peer that never ends its side is not waited for; a process that has nothing else to do does not wait at all.
     setTimeout(() => this.#socket.destroy(), SOCKET_CLOSE_MS).unref();
+  }
+  /** Ends it at once; what has come and was not taken in yet is lost. */
+  destroy(): void {
+    this.#socket.destroy();
   }
   hold(held: boolean): void {
     this.#held = held;

@@ -1,0 +1,97 @@
+// A child process with a port to it, and the child's end of that.
+import { UsageError } from '../errors.ts';
+import { SOCKET_CLOSE_MS } from '../limits.ts';
+import type { ChannelOptions } from '../port/options.ts';
+import type { Port } from '../port/port.ts';
+import type { LinkOptions } from '../port/stream-options.ts';
+import {
+  type ChildOptions,
+  type ChildProcess,
+  endOf,
+  parentStream,
+  pathOf,
+  startChild,
+  whyGone,
+} from '../transport/process/child.ts';
+import { resolveChoice } from './options.ts';
+import { StreamLink } from './stream-link.ts';
+
+/** Those of a channel are for the port; others of the link have their own. */
+export interface ParentPortOptions extends ChannelOptions {
+  /** What the other side may have of this one, over all channels of the connection. */
+  readonly link?: LinkOptions | undefined;
+}
+
+export interface ForkOptions extends ParentPortOptions {
+  /** The program's arguments. */
+  readonly args?: readonly string[] | undefined;
+  /** How the process is started: as `child_process.spawn` takes it, and `execPath`, `execArgv`. */
+  readonly child?: ChildOptions | undefined;
+}
+
+export interface Forked<In = unknown, Out = unknown> {
+  readonly port: Port<In, Out>;
+  /** As `child_process.spawn` gives it. */
+  readonly child: ChildProcess;
+}
+
+/**
+ * Starts a program in a process of its own, with the runtime that runs this one, and a port to it. There `parentPort()` of `millrace/process` is the
+ * other end. What is posted before it is there waits. The port ends with the process: as `exit`, as `crash` with the error that it
+ * died of, as `terminated` when it was killed; `port.link.exit` has code or signal.
+ * ```ts
+ * // Node: fork(new URL('./child.js', import.meta.url)), and in child.js: parentPort().onmessage = ...
+ * import { fork } from 'millrace/process';
+ * const { port, child } = fork('-e', { args: ['process.exit(7)'] });
+ * console.log(await port.closed, port.link.exit.code);   // exit 7
+ * ```
+ * @param file a path, or a `file:` URL
+ * @throws UsageError ERR_OPTION; what `child_process.spawn` throws. What it says later, as where there is no such program, ends the port as `lost`
+ *   with that as `port.error`
+ */
+export function fork<In = unknown, Out = unknown>(file: string | URL, options: ForkOptions = {}): Forked<In, Out> {
+  const { args = [], child: how = {} } = options;
+  const { channel, connection } = resolveChoice(PIPE, options, ['args', 'child']);
+  const { child, stream } = startChild(pathOf(file), args, how);
+  const link = new StreamLink(stream, `pipe:${child.pid}`, { ...connection, initiator: true }, () => {});
+  const ended = (exit: typeof link.exit): void => {
+    link.connection.exit ??= exit;
+  };
+  child.on('error', (error) => link.connection.closed('lost', error));
+  child.once('exit', () => {
+    // What it has said is still in the pipe; somebody whom it has started may have that, too, and keep it open.
+    const timer = setTimeout(() => stream.destroy(), SOCKET_CLOSE_MS);
+    timer.unref();
+    ended(endOf(child)?.exit);
+  });
+  const port = link.main(channel) as Port<In, Out>;
+  stream.connect(link.connection, whyGone(child, ended));
+  return { port, child };
+}
+
+let parent: Port | undefined;
+
+/**
+ * In a process that `fork` has started: the port to whoever did, the same one each time; there at once, in the main thread.
+ * @param options the first call's count
+ * @throws UsageError ERR_HANDLE in any other process or thread; ERR_OPTION
+ */
+export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptions = {}): Port<In, Out> {
+  if (parent === undefined) {
+    const { channel, connection } = resolveChoice(PIPE, options, []);
+    const stream = parentStream();
+    if (stream === undefined) {
+      throw new UsageError(
+        'ERR_HANDLE',
+        'Cannot get a port to the parent: fork of millrace/process has not started this process, or this is another one of its threads',
+      );
+    }
+    const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, () => {});
+    parent = link.main(channel);
+    stream.connect(link.connection);
+  }
+  return parent as Port<In, Out>;
+}
+
+/** Of one user, as a unix socket. */
+const PIPE = { kind: 'pipe' } as const;

@@ -1,0 +1,53 @@
+// A child of `fork` for fork.test.ts: does what it is told, by its arguments or by a message.
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { fork, parentPort } from '../../src/process/index.ts';
+
+const [what = ''] = process.argv.slice(2);
+const self = fileURLToPath(import.meta.url);
+
+function whatThrows(call: () => unknown): string {
+  try {
+    call();
+    return 'nothing';
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+if (what === 'alone') console.log(whatThrows(parentPort));
+else if (what === 'never') setTimeout(() => process.exit(3), 20);
+else {
+  const port = parentPort();
+  if (parentPort() !== port) throw new Error('another port');
+  port.on('message', async (value: unknown) => {
+    if (value === 'exit') {
+      for (let i = 0; i < 50; i++) port.postMessage(i);
+      process.exit(7);
+    }
+    if (value === 'throw') throw Object.assign(new RangeError('what it died of'), { code: 'ERR_OWN' });
+    if (value === 'kill') process.kill(process.pid, 'SIGKILL');
+    if (value === 'abort') process.kill(process.pid, 'SIGSEGV');
+    if (value === 'return') port.close();
+    if (value === 'grandchild') {
+      // What it starts has neither its port nor its pipe, unless it forks.
+      const args = process.versions['deno'] === undefined ? [self, 'alone'] : ['run', '-A', self, 'alone'];
+      const alone = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const said = await new Promise((resolve) => alone.stdout.once('data', (text) => resolve(String(text).trim())));
+      const { port: below, child } = fork(self);
+      below.postMessage('echo');
+      const echo = await below.receiveAsync();
+      below.close();
+      await new Promise((resolve) => child.once('exit', resolve));
+      port.postMessage({ said, echo });
+    }
+    if (value === 'thread') {
+      const worker = new Worker(new URL('./child-thread.js', import.meta.url));
+      worker.once('message', (text) => port.postMessage(text));
+    }
+    if (value === 'echo') port.postMessage(value);
+    if (typeof value === 'object') port.postMessage(value);
+  });
+}
