@@ -5,14 +5,15 @@ import type { ChannelOptions } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import type { LinkOptions } from '../port/stream-options.ts';
 import {
+  type ChildEnd,
   type ChildOptions,
   type ChildProcess,
-  endOf,
   parentStream,
   pathOf,
   startChild,
-  whyGone,
+  whenEnded,
 } from '../transport/process/child.ts';
+import type { SocketStream, WhyGone } from '../transport/process/socket-stream.ts';
 import { resolveChoice } from './options.ts';
 import { StreamLink } from './stream-link.ts';
 
@@ -39,11 +40,8 @@ export interface Forked<In = unknown, Out = unknown> {
  * Starts a program in a process of its own, with the runtime that runs this one, and a port to it. There `parentPort()` of `millrace/process` is the
  * other end. What is posted before it is there waits. The port ends with the process: as `exit`, as `crash` with the error that it
  * died of, as `terminated` when it was killed; `port.link.exit` has code or signal.
- * ```ts
- * // Node: fork(new URL('./child.js', import.meta.url)), and in child.js: parentPort().onmessage = ...
- * import { fork } from 'millrace/process';
- * const { port, child } = fork('-e', { args: ['process.exit(7)'] });
- * console.log(await port.closed, port.link.exit.code);   // exit 7
+ * ```
+ * const { port, child } = fork(new URL('./child.js', import.meta.url));   // there: const port = parentPort();
  * ```
  * @param file a path, or a `file:` URL
  * @throws UsageError ERR_OPTION; what `child_process.spawn` throws. What it says later, as where there is no such program, ends the port as `lost`
@@ -54,19 +52,33 @@ export function fork<In = unknown, Out = unknown>(file: string | URL, options: F
   const { channel, connection } = resolveChoice(PIPE, options, ['args', 'child']);
   const { child, stream } = startChild(pathOf(file), args, how);
   const link = new StreamLink(stream, `pipe:${child.pid}`, { ...connection, initiator: true }, () => {});
-  const ended = (exit: typeof link.exit): void => {
-    link.connection.exit ??= exit;
-  };
-  child.on('error', (error) => link.connection.closed('lost', error));
-  child.once('exit', () => {
-    // What it has said is still in the pipe; somebody whom it has started may have that, too, and keep it open.
+  const port = link.main(channel) as Port<In, Out>;
+  stream.connect(link.connection, endsWith(child, link, stream));
+  return { port, child };
+}
+
+/** Its pipe ends before anybody knows how it has ended, which is waited for a little. */
+function endsWith(child: ChildProcess, link: StreamLink, stream: SocketStream): WhyGone {
+  let end: ChildEnd | undefined;
+  let told: (() => void) | undefined;
+  whenEnded(child, (it) => {
+    end = it;
+    link.connection.exit ??= it.exit;
+    told?.();
+    // What it has said is still in the pipe; and whom it has started may have that, too, and keep it open.
     const timer = setTimeout(() => stream.destroy(), SOCKET_CLOSE_MS);
     timer.unref();
-    ended(endOf(child)?.exit);
   });
-  const port = link.main(channel) as Port<In, Out>;
-  stream.connect(link.connection, whyGone(child, ended));
-  return { port, child };
+  child.on('error', (error) => link.connection.closed('lost', error));
+  return (tell) => {
+    const timer = setTimeout(() => told?.(), SOCKET_CLOSE_MS);
+    told = () => {
+      clearTimeout(timer);
+      told = undefined;
+      tell(end?.reason ?? 'lost');
+    };
+    if (end !== undefined) told();
+  };
 }
 
 let parent: Port | undefined;

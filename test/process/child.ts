@@ -17,12 +17,25 @@ function whatThrows(call: () => unknown): string {
   }
 }
 
+/** What it starts has neither its port nor its pipe, unless it forks. */
+async function below(): Promise<unknown> {
+  const args = process.versions['deno'] === undefined ? [self, 'alone'] : ['run', '-A', self, 'alone'];
+  const alone = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const said = await new Promise((resolve) => alone.stdout.once('data', (text) => resolve(String(text).trim())));
+  const { port, child } = fork(self);
+  port.postMessage('echo');
+  const echo = await port.receiveAsync();
+  port.close();
+  await new Promise((resolve) => child.once('exit', resolve));
+  return { said, echo };
+}
+
 if (what === 'alone') console.log(whatThrows(parentPort));
 else if (what === 'never') setTimeout(() => process.exit(3), 20);
 else {
   const port = parentPort();
   if (parentPort() !== port) throw new Error('another port');
-  port.on('message', async (value: unknown) => {
+  port.on('message', (value: unknown) => {
     if (value === 'exit') {
       for (let i = 0; i < 50; i++) port.postMessage(i);
       process.exit(7);
@@ -31,18 +44,7 @@ else {
     if (value === 'kill') process.kill(process.pid, 'SIGKILL');
     if (value === 'abort') process.kill(process.pid, 'SIGSEGV');
     if (value === 'return') port.close();
-    if (value === 'grandchild') {
-      // What it starts has neither its port nor its pipe, unless it forks.
-      const args = process.versions['deno'] === undefined ? [self, 'alone'] : ['run', '-A', self, 'alone'];
-      const alone = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      const said = await new Promise((resolve) => alone.stdout.once('data', (text) => resolve(String(text).trim())));
-      const { port: below, child } = fork(self);
-      below.postMessage('echo');
-      const echo = await below.receiveAsync();
-      below.close();
-      await new Promise((resolve) => child.once('exit', resolve));
-      port.postMessage({ said, echo });
-    }
+    if (value === 'grandchild') void below().then((told) => port.postMessage(told));
     if (value === 'thread') {
       const worker = new Worker(new URL('./child-thread.js', import.meta.url));
       worker.once('message', (text) => port.postMessage(text));

@@ -16,6 +16,8 @@ function started(options: ForkOptions = {}, file: string | URL = CHILD): Forked 
   return { ...forked, exit };
 }
 
+const next = (port: Forked['port']): Promise<unknown> => within('a message', port.receiveAsync());
+
 test('what is posted before the child has begun is read, values of all kinds come back, and it ends with its port', async () => {
   const { port, exit } = started();
   const value = { map: new Map([[1, new Date(0)]]), bytes: new Uint8Array(100_000), text: 'x'.repeat(300_000) };
@@ -34,11 +36,13 @@ for (const [how, reason, code, signal] of [
   ['abort', 'crash', undefined, 'SIGSEGV'],
   ['return', 'closed', undefined, undefined],
 ] as readonly (readonly [string, CloseReason, number | undefined, string | undefined])[]) {
+  // Deno does not die of a signal that it sends itself but for SIGKILL.
+  if (how === 'abort' && runtimeKind === 'deno') continue;
   test(`a child that ends (${how}) says how, with code and signal`, async () => {
     const { port, exit } = started();
     port.postMessage(how);
     const values: unknown[] = [];
-    for await (const value of port) values.push(value);
+    for (let value = await next(port); value !== CLOSED; value = await next(port)) values.push(value);
     // Deno says nothing as it ends, so that of a crash only the code is known.
     const silent = runtimeKind === 'deno' && how === 'throw';
     assert.equal(port.reason, silent ? 'exit' : reason);
@@ -69,17 +73,9 @@ test('a child that is killed from here settles whoever waits', async () => {
   port.postMessage('echo');
   await within('an echo', port.receiveAsync());
   const waits = [port.receiveAsync(), port.closed, port.link?.closed];
-  port.postMessage('return');
-  child.kill('SIGSTOP');
-  port.postMessage('is not read');
   child.kill('SIGKILL');
-  const [value, ...reasons] = await within('all', Promise.all(waits));
-  assert.equal(value, CLOSED);
-  // What it was told before it stood still it may have done.
-  assert.ok(
-    reasons.every((reason) => reason === 'terminated' || reason === 'closed'),
-    String(reasons),
-  );
+  assert.deepEqual(await within('all', Promise.all(waits)), [CLOSED, 'terminated', 'terminated']);
+  assert.deepEqual(port.link?.exit, { code: undefined, signal: 'SIGKILL' });
 });
 
 test('what a child starts has no port of it, nor have its threads; what it forks has its own', async () => {
@@ -97,7 +93,8 @@ test('channels beside the port; and what can be no child is said at once', async
   const unknown = port.link?.channel('nobody asks');
   port.postMessage('return');
   assert.equal(await within('the end', port.closed), 'closed');
-  assert.equal(await within('the end', (unknown as typeof port).closed), 'closed');
+  // That held the connection, and the process goes with nothing else to do.
+  assert.equal(await within('the end', (unknown as typeof port).closed), 'exit');
   for (const file of ['', 1, new URL('http://localhost/x.js')]) assert.throws(() => fork(file as string), UsageError);
   assert.throws(() => fork(CHILD, { foo: 1 } as object), /Unknown option foo/);
   assert.throws(() => parentPort(), { code: 'ERR_HANDLE' });

@@ -6,10 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
-import { SOCKET_CLOSE_MS } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ExitStatus } from '../transport.ts';
-import { SocketStream, type WhyGone } from './socket-stream.ts';
+import { SocketStream } from './socket-stream.ts';
 
 export type { ChildProcess };
 
@@ -50,7 +49,8 @@ export function startChild(file: string, args: readonly string[], options: Child
     stdio: [...first, 'pipe'] as 'pipe'[],
     env: { ...given, [NAME]: `${first.length}:${pid}` },
   });
-  const socket = child.stdio[first.length as 3] as Socket;
+  // There is none where the system has refused, of which the child's `error` tells.
+  const socket = (child.stdio[first.length as 3] as Socket | null | undefined) ?? new Socket();
   socket.allowHalfOpen = true;
   return { child, stream: new SocketStream(socket) };
 }
@@ -78,12 +78,17 @@ export function parentStream(): SocketStream | undefined {
   return new SocketStream(socket);
 }
 
-/** How a child's end is told that has said no goodbye. */
-export function endOf(child: ChildProcess): { readonly reason: EndReason; readonly exit: ExitStatus } | undefined {
-  const { exitCode, signalCode } = child;
-  if (exitCode === null && signalCode === null) return undefined;
-  const exit = { code: exitCode ?? undefined, signal: signalCode ?? undefined };
-  return { reason: signalCode === null ? 'exit' : OF_ITSELF.has(signalCode) ? 'crash' : 'terminated', exit };
+/** How a child has ended that may have said no goodbye. */
+export interface ChildEnd {
+  readonly reason: EndReason;
+  readonly exit: ExitStatus;
+}
+/** Tells it once. On Deno what stands at the child itself is what it was sent, not what became of it. */
+export function whenEnded(child: ChildProcess, tell: (end: ChildEnd) => void): void {
+  child.once('exit', (code, name) => {
+    const exit = { code: code ?? undefined, signal: name ?? undefined };
+    tell({ reason: name === null ? 'exit' : OF_ITSELF.has(name) ? 'crash' : 'terminated', exit });
+  });
 }
 /** Signals that a process gets for what it has done. */
 const OF_ITSELF: ReadonlySet<string> = new Set([
@@ -95,19 +100,3 @@ const OF_ITSELF: ReadonlySet<string> = new Set([
   'SIGTRAP',
   'SIGSYS',
 ]);
-
-/** Its pipe has ended: the word of how comes with its exit, unless it has only closed that. */
-export function whyGone(child: ChildProcess, ended: (exit: ExitStatus) => void): WhyGone {
-  return (tell) => {
-    const told = (): void => {
-      clearTimeout(timer);
-      child.off('exit', told);
-      const end = endOf(child);
-      if (end !== undefined) ended(end.exit);
-      tell(end?.reason ?? 'lost');
-    };
-    const timer = setTimeout(told, SOCKET_CLOSE_MS);
-    child.once('exit', told);
-    if (endOf(child) !== undefined) told();
-  };
-}

@@ -84,7 +84,8 @@ export class SocketStream implements ByteStream {
   end(): void {
     this.#ended = true;
     this.#schedule();
-    // A peer that never ends its side is not waited for; a process that has nothing else to do does not wait at all.
+    this.#hold();
+    // A peer that never ends its side is not waited for.
     setTimeout(() => this.#socket.destroy(), SOCKET_CLOSE_MS).unref();
   }
   /** Ends it at once; what has come and was not taken in yet is lost. */
@@ -104,8 +105,10 @@ export class SocketStream implements ByteStream {
     return this.#raw.writeQueueSize !== undefined;
   }
   #hold(): void {
-    // What lies here would go with the process, and may be more than is written at its end.
-    if (this.#held || (!this.#tellsRest && this.#bytes > 0 && !this.#over)) this.#socket.ref();
+    // What lies here would go with the process, and may be more than is written at its end; and a line whose other side has not ended takes
+    // back what it has sent.
+    const busy = !this.#tellsRest && !this.#over && (this.#bytes > 0 || this.#ended);
+    if (this.#held || busy) this.#socket.ref();
     else this.#socket.unref();
   }
 
