@@ -1,5 +1,6 @@
 // Writes one value as words. The hot part of the encoder: plain objects and numbers. Texts, arrays and what is rarer
-// have files of their own (write-*.ts), what is learned about keys is in shapes.ts.
+// have files of their own (write-*.ts), what is learned about keys is in shapes.ts. Longer than most files: what is left calls itself for each
+// member of a value.
 //
 // Every method takes the index of the next free word and returns the one after what it wrote. Lack of room and values
 // for another codec leave by the two signals below, never by a return value, so that callers need no checks.

@@ -1,20 +1,21 @@
 // A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
 // only a native clone carries is refused.
 import type { Codec, CodecOptions, Encoder } from '../../codec/codec.ts';
-import { ClosedError, LayoutError } from '../../errors.ts';
 import { Join } from '../../frame/join.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import { LaneInbound } from '../../lane/inbound.ts';
-import type { Inbound, Mark, Outbound } from '../../lane/lane.ts';
+import type { Inbound, Mark } from '../../lane/lane.ts';
 import { LaneOutbound } from '../../lane/outbound.ts';
 import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { STREAM_JOIN_FIRST } from '../../limits.ts';
-import { CLOSED, EMPTY, type EndReason } from '../../outcome.ts';
+import type { EndReason } from '../../outcome.ts';
 import { Spin } from '../../wait/spin.ts';
 import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
 import { LateEncoder } from './late-encoder.ts';
+import { Reading } from './reading.ts';
+import { Writing } from './writing.ts';
 
 export interface StreamOptions {
   readonly codec: Codec;
@@ -31,7 +32,6 @@ export interface StreamOptions {
 }
 
 const NEVER_SPINS = new Spin(0);
-const NO_PORTS: readonly unknown[] = [];
 
 export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly out: Writing;
@@ -234,128 +234,4 @@ function inboundLane(channel: StreamChannel, terms: ChannelTerms, options: Strea
     messageMax: terms.messageMax,
     join: new Join(terms.messageMax, STREAM_JOIN_FIRST),
   });
-}
-
-/** Behind what was posted to a peer that reads no more. */
-const NEVER: Mark = { accepted: Number.POSITIVE_INFINITY, position: undefined };
-
-class Writing implements Outbound {
-  /** Messages that were posted to a peer that reads no more. */
-  late = 0;
-  readonly #lane: LaneOutbound;
-  readonly #channel: StreamChannel;
-
-  constructor(lane: LaneOutbound, channel: StreamChannel) {
-    this.#lane = lane;
-    this.#channel = channel;
-  }
-
-  get backlog(): number {
-    return this.#lane.backlog;
-  }
-  get writable(): boolean {
-    return this.#lane.writable;
-  }
-  get unheard(): boolean {
-    return this.#channel.peerLingers;
-  }
-  trySend(value: unknown, transfer?: readonly unknown[]): boolean {
-    if (this.unheard) throw new ClosedError('Cannot send: the peer is gone (closed)', 'closed');
-    return this.#lane.trySend(value, transfer);
-  }
-  post(value: unknown, transfer?: readonly unknown[]): boolean {
-    if (!this.unheard) return this.#lane.post(value, transfer);
-    this.late++;
-    return this.#lane.backlog > 0;
-  }
-  pump(): boolean {
-    return this.#lane.pump();
-  }
-  cork<R>(body: () => R): R {
-    return this.#lane.sink.cork(body);
-  }
-  mark(): Mark {
-    return this.late === 0 ? this.#lane.mark() : NEVER;
-  }
-  taken(mark: Mark): boolean {
-    if (mark === NEVER) return false;
-    if (mark.position === undefined) this.#lane.pump();
-    if (this.#lane.isTaken(mark)) return true;
-    // Who looks wants to know: the other side tells it to nobody who has not asked.
-    if (mark.position !== undefined) this.#channel.ask(mark.position);
-    return this.#lane.isTaken(mark);
-  }
-}
-
-class Reading implements Inbound {
-  readonly #channel: StreamChannel;
-  readonly #makeLane: (terms: ChannelTerms) => LaneInbound;
-  #lane: LaneInbound | undefined;
-  /** Damage was found: nothing more is believed, also where the channel had ended before it was read. */
-  #damaged = false;
-
-  constructor(channel: StreamChannel, makeLane: (terms: ChannelTerms) => LaneInbound) {
-    this.#channel = channel;
-    this.#makeLane = makeLane;
-  }
-
-  /** Nothing comes before the peer takes part, and says on what terms. */
-  get #open(): LaneInbound | undefined {
-    const { peerTerms } = this.#channel;
-    if (this.#lane === undefined && peerTerms !== undefined) this.#lane = this.#makeLane(peerTerms);
-    return this.#lane;
-  }
-  get ports(): readonly unknown[] {
-    return this.#lane?.ports ?? NO_PORTS;
-  }
-  get ready(): boolean {
-    return this.#open?.ready === true || this.#channel.ended !== undefined;
-  }
-  get whole(): boolean {
-    const { ended } = this.#channel;
-    try {
-      return this.#isOver || this.#open?.whole === true || ended !== undefined;
-    } catch (error) {
-      if (!(error instanceof LayoutError)) throw error;
-      this.#damaged = true;
-      this.#channel.reset(error);
-      return true;
-    }
-  }
-  /** Nothing is read any more, though there may be something. */
-  get #isOver(): boolean {
-    const { ended, endedHere } = this.#channel;
-    return this.#damaged || (ended === 'lost' && endedHere);
-  }
-  tryReceive(): unknown {
-    const channel = this.#channel;
-    if (channel.found !== undefined) {
-      const error = channel.found;
-      channel.found = undefined;
-      throw error;
-    }
-    if (this.#isOver) return CLOSED;
-    const lane = this.#open;
-    try {
-      const value = lane === undefined ? EMPTY : lane.tryReceive();
-      if (value !== EMPTY || channel.ended === undefined) return value;
-      // What came before the end may have come since the look above.
-      const last = lane === undefined ? EMPTY : lane.tryReceive();
-      if (last !== EMPTY) return last;
-    } catch (error) {
-      if (error instanceof LayoutError) this.#spoil(error);
-      throw error;
-    }
-    // The peer has ended and everything is read: nothing can be said any more, in either direction.
-    if (channel.closeCame) channel.finish('closed');
-    return CLOSED;
-  }
-
-  /** What can be no message ends the channel, and no other. */
-  #spoil(error: LayoutError): void {
-    this.#damaged = true;
-    this.#channel.reset(error);
-    // Whoever reads is told now.
-    this.#channel.found = undefined;
-  }
 }

@@ -2,7 +2,8 @@
 // rings for its event loop. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
 // place), what was left over when a channel ended, and what the two say about their channels (joining.ts). They are two
 // because a port that somebody listens on cannot be read at will: on Deno the listener has taken the message already. Nobody
-// listens on the side port where the platform can take from it.
+// listens on the side port where the platform can take from it. Longer than most files: all that is heard on the two decides together when a
+// link begins, rests and is over.
 //
 // A link begins with one channel, which its native ports came with (its FOUNDER). Once both threads have said that they know
 // it, others join it, and all rest on one word of its page (link/). Leads strongly to no port, so that it may be what stays
