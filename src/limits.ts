@@ -290,8 +290,12 @@ export const STREAM_JOIN_FIRST: number = 1024 * 1024;
 
 /** Bytes of a unix socket's path: `sun_path` has 108 on Linux and 104 elsewhere, the last one 0. */
 export const UNIX_PATH_BYTES_MAX: number = 103;
-/** Bytes that a runtime is given to write at a time: of one piece it can be known how much is out, and a socket's fill is not much more. */
-export const SOCKET_PIECE_BYTES: number = 64 * 1024;
+/** Bytes of the first memory for what a connection says in a turn; doubled as more is. */
+export const SOCKET_MEMORY_FIRST: number = 1024;
+/** Bytes of such memory that a connection keeps for its next turn: two of them, where much is said. */
+export const SOCKET_MEMORY_KEPT: number = 16 * 1024;
+/** Bytes read at a time by hand, where the runtime does not: a socket's fill in some calls. */
+export const SOCKET_READ_BYTES: number = 64 * 1024;
 /** Bytes that wait to be written from which on a connection has enough for now: some pieces, so that the line never waits for us. */
 export const SOCKET_WAITING_BYTES: number = 256 * 1024;
 /** Milliseconds that the other side has to end its half of a socket behind ours: what it says until then is taken off the line. */

@@ -8,7 +8,7 @@ import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ExitStatus } from '../transport.ts';
-import { SocketStream } from './socket-stream.ts';
+import { ReadPlace, SocketStream } from './socket-stream.ts';
 
 export type { ChildProcess };
 
@@ -71,11 +71,12 @@ export function parentStream(): SocketStream | undefined {
   const [, fd, parent] = /^(\d+):(\d+)$/.exec(env[NAME] ?? '') ?? [];
   if (!isMainThread || Number(parent) !== ppid) return undefined;
   delete env[NAME];
-  const options = { fd: Number(fd), readable: true, writable: true, allowHalfOpen: true };
+  const place = new ReadPlace();
+  const options = { fd: Number(fd), readable: true, writable: true, allowHalfOpen: true, ...place.options };
   // On Bun a socket that is made of a descriptor delivers nothing, and one that connects to it does.
   const socket = platform.name === 'bun' ? connect(options as never) : new Socket(options);
   socket.pause();
-  return new SocketStream(socket);
+  return new SocketStream(socket, place);
 }
 
 /** How a child has ended that may have said no goodbye. */

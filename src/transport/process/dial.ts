@@ -1,8 +1,8 @@
 // Connects to an address.
-import { connect } from 'node:net';
+import { connect, type NetConnectOpts } from 'node:net';
 import { AddressError } from '../../errors.ts';
 import { type Address, addressText } from './address.ts';
-import { SocketStream } from './socket-stream.ts';
+import { ReadPlace, SocketStream } from './socket-stream.ts';
 
 /**
  * @param signal gives up; its reason is thrown
@@ -15,11 +15,12 @@ export function dial(address: Address, signal?: AbortSignal): Promise<SocketStre
       return;
     }
     const to = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port };
-    const socket = connect({ ...to, allowHalfOpen: true });
+    const place = new ReadPlace();
+    const socket = connect({ ...to, ...place.options, allowHalfOpen: true } as NetConnectOpts);
     const connected = (): void => {
       signal?.removeEventListener('abort', aborted);
       socket.pause();
-      resolve(new SocketStream(socket));
+      resolve(new SocketStream(socket, place));
     };
     const aborted = (): void => {
       socket.off('connect', connected);

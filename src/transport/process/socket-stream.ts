@@ -3,8 +3,15 @@
 // where it has none; not on Deno, whose descriptors are not the system's. There what waits holds the process.
 import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { nextTick } from 'node:process';
 import { platform } from '#platform';
-import { SOCKET_CLOSE_MS, SOCKET_PIECE_BYTES, SOCKET_WAITING_BYTES } from '../../limits.ts';
+import {
+  SOCKET_CLOSE_MS,
+  SOCKET_MEMORY_FIRST,
+  SOCKET_MEMORY_KEPT,
+  SOCKET_READ_BYTES,
+  SOCKET_WAITING_BYTES,
+} from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 
@@ -18,29 +25,59 @@ interface Handle {
   readonly writeQueueSize?: number;
 }
 
+const NOTHING: Uint8Array = new Uint8Array(0);
 const nap: Int32Array = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Where a socket is asked to read to, as it is made, and who is handed that. Node then reads into memory that all such sockets of a thread have
+ * together, in place of 64 KiB for each read; sockets that a runtime makes itself, and other runtimes, know no such thing.
+ */
+export class ReadPlace {
+  readonly options: { readonly onread?: { buffer: Uint8Array; callback(bytes: number, buffer: Uint8Array): boolean } };
+  stream: SocketStream | undefined;
+
+  constructor() {
+    const callback = (bytes: number, buffer: Uint8Array): boolean => {
+      this.stream?.take(buffer.subarray(0, bytes));
+      return true;
+    };
+    this.options = platform.name === 'node' ? { onread: { buffer: readInto(), callback } } : {};
+  }
+}
+let place: Uint8Array | undefined;
+function readInto(): Uint8Array {
+  place ??= new Uint8Array(SOCKET_READ_BYTES);
+  return place;
+}
 
 export class SocketStream implements ByteStream {
   flushSync?: (timeoutMs: number) => boolean;
   readonly #socket: Socket;
-  /** What was said and is not with the runtime yet. */
-  #waiting: Uint8Array[] = [];
-  /** Bytes of it, and of the piece that is with the runtime. */
-  #bytes = 0;
+  /** What was said and is not with the runtime yet: so many bytes of this memory. */
+  #waiting = NOTHING;
+  #length = 0;
+  /** What is with the runtime. */
   #piece: Uint8Array | undefined;
+  /** Memory for what is said next, while that is. */
+  #spare: Uint8Array | undefined;
   #scheduled = false;
   #full = false;
-  /** The thread has begun to write with its own hands: the runtime is given nothing more. */
+  /** The thread has begun to write with its own hands: the runtime is given nothing more. Of what waits, so many bytes are out. */
   #byHand = false;
+  #out = 0;
   #held = false;
   #ended = false;
   #over = false;
   #connection: StreamConnection | undefined;
   #error: Error | undefined;
 
-  /** @param socket connected or about to be, with `allowHalfOpen`, and paused until it has its connection */
-  constructor(socket: Socket) {
+  /**
+   * @param socket connected or about to be, with `allowHalfOpen`, and paused until it has its connection
+   * @param place made with its options
+   */
+  constructor(socket: Socket, place?: ReadPlace) {
     this.#socket = socket;
+    if (place !== undefined) place.stream = this;
     socket.unref();
     socket.on('error', (error: Error) => {
       this.#error ??= error;
@@ -66,20 +103,41 @@ export class SocketStream implements ByteStream {
       if (this.#ended) socket.destroy();
       else this.end();
     };
-    socket.on('data', (bytes: Uint8Array) => connection.received(bytes));
+    socket.on('data', (bytes: Uint8Array) => this.take(bytes));
     socket.on('end', closed);
     socket.on('close', closed);
     if (socket.destroyed) closed();
     else socket.resume();
   }
 
+  /** Something has come; it is the caller's again when it returns. */
+  take(bytes: Uint8Array): void {
+    this.#connection?.received(bytes);
+  }
+
   write(bytes: Uint8Array): boolean {
     if (this.#over) return true;
-    this.#waiting.push(bytes.slice());
-    this.#bytes += bytes.length;
+    this.#append(bytes);
     this.#schedule();
     this.#full ||= this.#bytes > SOCKET_WAITING_BYTES;
     return !this.#full;
+  }
+  #append(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#waiting.length) this.#grow(length);
+    this.#waiting.set(bytes, this.#length);
+    this.#length = length;
+  }
+  #grow(bytes: number): void {
+    let size = SOCKET_MEMORY_FIRST;
+    while (size < bytes) size *= 2;
+    const waiting = new Uint8Array(size);
+    waiting.set(this.#waiting.subarray(0, this.#length));
+    this.#waiting = waiting;
+  }
+  /** Bytes that were said and are not out. */
+  get #bytes(): number {
+    return this.#length + (this.#piece?.length ?? 0);
   }
   end(): void {
     this.#ended = true;
@@ -114,7 +172,7 @@ export class SocketStream implements ByteStream {
 
   #schedule(): void {
     if (this.#scheduled || this.#piece !== undefined) return;
-    queueMicrotask(() => {
+    nextTick(() => {
       this.#scheduled = false;
       this.#next();
     });
@@ -123,37 +181,30 @@ export class SocketStream implements ByteStream {
   }
   #next(): void {
     if (this.#piece !== undefined || this.#byHand) return;
-    const piece = this.#takePiece();
-    if (piece === undefined) {
+    if (this.#length === 0) {
       if (this.#ended) this.#socket.end();
       return;
     }
+    const memory = this.#waiting;
+    const piece = memory.subarray(0, this.#length);
+    this.#waiting = this.#spare ?? NOTHING;
+    this.#spare = undefined;
+    this.#length = 0;
     this.#piece = piece;
     this.#hold();
     this.#socket.write(piece, (error) => {
       if (error) this.#hearOut();
-      else this.#written(piece.length);
+      else this.#written(memory);
     });
   }
-  #takePiece(): Uint8Array | undefined {
-    const waiting = this.#waiting;
-    if (waiting.length <= 1) return waiting.pop();
-    let count = 0;
-    let length = 0;
-    while (count < waiting.length && length < SOCKET_PIECE_BYTES) length += (waiting[count++] as Uint8Array).length;
-    const parts = waiting.splice(0, count);
-    const piece = new Uint8Array(length);
-    let at = 0;
-    for (const part of parts) {
-      piece.set(part, at);
-      at += part.length;
-    }
-    return piece;
-  }
-  #written(length: number): void {
+  #written(memory: Uint8Array): void {
     if (this.#byHand) return;
     this.#piece = undefined;
-    this.#bytes -= length;
+    // Large memory is had anew: a thousand connections that have said much once are not to keep it.
+    if (memory.length <= SOCKET_MEMORY_KEPT) {
+      if (this.#length === 0) this.#waiting = memory;
+      else this.#spare = memory;
+    }
     this.#next();
     this.#hold();
     if (!this.#full || this.#bytes > SOCKET_WAITING_BYTES / 2) return;
@@ -165,7 +216,7 @@ export class SocketStream implements ByteStream {
   #hearOut(): void {
     const { fd } = this.#raw;
     if (!this.#tellsRest || fd === undefined || fd < 0 || this.#over) return;
-    const bytes = new Uint8Array(SOCKET_PIECE_BYTES);
+    const bytes = new Uint8Array(SOCKET_READ_BYTES);
     try {
       for (let read = readSync(fd, bytes); read > 0; read = readSync(fd, bytes))
         this.#connection?.received(bytes.subarray(0, read));
@@ -179,22 +230,27 @@ export class SocketStream implements ByteStream {
     if (this.#over) return true;
     // Nobody knows where to go on.
     if (this.#piece !== undefined && !this.#tellsRest) return false;
-    const left = this.#byHand ? 0 : (this.#raw.writeQueueSize ?? 0);
-    const waiting = this.#waiting;
-    if (this.#piece !== undefined) waiting.unshift(this.#piece.subarray(this.#piece.length - left));
-    this.#piece = undefined;
-    this.#byHand = true;
-    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    if (!this.#byHand) {
+      const left = this.#raw.writeQueueSize ?? 0;
+      const piece = this.#piece ?? NOTHING;
+      this.#piece = undefined;
+      // Before what was said behind it; the runtime goes on with nothing from here, and would write its piece again.
+      this.#byHand = true;
+      const rest = piece.subarray(piece.length - left);
+      const waiting = this.#waiting.slice(0, this.#length);
+      this.#length = 0;
+      for (const part of [rest, waiting]) this.#append(part);
+    }
+    while (this.#out < this.#length) {
       try {
-        const written = writeSync(fd, part);
-        if (written < part.length) waiting.unshift(part.subarray(written));
+        this.#out += writeSync(fd, this.#waiting, this.#out, this.#length - this.#out);
       } catch (error) {
-        waiting.unshift(part);
         if (!isBusy(error) || performance.now() >= untilMs) return false;
         Atomics.wait(nap, 0, 0, 1);
       }
     }
-    this.#bytes = 0;
+    this.#length = 0;
+    this.#out = 0;
     this.#full = false;
     return !this.#ended || readOut(fd, untilMs);
   }
@@ -202,7 +258,7 @@ export class SocketStream implements ByteStream {
 
 /** A TCP socket that goes with something unread takes back what it has sent: until the other side has ended its own. */
 function readOut(fd: number, untilMs: number): boolean {
-  const bytes = new Uint8Array(SOCKET_PIECE_BYTES);
+  const bytes = new Uint8Array(SOCKET_READ_BYTES);
   for (;;) {
     try {
       if (readSync(fd, bytes) === 0) return true;
