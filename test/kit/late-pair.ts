@@ -1,4 +1,4 @@
-// Ports over byte streams that deliver when they like: a wire in memory that gives a few chunks a turn, and real sockets on this machine.
+// Ports over byte streams that deliver when they like: a wire in memory that gives a few chunks a turn. And sockets on this machine.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer, connect as netConnect, type Server, type Socket } from 'node:net';
@@ -9,7 +9,6 @@ import type { ChannelOptions, Port } from '../../src/index.ts';
 import { resolveStreamOptions } from '../../src/port/stream-options.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../../src/transport/stream/connection.ts';
 import { Random, seed } from './prng.ts';
-import { SocketStream } from './socket-stream.ts';
 import { type Ports, portOver } from './stream-pair.ts';
 import { within } from './watchdog.ts';
 import { Wire } from './wire.ts';
@@ -128,23 +127,4 @@ export function socketTo(address: string | number): Socket {
   return typeof address === 'number'
     ? netConnect({ port: address, host: '127.0.0.1', allowHalfOpen: true })
     : netConnect({ path: address, allowHalfOpen: true });
-}
-
-/** Over real sockets, both ends in this process. */
-export async function sockets(kind: 'tcp' | 'unix'): Promise<LatePairs> {
-  const { server, address } = await listening(kind);
-  return new LatePairs(async (connect) => {
-    const accepted = once(server, 'connection');
-    const near = socketTo(address);
-    const [[far]] = (await within('a connection', Promise.all([accepted, once(near, 'connect')]))) as [
-      [Socket],
-      unknown,
-    ];
-    return [near, far].map((socket, side) => {
-      const stream = new SocketStream(socket);
-      const connection = connect(side as 0 | 1, stream);
-      stream.connect(connection);
-      return connection;
-    }) as unknown as Connections;
-  });
 }
