@@ -198,7 +198,8 @@ export class End implements SenderOwner, Traffic {
   }
 
   #settle(): void {
-    this.#moveQueue();
+    // What is written behind the end is looked for by nobody.
+    if (!this.side.disposed) this.#moveQueue();
     const hopeless = this.#look();
     if (this.side.disposed) this.#settleDisposed();
     else {
@@ -241,6 +242,8 @@ export class End implements SenderOwner, Traffic {
   /** Disposes the pipes of this end for both sides. */
   dispose(): void {
     this.#handler = null;
+    // Before it is said: the other side looks for nothing behind that (E2).
+    if (!this.side.disposed) this.#moveQueue();
     this.side.dispose();
     this.#settle();
     this.#keepAlive.close();

@@ -74,8 +74,9 @@ export class PipeSide implements PumpMedium, LoopWait {
     // SYNC pipe-disposed: whoever reads it stops; pairs with dispose.
     return this.#places.statuses.some((status) => Atomics.load(this.#words, status) !== ACTIVE);
   }
-  get ended(): 'closed' | undefined {
-    return this.disposed ? 'closed' : undefined;
+  /** The end is news like any other: nobody rings behind it, so the pump looks until whoever it is for was told, and wants no more. */
+  get ended(): undefined {
+    return undefined;
   }
   /** Whether the other thread has ended, and none has taken its place. */
   get alone(): boolean {
