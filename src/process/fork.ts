@@ -1,4 +1,5 @@
 // A child process with a port to it, and the child's end of that.
+import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import { SOCKET_CLOSE_MS } from '../limits.ts';
 import type { ChannelOptions } from '../port/options.ts';
@@ -66,8 +67,7 @@ function endsWith(child: ChildProcess, link: StreamLink, stream: SocketStream): 
     link.connection.exit ??= it.exit;
     told?.();
     // What it has said is still in the pipe; and whom it has started may have that, too, and keep it open.
-    const timer = setTimeout(() => stream.destroy(), SOCKET_CLOSE_MS);
-    timer.unref();
+    platform.later(() => stream.destroy(), SOCKET_CLOSE_MS);
   });
   child.on('error', (error) => link.connection.closed('lost', error));
   return (tell) => {

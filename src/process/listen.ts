@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Listens at an address: an async iterable of ports, one for each who connects.
+import { platform } from '#platform';
 import { CONNECTIONS_DEFAULT, CONNECTIONS_WAITING_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
 import { checked, type NumberRule } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
@@ -134,14 +135,15 @@ class OpenListener implements Listener {
     const { connection, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
     const options = { ...connection, initiator: false, answer: () => undefined };
+    let greeted = false;
     const link = new StreamLink(stream, this.address, options, () => {
-      clearTimeout(timer);
+      greeted = true;
       this.#greeted(link);
     });
-    const timer = setTimeout(() => link.connection.refuse(CODE_FULL, 'no greeting came'), timeoutMs);
-    timer.unref();
+    platform.later(() => {
+      if (!greeted) link.connection.refuse(CODE_FULL, 'no greeting came');
+    }, timeoutMs);
     link.closed.then(() => {
-      clearTimeout(timer);
       this.#links.delete(link);
       this.#waiting.delete(link);
     });
@@ -161,10 +163,10 @@ class OpenListener implements Listener {
   }
 
   #next(): Promise<IteratorResult<Port, undefined>> {
-    const [link] = this.#waiting;
-    if (link !== undefined) {
+    for (const link of this.#waiting) {
       this.#waiting.delete(link);
-      return Promise.resolve({ done: false, value: link.main(this.#bounds.channel) });
+      // Who has gone meanwhile is nobody's.
+      if (link.reason === undefined) return Promise.resolve({ done: false, value: link.main(this.#bounds.channel) });
     }
     if (this.#closed) return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve) => void this.#takers.push(resolve));

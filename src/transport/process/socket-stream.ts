@@ -144,7 +144,7 @@ export class SocketStream implements ByteStream {
     this.#schedule();
     this.#hold();
     // A peer that never ends its side is not waited for.
-    setTimeout(() => this.#socket.destroy(), SOCKET_CLOSE_MS).unref();
+    platform.later(() => this.#socket.destroy(), SOCKET_CLOSE_MS);
   }
   /** Ends it at once; what has come and was not taken in yet is lost. */
   destroy(): void {
