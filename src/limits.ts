@@ -300,6 +300,10 @@ export const SOCKET_READ_BYTES: number = 64 * 1024;
 export const SOCKET_WAITING_BYTES: number = 256 * 1024;
 /** Milliseconds that the other side has to end its half of a socket behind ours: what it says until then is taken off the line. */
 export const SOCKET_CLOSE_MS: number = 1000;
+/** Milliseconds that the other side may take nothing of what was written for it before a socket was ended: a thread that computes takes none meanwhile. */
+export const SOCKET_LINGER_MS: number = 30_000;
+/** Milliseconds to read what still lies in a socket to which nothing can be written any more. */
+export const SOCKET_HEAR_MS: number = 100;
 /** Milliseconds in which a connection is there and has greeted, unless the program says otherwise: a busy machine takes less. */
 export const GREETING_MS_DEFAULT: number = 10_000;
 /** Milliseconds to ask whether anybody listens at an address that is taken: on one machine the system answers at once. */

@@ -14,6 +14,13 @@ export interface Offer {
   refuse(text?: string): void;
 }
 
+export interface LinkCloseOptions {
+  /** Milliseconds for what is under way, 0 to 2^31 - 1; without it none. */
+  readonly drainMs?: number | undefined;
+  /** Why, for people over there; 256 bytes of it at the most. */
+  readonly text?: string | undefined;
+}
+
 /** A connection to another process. It ends with its last channel, on either side. */
 export interface PortLink {
   /** Where the two have met. */
@@ -40,11 +47,13 @@ export interface PortLink {
   readonly way: Way | undefined;
   /** What the other side has said as it began to leave: it opens and accepts no channel any more. */
   readonly peerLeaving: Leaving | undefined;
+  /** A promise of that, for who is to close as soon as it has its answers. Never rejects, and stays pending where the other side just ends. */
+  readonly leaving: Promise<Leaving>;
   /**
    * Ends it, and its channels as `closed`. What they had accepted still goes out, as far as the other side has room for it; with `drainMs` it ends
    * with its last channel, or after so many milliseconds at the latest, and neither side opens another one meanwhile.
    * @returns when it is over
    * @throws UsageError ERR_OPTION
    */
-  close(options?: { readonly drainMs?: number | undefined; readonly text?: string | undefined }): Promise<void>;
+  close(options?: LinkCloseOptions): Promise<void>;
 }

@@ -1,5 +1,5 @@
 // Connects to a listener: a promise of a port.
-import { ClosedError, TimeoutError } from '../errors.ts';
+import { ClosedError, MillraceError, TimeoutError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import type { Port } from '../port/port.ts';
 import { settleable } from '../port/waiters.ts';
@@ -53,7 +53,7 @@ export async function connect<In = unknown, Out = unknown>(
     const link = new StreamLink(stream, where, { ...connection, initiator: true }, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
-    await greeting(link, greeted.promise, giveUp.signal);
+    await greeting(link, port, greeted.promise, giveUp.signal);
     return port;
   } finally {
     clearTimeout(timer);
@@ -62,7 +62,7 @@ export async function connect<In = unknown, Out = unknown>(
 }
 
 /** Keeps the process alive until then. */
-async function greeting(link: StreamLink, greeted: Promise<void>, signal: AbortSignal): Promise<void> {
+async function greeting(link: StreamLink, port: Port, greeted: Promise<void>, signal: AbortSignal): Promise<void> {
   const { connection } = link;
   connection.hold(true);
   const giveUp = (): void => connection.close();
@@ -74,11 +74,16 @@ async function greeting(link: StreamLink, greeted: Promise<void>, signal: AbortS
     signal.removeEventListener('abort', giveUp);
     connection.hold(false);
   }
-  // Who refuses does so with its first words.
   if (link.reason === undefined) return;
   if (signal.aborted) throw signal.reason;
+  // Who refuses does so with its first words; who takes it may have said all that it had to say with them, and that is read from the port.
+  const taken = await port.ready.then(
+    () => true,
+    () => false,
+  );
+  if (taken) return;
   const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
-  throw link.error ?? new ClosedError(text, link.reason);
+  throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
 }
 
 function late(where: string, timeoutMs: number): TimeoutError {

@@ -69,7 +69,10 @@ function endsWith(child: ChildProcess, link: StreamLink, stream: SocketStream): 
     // What it has said is still in the pipe; and whom it has started may have that, too, and keep it open.
     platform.later(() => stream.destroy(), SOCKET_CLOSE_MS);
   });
-  child.on('error', (error) => link.connection.closed('lost', error));
+  child.on('error', (error) => {
+    // Of one that lives it tells that a signal or a message could not be sent.
+    if (child.pid === undefined) link.connection.closed('lost', error);
+  });
   return (tell) => {
     const timer = setTimeout(() => told?.(), SOCKET_CLOSE_MS);
     told = () => {

@@ -1,7 +1,7 @@
 // The door to processes: names only.
 export type { ChannelOptions } from '../port/options.ts';
 export { Port } from '../port/port.ts';
-export type { Offer, PortLink } from '../port/port-link.ts';
+export type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export { type ConnectOptions, connect } from './connect.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';

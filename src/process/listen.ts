@@ -2,14 +2,15 @@
 // Listens at an address: an async iterable of ports, one for each who connects.
 import { platform } from '#platform';
 import { CONNECTIONS_DEFAULT, CONNECTIONS_WAITING_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
-import { checked, type NumberRule } from '../port/options.ts';
+import { checked, checkNames, type NumberRule } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
+import type { LinkCloseOptions } from '../port/port-link.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
 import { type Bound, bind } from '../transport/process/bind.ts';
 import type { SocketStream } from '../transport/process/socket-stream.ts';
 import { CODE_FULL, CODE_LEAVING } from '../transport/stream/frames.ts';
 import { type ConnectionChoice, type ResolvedChoice, resolveChoice } from './options.ts';
-import { StreamLink } from './stream-link.ts';
+import { LINK_CLOSE_OPTIONS, StreamLink } from './stream-link.ts';
 
 export interface ListenOptions extends ConnectionChoice {
   /** Connections at a time; who comes beyond is refused, and told so. Default 1024. */
@@ -72,7 +73,7 @@ export interface Listener extends AsyncIterable<Port> {
    * @returns when the last is over; a later call with less time shortens it
    * @throws (rejects) UsageError ERR_OPTION
    */
-  close(options?: { readonly drainMs?: number | undefined; readonly text?: string | undefined }): Promise<void>;
+  close(options?: LinkCloseOptions): Promise<void>;
   [Symbol.dispose](): void;
   [Symbol.asyncDispose](): Promise<void>;
   /** Whether listening keeps the process alive, which it does at first; what is done with its ports is their own. */
@@ -105,12 +106,17 @@ class OpenListener implements Listener {
     return { next: () => this.#next(), return: async () => ({ done: true, value: undefined }) };
   }
 
-  async close({ drainMs, text }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
+  async close(options: LinkCloseOptions = {}): Promise<void> {
+    checkNames(options, LINK_CLOSE_OPTIONS);
+    const { drainMs, text } = options;
     if (drainMs !== undefined) checked('drainMs', drainMs, { fallback: 0, min: 0, max: TIMEOUT_MS_MAX });
     if (!this.#closed) this.#bound.close();
     this.#closed = true;
     for (const done of this.#takers.splice(0)) done({ done: true, value: undefined });
-    for (const link of this.#waiting) link.connection.refuse(CODE_LEAVING, text ?? 'the listener is closing');
+    const waiting = [...this.#waiting];
+    // Nobody takes them any more.
+    this.#waiting.clear();
+    for (const link of waiting) link.connection.refuse(CODE_LEAVING, text ?? 'the listener is closing');
     const over = [...this.#links].map((link) => link.close({ drainMs, text }));
     await Promise.all(over);
   }

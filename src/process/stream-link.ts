@@ -1,9 +1,9 @@
 // A connection over a byte stream as a program sees it: its ports, and what the other side offers.
 import { UsageError } from '../errors.ts';
 import type { CloseReason, EndReason } from '../outcome.ts';
-import type { ChannelOptions } from '../port/options.ts';
+import { type ChannelOptions, checkNames } from '../port/options.ts';
 import { Port } from '../port/port.ts';
-import type { Offer, PortLink } from '../port/port-link.ts';
+import type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
 import { resolveStreamOptions } from '../port/stream-options.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
@@ -13,11 +13,13 @@ import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
 
 /** The channel that both sides open of themselves: the port that a connection is. */
 const MAIN = '';
+export const LINK_CLOSE_OPTIONS: readonly string[] = ['drainMs', 'text'];
 
 export class StreamLink implements PortLink {
   readonly address: string;
   readonly channels: AsyncIterable<Offer>;
   readonly closed: Promise<CloseReason>;
+  readonly leaving: Promise<Leaving>;
   readonly connection: StreamConnection;
   readonly #ended: Settleable<CloseReason> = settleable();
   readonly #offered = new Set<Settleable<void>>();
@@ -30,10 +32,13 @@ export class StreamLink implements PortLink {
    */
   constructor(stream: ByteStream, address: string, options: ConnectionOptions, greeted: () => void) {
     this.address = address;
-    this.closed = this.#ended.promise as Promise<CloseReason>;
+    this.closed = this.#ended.promise;
+    const leaving = settleable<Leaving>();
+    this.leaving = leaving.promise;
     this.connection = new StreamConnection(stream, options, {
       greeted,
       opened: () => this.#tellOffer(),
+      leaving: (it) => leaving.resolve(it),
       idle: () => this.connection.close(),
       ended: (reason) => {
         this.#ended.resolve(reason);
@@ -79,7 +84,9 @@ export class StreamLink implements PortLink {
     return new Port((events) => new StreamTransport(this.connection, channel, transport, events), this);
   }
 
-  async close({ drainMs, text = '' }: { drainMs?: number | undefined; text?: string | undefined } = {}): Promise<void> {
+  async close(options: LinkCloseOptions = {}): Promise<void> {
+    checkNames(options, LINK_CLOSE_OPTIONS);
+    const { drainMs, text = '' } = options;
     if (drainMs === undefined) this.connection.close({ text });
     else this.connection.leave({ timeoutMs: drainMs, text });
     await this.closed;

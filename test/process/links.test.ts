@@ -164,6 +164,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const port = await connected(at);
     port.postMessage('question');
     assert.deepEqual(await within('an answer', port.receiveAsync()), { answer: 'question' });
+    assert.equal((await within('the news', linkOf(port).leaving)).text, 'a new version comes');
     assert.equal(linkOf(port).peerLeaving?.text, 'a new version comes');
     await assert.rejects(connect(at), /nobody listens there/);
     const late = linkOf(port).channel('late');
@@ -195,6 +196,8 @@ test('what can be no name of a channel is said', async () => {
   for (const name of ['', 1, '\0kept', 'x'.repeat(257), '\ud800'])
     assert.throws(() => linkOf(near).channel(name as string), UsageError);
   await assert.rejects(linkOf(near).close({ drainMs: -1 }), UsageError);
+  await assert.rejects(linkOf(near).close({ drain: 1 } as object), /Unknown option drain/);
+  await assert.rejects(server.close({ drain: 1 } as object), /Unknown option drain/);
   assert.equal(near.reason, undefined);
   await server.close();
 });

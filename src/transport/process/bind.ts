@@ -5,7 +5,18 @@
 // O1: whoever takes such a name away has the lock of the address and has found it dead with the lock, and nobody else takes a name away
 // but a listener its own, while it still listens. So what is found dead stays so until it is taken away.
 import { createHash } from 'node:crypto';
-import { chmodSync, linkSync, lstatSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { platform as system } from 'node:process';
@@ -37,7 +48,7 @@ export async function bind(address: Address, connected: (stream: SocketStream) =
       const path = resolve(address.path);
       await bindFile(server, address, path);
       const { ino } = lstatSync(path);
-      return { server, address, close: () => closeFile(server, path, ino) };
+      return { server, address: { kind: 'unix', path }, close: () => closeFile(server, path, ino) };
     }
     const at = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port };
     await listening(server, at);
@@ -70,25 +81,27 @@ async function bindFile(server: Server, address: Address, path: string): Promise
     checkLength(address, own);
     await listening(server, { path: own });
     chmodSync(own, 0o600);
-    if (!(await named(own, path))) throw inUse(address, 'somebody listens there');
+    const other = await occupant(own, path);
+    if (other !== undefined) throw inUse(address, other);
   } finally {
     rmSync(own, { force: true });
     rmdirSync(folder);
   }
 }
 
-/** Whether it has the name now; not where somebody who lives has. @throws what the system says */
-async function named(own: string, path: string): Promise<boolean> {
-  if (isNamed(own, path)) return true;
-  if (!(await isDead(path))) return false;
+/** Gives it the name; who has it, if somebody does who is not dead. @throws what the system says */
+async function occupant(own: string, path: string): Promise<string | undefined> {
+  if (isNamed(own, path)) return undefined;
+  let other = await whoIs(path);
+  if (other !== undefined) return other;
   const unlock = await lock(path);
   try {
     // O1
-    while (!isNamed(own, path)) {
-      if (!(await isDead(path))) return false;
-      rmSync(path, { force: true });
+    while (other === undefined && !isNamed(own, path)) {
+      other = await whoIs(path);
+      if (other === undefined) rmSync(path, { force: true });
     }
-    return true;
+    return other;
   } finally {
     unlock();
   }
@@ -103,25 +116,37 @@ function isNamed(own: string, path: string): boolean {
   }
 }
 
-/** Whether at this path is a socket at which nobody listens. What has gone meanwhile is dead; what is no socket is somebody's. */
-async function isDead(path: string): Promise<boolean> {
+/** What is at this path, if it is not a socket at which nobody listens, or has gone meanwhile. */
+async function whoIs(path: string): Promise<string | undefined> {
   try {
-    if (!lstatSync(path).isSocket()) return false;
+    if (!lstatSync(path).isSocket()) return 'what lies there is no socket';
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return true;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+  // Without one nobody can ask.
+  takeDescriptor();
+  const answer = await ask(path);
+  takeDescriptor();
+  return answer === 'ECONNREFUSED' || answer === 'ENOENT' ? undefined : 'somebody listens there';
+}
+/** What the system says to somebody who connects there. */
+function ask(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path });
-    const answer = (dead: boolean): void => {
+    const answer = (code: string | undefined): void => {
       clearTimeout(timer);
       socket.destroy();
-      resolve(dead);
+      resolve(code);
     };
-    const timer = setTimeout(() => answer(false), PROBE_MS);
-    socket.once('connect', () => answer(false));
-    socket.on('error', (error) => answer(['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')));
+    const timer = setTimeout(() => answer(undefined), PROBE_MS);
+    socket.once('connect', () => answer(undefined));
+    socket.on('error', (error) => answer(codeOf(error)));
   });
+}
+/** Bun says ECONNREFUSED where there is no descriptor left, also of who listens. @throws what the system says to that */
+function takeDescriptor(): void {
+  closeSync(openSync('/dev/null', 'r'));
 }
 
 /**
@@ -143,6 +168,7 @@ async function lock(path: string): Promise<() => void> {
       return () => void holder.close();
     } catch (error) {
       holder.close();
+      takeDescriptor();
       if (codeOf(error) !== 'EADDRINUSE') break;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

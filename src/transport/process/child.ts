@@ -50,7 +50,7 @@ export function startChild(file: string, args: readonly string[], options: Child
     env: { ...given, [NAME]: `${first.length}:${pid}` },
   });
   // There is none where the system has refused, of which the child's `error` tells.
-  const socket = (child.stdio[first.length as 3] as Socket | null | undefined) ?? new Socket();
+  const socket = (child.stdio?.[first.length as 3] as Socket | null | undefined) ?? new Socket();
   socket.allowHalfOpen = true;
   return { child, stream: new SocketStream(socket) };
 }

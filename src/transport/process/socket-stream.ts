@@ -4,9 +4,12 @@
 import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { nextTick } from 'node:process';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { platform } from '#platform';
 import {
   SOCKET_CLOSE_MS,
+  SOCKET_HEAR_MS,
+  SOCKET_LINGER_MS,
   SOCKET_MEMORY_FIRST,
   SOCKET_MEMORY_KEPT,
   SOCKET_READ_BYTES,
@@ -68,6 +71,7 @@ export class SocketStream implements ByteStream {
   #held = false;
   #ended = false;
   #over = false;
+  #giveUp: NodeJS.Timeout | undefined;
   #connection: StreamConnection | undefined;
   #error: Error | undefined;
 
@@ -143,8 +147,14 @@ export class SocketStream implements ByteStream {
     this.#ended = true;
     this.#schedule();
     this.#hold();
-    // A peer that never ends its side is not waited for.
-    platform.later(() => this.#socket.destroy(), SOCKET_CLOSE_MS);
+    this.#linger();
+  }
+  /** A peer that never ends its side is not waited for; one that has not taken all yet is, as long as it takes some now and then. */
+  #linger(): void {
+    clearTimeout(this.#giveUp);
+    const waitMs = this.#bytes > 0 && !this.#over ? SOCKET_LINGER_MS : SOCKET_CLOSE_MS;
+    this.#giveUp = setTimeout(() => this.#socket.destroy(), waitMs);
+    this.#giveUp.unref();
   }
   /** Ends it at once; what has come and was not taken in yet is lost. */
   destroy(): void {
@@ -207,6 +217,7 @@ export class SocketStream implements ByteStream {
     }
     this.#next();
     this.#hold();
+    if (this.#ended) this.#linger();
     if (!this.#full || this.#bytes > SOCKET_WAITING_BYTES / 2) return;
     this.#full = false;
     this.#connection?.drained();
@@ -215,11 +226,15 @@ export class SocketStream implements ByteStream {
   /** A write has failed, upon which the runtime drops its socket: what the peer has said before it went still lies there. */
   #hearOut(): void {
     const { fd } = this.#raw;
-    if (!this.#tellsRest || fd === undefined || fd < 0 || this.#over) return;
+    if (this.flushSync === undefined || fd === undefined || fd < 0 || this.#over) return;
     const bytes = new Uint8Array(SOCKET_READ_BYTES);
+    const untilMs = performance.now() + SOCKET_HEAR_MS;
     try {
-      for (let read = readSync(fd, bytes); read > 0; read = readSync(fd, bytes))
-        this.#connection?.received(bytes.subarray(0, read));
+      for (let read = readSync(fd, bytes); read > 0; read = readSync(fd, bytes)) {
+        this.take(bytes.subarray(0, read));
+        // Who still writes has closed its ears alone.
+        if (performance.now() >= untilMs) return;
+      }
     } catch {
       // There is no more.
     }
@@ -265,9 +280,10 @@ function readOut(fd: number, untilMs: number): boolean {
     } catch (error) {
       // A line that has broken takes nothing back any more.
       if (!isBusy(error)) return true;
-      if (performance.now() >= untilMs) return false;
-      Atomics.wait(nap, 0, 0, 1);
+      if (performance.now() < untilMs) Atomics.wait(nap, 0, 0, 1);
     }
+    // Also where more comes all the time.
+    if (performance.now() >= untilMs) return false;
   }
 }
 
