@@ -17,7 +17,9 @@ const SHELL = `<!doctype html><meta charset="utf-8"><title>Millrace</title><link
 <script type="module" src="/test/browser/pages/shell.js"></script>`;
 
 const shipped = new Map(
-  doors().map(({ module, browserFile }) => [module.slice('./dist'.length), browserFile.slice('./dist'.length)]),
+  doors()
+    .filter(({ browserFile }) => browserFile !== undefined)
+    .map(({ module, browserFile }) => [module.slice('./dist'.length), browserFile.slice('./dist'.length)]),
 );
 
 /**
