@@ -142,8 +142,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'cork forgets to publish',
     file: PRODUCER,
-    find: 'this.gather(before);',
-    replace: 'this.#gatherBytes = before;',
+    find: 'if (distance(this.#published, this.#tail) >= before)',
+    replace: 'if (false)',
     caughtBy: 'ring: cork',
     as: 'stuck',
   },
