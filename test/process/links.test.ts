@@ -145,7 +145,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
   });
 
   test(`${kind}: a listener that is killed settles all who wait`, async () => {
-    const at = kind === 'tcp' ? `tcp:127.0.0.1:${20_000 + (process.pid % 20_000)}` : address();
+    const at = await free(address());
     const ended = runProgram(PROGRAM, ['serve', at], STEP_MS);
     const port = await connected(at);
     port.postMessage('who');
@@ -159,7 +159,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
   });
 
   test(`${kind}: a listener that drains lets answers through, takes nobody new, and says so`, async () => {
-    const at = kind === 'tcp' ? `tcp:127.0.0.1:${20_001 + (process.pid % 20_000)}` : address();
+    const at = await free(address());
     const ended = runProgram(PROGRAM, ['drain', at], STEP_MS);
     const port = await connected(at);
     port.postMessage('question');
@@ -174,6 +174,13 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const { status, output } = await ended;
     assert.deepEqual([status, output], [0, 'drained\n']);
   });
+}
+
+/** Where nobody listens now. */
+async function free(address: string): Promise<string> {
+  const server = await listen(address);
+  await server.close();
+  return server.address;
 }
 
 /** As soon as somebody listens. */
