@@ -42,6 +42,18 @@ export interface PortWorld {
   readonly latest: boolean;
 }
 
+/** Worlds over a byte stream: nothing is shared, and there is no other thread. */
+export const OVER_A_STREAM: Omit<PortWorld, 'name' | 'pair'> = {
+  sharesMemory: false,
+  blocks: false,
+  moves: false,
+  threads: false,
+  latest: false,
+  far: () => {
+    throw new Error('there is no other thread');
+  },
+};
+
 /** Registers a test only in worlds in which it means something. */
 export function only(meant: boolean): typeof test {
   return meant ? test : ((() => {}) as unknown as typeof test);

@@ -7,7 +7,7 @@ import { after } from 'node:test';
 import type { ChannelOptions, Port } from '../../src/index.ts';
 import { connect, type LinkOptions, listen } from '../../src/process/index.ts';
 import { within } from '../kit/watchdog.ts';
-import { type PortPair, portConformance } from './port.ts';
+import { OVER_A_STREAM, type PortPair, portConformance } from './port.ts';
 
 interface Probed {
   readonly ports: readonly [Port, Port];
@@ -69,15 +69,8 @@ for (const [name, address] of Object.entries(WORLDS)) {
   after(() => connected.close());
   portConformance({
     name,
-    sharesMemory: false,
-    blocks: false,
-    moves: false,
-    threads: false,
-    latest: false,
+    ...OVER_A_STREAM,
     late: () => connected.quiet(),
     pair: (options) => connected.pair(options),
-    far: () => {
-      throw new Error('there is no other thread');
-    },
   });
 }

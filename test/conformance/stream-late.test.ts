@@ -2,7 +2,7 @@
 // nothing about when. Over real sockets: process-port.test.ts.
 // watchdog: 300 s
 import { type LatePairs, lateWires } from '../kit/late-pair.ts';
-import { portConformance } from './port.ts';
+import { OVER_A_STREAM, portConformance } from './port.ts';
 
 const WORLDS: Readonly<Record<string, LatePairs>> = {
   'late stream, chunks of 5 bytes': lateWires(5),
@@ -11,15 +11,8 @@ const WORLDS: Readonly<Record<string, LatePairs>> = {
 for (const [name, pairs] of Object.entries(WORLDS)) {
   portConformance({
     name,
-    sharesMemory: false,
-    blocks: false,
-    moves: false,
-    threads: false,
-    latest: false,
+    ...OVER_A_STREAM,
     late: () => pairs.quiet(),
     pair: (options) => pairs.ports(options),
-    far: () => {
-      throw new Error('there is no other thread');
-    },
   });
 }

@@ -8,7 +8,7 @@ import { StreamTransport } from '../../src/transport/stream/stream-transport.ts'
 import { LatePairs } from '../kit/late-pair.ts';
 import { NativeStream } from '../kit/native-stream.ts';
 import { endOptions } from '../kit/stream-pair.ts';
-import { portConformance } from './port.ts';
+import { OVER_A_STREAM, portConformance } from './port.ts';
 
 const streams = new Map<StreamConnection, NativeStream>();
 const pairs = new LatePairs(
@@ -31,16 +31,11 @@ const pairs = new LatePairs(
 
 portConformance({
   name: 'stream over a native port',
+  ...OVER_A_STREAM,
   sharesMemory: true,
-  blocks: false,
   moves: true,
-  threads: false,
-  latest: false,
   late: () => pairs.quiet(),
   pair: (options) => pairs.ports(options),
-  far: () => {
-    throw new Error('there is no other thread');
-  },
 });
 
 test('stream over a native port: nothing is left that keeps the process', () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { fork, parentPort } from '../../src/process/index.ts';
+import { fork, type PortLink, parentPort } from '../../src/process/index.ts';
 
 const [what = ''] = process.argv.slice(2);
 const self = fileURLToPath(import.meta.url);
@@ -31,7 +31,13 @@ async function below(): Promise<unknown> {
 }
 
 if (what === 'alone') console.log(whatThrows(parentPort));
-else if (what === 'never') setTimeout(() => process.exit(3), 20);
+else if (what === 'offers') {
+  // Nothing else keeps it.
+  for await (const offer of (parentPort().link as PortLink).channels) {
+    offer.accept().postMessage(offer.name);
+    break;
+  }
+} else if (what === 'never') setTimeout(() => process.exit(3), 20);
 else {
   const port = parentPort();
   if (parentPort() !== port) throw new Error('another port');

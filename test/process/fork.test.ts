@@ -88,6 +88,16 @@ test('what a child starts has no port of it, nor have its threads; what it forks
   assert.equal(await within('its exit', exit), 0);
 });
 
+test('a loop over what is offered keeps the process, and no longer', async () => {
+  const { port, exit } = started({ args: ['offers'] });
+  await within('both ends', port.ready);
+  const named = port.link?.channel('named') as Forked['port'];
+  assert.equal(await next(named), 'named');
+  named.close();
+  port.close();
+  assert.equal(await within('its exit', exit), 0);
+});
+
 test('channels beside the port; and what can be no child is said at once', async () => {
   const { port } = started({}, fileURLToPath(CHILD));
   const unknown = port.link?.channel('nobody asks');

@@ -1,5 +1,6 @@
 // A process for fresh-eyes.test.ts. Arguments: what to do, and where.
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -37,15 +38,22 @@ if (what === 'busy') {
   const main = await connect<string, string>(address);
   const link = main.link as PortLink;
   let got = 0;
+  const ends: Promise<unknown>[] = [];
   (async () => {
-    for await (const offer of link.channels) offer.accept().on('message', () => got++);
+    for await (const offer of link.channels) {
+      const port = offer.accept();
+      port.on('message', () => got++);
+      // Is told behind the last message.
+      ends.push(once(port, 'close'));
+    }
   })();
-  main.on('message', () => {
+  main.on('message', async () => {
     main.postMessage('now');
-    setTimeout(() => compute(2500), 20);
+    await main.flush();
+    compute(2500);
   });
   const reason = await link.closed;
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await Promise.all(ends);
   console.log(reason, got);
 } else if (what === 'fork-full') {
   if (!limited()) {

@@ -23,7 +23,7 @@ import { platform as system } from 'node:process';
 import { AddressError, MillraceError, UsageError } from '../../errors.ts';
 import { PROBE_MS, TAKEOVER_MS, UNIX_PATH_BYTES_MAX } from '../../limits.ts';
 import { type Address, addressText, isFile } from './address.ts';
-import { codeOf } from './dial.ts';
+import { codeOf, refused } from './refused.ts';
 import { SocketStream } from './socket-stream.ts';
 
 export interface Bound {
@@ -56,7 +56,10 @@ export async function bind(address: Address, connected: (stream: SocketStream) =
     return { server, address: found, close: () => void server.close() };
   } catch (error) {
     server.close();
-    throw error instanceof MillraceError ? error : refused(address, error as Error);
+    if (error instanceof MillraceError) throw error;
+    const cause = error as Error;
+    if (codeOf(error) === 'EADDRINUSE') throw inUse(address, 'somebody listens there', cause);
+    throw refused('ERR_LISTEN', 'listen at', address, WHY, cause);
   }
 }
 
@@ -206,20 +209,10 @@ function inUse(address: Address, why: string, cause?: Error): AddressError {
   return new AddressError('ERR_ADDRESS_IN_USE', text, { address: where, cause });
 }
 
-function refused(address: Address, cause: Error): AddressError {
-  const code = codeOf(cause);
-  if (code === 'EADDRINUSE') return inUse(address, 'somebody listens there', cause);
-  const where = addressText(address);
-  const why = WHY[code ?? ''] ?? cause.message;
-  return new AddressError('ERR_LISTEN', `Cannot listen at ${where}: ${why}`, { address: where, cause });
-}
-
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist; make it first',
   EACCES: 'this user may not (EACCES)',
   EPERM: 'this file system has no hard links (EPERM): take a path on another one, like /run or /tmp',
   EADDRNOTAVAIL: 'this machine does not have that host address',
-  EMFILE: 'this process has as many descriptors as it may (EMFILE): close some, or raise `ulimit -n`',
-  ENFILE: 'this machine has as many open files as it may (ENFILE)',
   ENOSPC: 'its file system is full (ENOSPC)',
 };

@@ -1,7 +1,7 @@
 // Connects to an address.
 import { connect, type NetConnectOpts } from 'node:net';
-import { AddressError } from '../../errors.ts';
-import { type Address, addressText } from './address.ts';
+import type { Address } from './address.ts';
+import { refused } from './refused.ts';
 import { ReadPlace, SocketStream } from './socket-stream.ts';
 
 /**
@@ -32,27 +32,14 @@ export function dial(address: Address, signal?: AbortSignal): Promise<SocketStre
     // Also for what the system says of it when nobody waits for it any more.
     socket.on('error', (cause: Error) => {
       signal?.removeEventListener('abort', aborted);
-      reject(unreachable(address, cause));
+      reject(refused('ERR_UNREACHABLE', 'connect to', address, WHY, cause));
     });
   });
-}
-
-function unreachable(address: Address, cause: Error): AddressError {
-  const where = addressText(address);
-  const why = WHY[codeOf(cause) ?? ''] ?? cause.message;
-  return new AddressError('ERR_UNREACHABLE', `Cannot connect to ${where}: ${why}`, { address: where, cause });
 }
 
 const WHY: Readonly<Record<string, string>> = {
   ENOENT: 'nobody listens there (no such socket)',
   ECONNREFUSED: 'nobody listens there',
   EACCES: 'this user may not (EACCES): a listener is for its own user',
-  EMFILE: 'this process has as many descriptors as it may (EMFILE): close some, or raise `ulimit -n`',
-  ENFILE: 'this machine has as many open files as it may (ENFILE)',
   EAGAIN: 'its listener has more connections waiting than the system keeps (EAGAIN): try later',
 };
-
-export function codeOf(error: unknown): string | undefined {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : undefined;
-}

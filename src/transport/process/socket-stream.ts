@@ -1,6 +1,6 @@
 // A connection's bytes over a socket of node:net, TCP, unix or pipe. What is said in a turn goes out with one write at its end. A thread that ends
 // writes the rest with its own hands: on Node also behind a piece that the runtime has begun, since that tells how much of it is out; on Bun
-// where it has none; not on Deno, whose descriptors are not the system's. There what waits holds the process.
+// where it has none; not on Deno, whose descriptors are not the system's. Where it does not tell, what waits holds the process.
 import { readSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { nextTick } from 'node:process';
