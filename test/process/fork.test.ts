@@ -48,6 +48,7 @@ for (const [how, reason, code, signal] of [
     assert.equal(port.reason, silent ? 'exit' : reason);
     assert.deepEqual([port.link?.exit?.code, port.link?.exit?.signal], [code, signal]);
     if (how === 'exit' && runtimeKind !== 'deno') assert.deepEqual(values, [...Array(50).keys()]);
+    if (how !== 'throw') assert.equal(port.error, undefined);
     if (how === 'throw' && !silent) {
       const { error } = port as { error: { message?: string; stack?: string } };
       assert.equal(error.message, 'what it died of');

@@ -19,7 +19,7 @@ import type { EndReason } from '../../outcome.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 
 /** Says why a line has ended without a goodbye, now or a little later. */
-export type WhyGone = (tell: (reason: EndReason, error?: Error) => void) => void;
+export type WhyGone = (tell: (reason: EndReason) => void) => void;
 const LOST: WhyGone = (tell) => tell('lost');
 
 /** What of a socket nobody promises; where it is absent, nothing is written with the thread. */
@@ -103,7 +103,8 @@ export class SocketStream implements ByteStream {
     const closed = (): void => {
       if (this.#over) return;
       this.#over = true;
-      whyGone((reason, error) => connection.closed(reason, error ?? this.#error));
+      // Where it is known how the peer has ended, what the line says of it is no news.
+      whyGone((reason) => connection.closed(reason, reason === 'lost' ? this.#error : undefined));
       if (this.#ended) socket.destroy();
       else this.end();
     };
