@@ -14,15 +14,17 @@
 #define KIND (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 #define BACKLOG 511
 
-static bool path_argument(napi_env env, napi_value value, struct sockaddr_un *address) {
+// A first NUL means a name without a file, and so without permissions: whoever accepts there asks who has come.
+static bool path_argument(napi_env env, napi_value value, struct sockaddr_un *address, socklen_t *size) {
   size_t length = 0;
   *address = (struct sockaddr_un){.sun_family = AF_UNIX};
   if (napi_get_value_string_utf8(env, value, NULL, 0, &length) != napi_ok) return throw_argument(env, "path", "a string"), false;
   if (length >= sizeof address->sun_path) return throw_errno(env, "path", ENAMETOOLONG), false;
   napi_get_value_string_utf8(env, value, address->sun_path, sizeof address->sun_path, &length);
-  // A first NUL would mean a name without a file, which has no permissions.
-  if (length > 0 && strlen(address->sun_path) == length) return true;
-  return throw_argument(env, "path", "the path of a file"), false;
+  const bool file = length > 0 && strlen(address->sun_path) == length;
+  *size = file ? sizeof *address : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+  if (file || (length > 1 && address->sun_path[0] == '\0')) return true;
+  return throw_argument(env, "path", "the path of a file, or a name behind a NUL"), false;
 }
 
 static napi_value failed_socket(napi_env env, const char *call, int fd) {
@@ -35,12 +37,13 @@ static napi_value failed_socket(napi_env env, const char *call, int fd) {
 static napi_value listen_at(napi_env env, napi_callback_info info) {
   napi_value values[1];
   struct sockaddr_un address;
-  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address)) return NULL;
+  socklen_t size;
+  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address, &size)) return NULL;
   const int fd = socket(AF_UNIX, KIND, 0);
   if (fd < 0) return failed_socket(env, "socket", fd);
   // Before it is bound: Linux makes the file with the mode of the socket, so there is no moment in which others may connect.
   if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) return failed_socket(env, "fchmod", fd);
-  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) return failed_socket(env, "bind", fd);
+  if (bind(fd, (struct sockaddr *)&address, size) != 0) return failed_socket(env, "bind", fd);
   if (listen(fd, BACKLOG) != 0) return failed_socket(env, "listen", fd);
   return int_value(env, fd);
 }
@@ -59,11 +62,12 @@ static napi_value accept_one(napi_env env, napi_callback_info info) {
 static napi_value connect_to(napi_env env, napi_callback_info info) {
   napi_value values[1];
   struct sockaddr_un address;
-  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address)) return NULL;
+  socklen_t size;
+  if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address, &size)) return NULL;
   const int fd = socket(AF_UNIX, KIND, 0);
   if (fd < 0) return failed_socket(env, "socket", fd);
   int failed;
-  do failed = connect(fd, (struct sockaddr *)&address, sizeof address);
+  do failed = connect(fd, (struct sockaddr *)&address, size);
   while (failed != 0 && errno == EINTR);
   return failed == 0 ? int_value(env, fd) : failed_socket(env, "connect", fd);
 }

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { ChannelOptions, Port as PublicPort } from '../../src/index.ts';
 import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import { capacityFor, regionBytes, writeHeader } from '../../src/memory/region.ts';
+import { BELL, BLOCK_MS_MAX, type Mapping, READABLE, TIMED_OUT, WRITABLE } from '../../src/native/primitives.ts';
 import { resolveOptions } from '../../src/port/options.ts';
 import { Port } from '../../src/port/port.ts';
 import { DoorbellWait } from '../../src/wait/async.ts';
@@ -13,7 +14,6 @@ import { BLOCKED, DOORBELL } from '../../src/wait/signal.ts';
 import { type AgentBell, type AgentSocket, MappedAgent, type Said } from './mapped-agents.ts';
 import { openEnd } from './mapped-pair.ts';
 import { native } from './native.ts';
-import { BELL, BLOCK_MS_MAX, type Mapping, READABLE, TIMED_OUT, WRITABLE } from './native-addon.ts';
 
 /** Whoever sleeps on a word is one, but for a peer that lies. */
 const ALL = 2 ** 31 - 1;

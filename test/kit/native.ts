@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import type { NativeAddon } from './native-addon.ts';
+import type { Primitives } from '../../src/native/primitives.ts';
 import { within } from './watchdog.ts';
 
 function file(): string {
@@ -16,7 +16,7 @@ function file(): string {
 }
 
 /** MILLRACE_NATIVE may name another file, such as the one with sanitizers. */
-export const native: NativeAddon = createRequire(import.meta.url)(process.env['MILLRACE_NATIVE'] ?? file());
+export const native: Primitives = createRequire(import.meta.url)(process.env['MILLRACE_NATIVE'] ?? file());
 
 /**
  * Descriptors that this process has: without the one that asks, and without the spare one that libuv opens with the first stream of a

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { test } from 'node:test';
+import { BELL, OVER, READABLE, WRITABLE } from '../../src/native/primitives.ts';
 import { codeOf, descriptors, native } from '../kit/native.ts';
-import { BELL, OVER, READABLE, WRITABLE } from '../kit/native-addon.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
 const pair = (): [number, number] => {

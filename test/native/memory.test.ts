@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { BLOCK_MS_MAX, MEMORY_BYTES_MAX, NOT_EQUAL, TIMED_OUT } from '../../src/native/primitives.ts';
 import { codeOf, descriptors, native } from '../kit/native.ts';
-import { BLOCK_MS_MAX, MEMORY_BYTES_MAX, NOT_EQUAL, TIMED_OUT } from '../kit/native-addon.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
 setFlagsFromString('--expose-gc');

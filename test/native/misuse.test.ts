@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
+import type { Primitives } from '../../src/native/primitives.ts';
 import { descriptors, native } from '../kit/native.ts';
-import type { NativeAddon } from '../kit/native-addon.ts';
 import { eachCaseAsync, type Random, seed } from '../kit/prng.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
@@ -44,7 +44,7 @@ test(`no call ends the process, whatever it is given (seed ${seed})`, async () =
   process.chdir(folder);
   await turn();
   const before = descriptors().length;
-  const names = Object.keys(native).filter((name) => name !== 'close') as (keyof NativeAddon)[];
+  const names = Object.keys(native).filter((name) => name !== 'close') as (keyof Primitives)[];
   const answered = new Set<string>();
   await eachCaseAsync(0, CASES, async (random) => {
     const ends = new Int32Array(2);

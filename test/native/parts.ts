@@ -1,6 +1,7 @@
 // What both sides of the tests here do, in threads and processes.
+
+import { TIMED_OUT } from '../../src/native/primitives.ts';
 import { native } from '../kit/native.ts';
-import { TIMED_OUT } from '../kit/native-addon.ts';
 import { STEP_MS } from '../kit/watchdog.ts';
 
 /** Words, each on a cache line of its own. */

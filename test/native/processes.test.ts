@@ -3,8 +3,8 @@
 // needs: native
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { BELL, READABLE } from '../../src/native/primitives.ts';
 import { codeOf, descriptors, endPrograms, native, Program } from '../kit/native.ts';
-import { BELL, READABLE } from '../kit/native-addon.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { ADDED, BYTES, COUNT_ROUNDS, count, PING, PINGS, PONG, ping, SWAPPED, sleepWhile } from './parts.ts';
 

@@ -2,8 +2,8 @@
 import { fstatSync, ftruncateSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { Worker } from 'node:worker_threads';
+import { BELL, NOT_EQUAL, READABLE, TIMED_OUT, WOKEN } from '../../src/native/primitives.ts';
 import { codeOf, FIRST_GIVEN, native } from '../kit/native.ts';
-import { BELL, NOT_EQUAL, READABLE, TIMED_OUT, WOKEN } from '../kit/native-addon.ts';
 import { COUNT_ROUNDS, count, PING, PINGS, PONG, pong } from './parts.ts';
 import { portRoles } from './ports.ts';
 

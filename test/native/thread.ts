@@ -1,7 +1,7 @@
 // Another thread of the tests here, by role. Descriptors are the process's, mappings and watches a thread's own.
 import { parentPort, workerData } from 'node:worker_threads';
+import { BELL, READABLE, TIMED_OUT, WOKEN } from '../../src/native/primitives.ts';
 import { codeOf, native } from '../kit/native.ts';
-import { BELL, READABLE, TIMED_OUT, WOKEN } from '../kit/native-addon.ts';
 import { createLink, createRegion } from '../kit/native-agents.ts';
 import { BYTES, COUNT_ROUNDS, count, PONG, pong } from './parts.ts';
 

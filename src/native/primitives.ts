@@ -1,5 +1,6 @@
-// What the addon (native/) offers. Descriptors, places and watches are numbers. Nothing here waits unless it says so; nothing
-// allocates in `wait`, `wake`, `ring`, `poll`, `send` and `receive`, once there is an error aside.
+// What processes share takes a few calls of the system that no runtime has: memory, futexes, bells, descriptors. The addon (native/)
+// offers them. Descriptors, places and watches are numbers. Nothing here waits unless it says so; nothing allocates in `wait`, `wake`,
+// `ring`, `poll`, `send` and `receive`, once there is an error aside.
 //
 // Errors have a `code`: the name of errno with `errno` and `syscall`, as Node's own have; ERR_ARGUMENT (a TypeError); or one that is
 // named below. Where it is built and how it behaves on which runtime: docs/decisions/0040-native-primitives.md.
@@ -28,7 +29,7 @@ export interface Mapping {
   readonly place: number;
 }
 
-export interface NativeAddon {
+export interface Primitives {
   /** The descriptor of a region of zeros that can neither grow nor shrink. Its pages are there: ENOSPC or ENOMEM now, not later. */
   createMemory(bytes: number): number;
   /**
@@ -73,7 +74,10 @@ export interface NativeAddon {
   /** False if it was closed before. */
   unwatch(watch: number): boolean;
 
-  /** A listening socket that only this user can connect to. EADDRINUSE: something is at the path. */
+  /**
+   * A listening socket that only this user can connect to. EADDRINUSE: something is at the path. What begins with U+0000 is a name without a file, which
+   * anybody on the machine can connect to: who does is to be asked for `peerCredentials`.
+   */
   listen(path: string): number;
   /** A connection, or -1: nobody waits. */
   accept(descriptor: number): number;
