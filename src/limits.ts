@@ -314,3 +314,14 @@ export const TAKEOVER_MS: number = 2000;
 export const CONNECTIONS_DEFAULT: number = 1024;
 /** Of these, connections that have greeted and that the program has not taken yet. */
 export const CONNECTIONS_WAITING_DEFAULT: number = 128;
+
+// ---- memory of processes ----------------------------------------------------------------------------------------
+
+/** Milliseconds of a sleep in the kernel, which `worker.terminate()` does not end, and after which a blocked thread asks for its peer's life. */
+export const FUTEX_SLICE_MS: number = 20;
+/** Milliseconds after which descriptors that found no room are tried again: the other side takes some whenever its event loop runs. */
+export const DESCRIPTOR_LINE_AGAIN_MS: number = 2;
+/** Connections to a process's side socket that are looked at in search of the one that is expected. */
+export const DESCRIPTOR_LINE_TRIES_MAX: number = 16;
+/** Bytes with which who connects there shows that it is who was told. */
+export const MEMORY_TICKET_BYTES: number = 16;

@@ -11,6 +11,7 @@ const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist');
 const ON_EACH_KIND = '// runtimes: node-24, bun, deno';
 /** What runs over dist/lib too, and where: each door, and how threads start and end. */
 const PACKED = {
+  'conformance/memory-port.test.js': ON_EACH_KIND,
   'conformance/pair.test.js': ON_EACH_KIND,
   'conformance/passed-on.test.js': ON_EACH_KIND,
   'conformance/process-port.test.js': ON_EACH_KIND,

@@ -15,6 +15,8 @@ export interface BesideValue {
 export interface HeldValue {
   readonly value: unknown;
   readonly transfer: readonly unknown[];
+  /** Encoded, where that is known. */
+  readonly bytes?: number;
 }
 
 /** What it counts for against the bounds of an outbox. Of what only the native clone carries nobody knows how large it is. */

@@ -26,7 +26,7 @@ export class HeldCopies implements Pick<Beside, 'holdBack' | 'letGo'> {
     memory.bytes.set(bytes);
     const { length } = bytes;
     this.#encoder.giveBack(aside);
-    return { value: this.#decoder.decode(memory, 0, length), transfer };
+    return { value: this.#decoder.decode(memory, 0, length), transfer, bytes: length };
   }
   /** Nothing has moved. */
   letGo(): void {}

@@ -59,6 +59,8 @@ export function resolveLinkOptions(
 export interface StreamEnd {
   readonly wish: ChannelWish;
   readonly transport: StreamOptions;
+  /** Microseconds, where memory is looked at. */
+  readonly spinUs: number;
 }
 
 /**
@@ -76,7 +78,8 @@ export function resolveStreamOptions(options: ChannelOptions = {}): StreamEnd {
  * @throws UnsupportedError for overflow `latest`
  */
 export function streamEnd(resolved: Resolved): StreamEnd {
-  return { wish: streamWish(resolved), transport: streamTransportOptions(resolved) };
+  const { spinMicroseconds: spinUs } = resolved;
+  return { wish: streamWish(resolved), transport: streamTransportOptions(resolved), spinUs };
 }
 
 export function streamWish({

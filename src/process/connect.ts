@@ -39,7 +39,7 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseAddress(address);
-  const { channel, connection, timeoutMs } = resolveChoice(to, options, ['signal']);
+  const { channel, connection, memory, timeoutMs } = resolveChoice(to, options, ['signal']);
   const signal = checkSignal(options.signal);
   const giveUp = new AbortController();
   const where = addressText(to);
@@ -50,7 +50,7 @@ export async function connect<In = unknown, Out = unknown>(
   try {
     const stream = await dial(to, giveUp.signal);
     const greeted = settleable<void>();
-    const link = new StreamLink(stream, where, { ...connection, initiator: true }, greeted.resolve);
+    const link = new StreamLink(stream, where, { ...connection, initiator: true }, memory, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
     await greeting(link, port, greeted.promise, giveUp.signal);

@@ -50,9 +50,15 @@ export interface Forked<In = unknown, Out = unknown> {
  */
 export function fork<In = unknown, Out = unknown>(file: string | URL, options: ForkOptions = {}): Forked<In, Out> {
   const { args = [], child: how = {} } = options;
-  const { channel, connection } = resolveChoice(PIPE, options, ['args', 'child']);
+  const { channel, connection, memory } = resolveChoice(PIPE, options, ['args', 'child']);
   const { child, stream } = startChild(pathOf(file), args, how);
-  const link = new StreamLink(stream, `pipe:${child.pid}`, { ...connection, initiator: true }, () => {});
+  const link = new StreamLink(
+    stream,
+    `pipe:${child.pid}`,
+    { ...connection, initiator: true },
+    { ...memory, silentEnd: 'terminated' },
+    () => {},
+  );
   const port = link.main(channel) as Port<In, Out>;
   stream.connect(link.connection, endsWith(child, link, stream));
   return { port, child };
@@ -93,7 +99,7 @@ let parent: Port | undefined;
  */
 export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptions = {}): Port<In, Out> {
   if (parent === undefined) {
-    const { channel, connection } = resolveChoice(PIPE, options, []);
+    const { channel, connection, memory } = resolveChoice(PIPE, options, []);
     const stream = parentStream();
     if (stream === undefined) {
       throw new UsageError(
@@ -101,7 +107,7 @@ export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptio
         'Cannot get a port to the parent: fork of millrace/process has not started this process, or this is another one of its threads',
       );
     }
-    const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, () => {});
+    const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, memory, () => {});
     parent = link.main(channel);
     stream.connect(link.connection);
   }

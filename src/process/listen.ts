@@ -138,11 +138,11 @@ class OpenListener implements Listener {
 
   /** Somebody has connected. */
   take(stream: SocketStream): void {
-    const { connection, maxConnections, timeoutMs } = this.#bounds;
+    const { connection, memory, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
     const options = { ...connection, initiator: false, answer: () => undefined };
     let greeted = false;
-    const link = new StreamLink(stream, this.address, options, () => {
+    const link = new StreamLink(stream, this.address, options, memory, () => {
       greeted = true;
       this.#greeted(link);
     });

@@ -5,12 +5,15 @@ import type { AbortSignalLike } from '../port/events.ts';
 import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from '../port/options.ts';
 import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from '../port/stream-options.ts';
 import type { Address } from '../transport/process/address.ts';
+import type { MemoryMeetingOptions } from '../transport/process/memory-meeting.ts';
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
 
 /** Those of a channel are for the port that the connection comes with; others have their own. */
 export interface ConnectionChoice extends ChannelOptions {
   /** What the peer may have of this side, over all channels of the connection. */
   readonly link?: LinkOptions | undefined;
+  /** Whether values may go through memory that both processes map, where both can and one user has both; default true. */
+  readonly memory?: boolean | undefined;
   /** Milliseconds in which the connection is there and the peer has greeted; default 10,000. */
   readonly timeoutMs?: number | undefined;
 }
@@ -18,6 +21,7 @@ export interface ConnectionChoice extends ChannelOptions {
 export interface ResolvedChoice {
   readonly channel: ChannelOptions;
   readonly connection: Omit<ConnectionOptions, 'initiator'>;
+  readonly memory: Omit<MemoryMeetingOptions, 'initiator'>;
   readonly timeoutMs: number;
 }
 
@@ -30,7 +34,7 @@ export function resolveChoice(
   options: ConnectionChoice,
   more: readonly string[],
 ): ResolvedChoice {
-  checkNames(options, ['link', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
+  checkNames(options, ['link', 'memory', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
   const channel: ChannelOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
   );
@@ -40,9 +44,24 @@ export function resolveChoice(
     min: 1,
     max: TIMEOUT_MS_MAX,
   }) as number;
+  const memory = { silentEnd: 'lost' as const, without: withoutMemory(kind, options.memory) };
   // Who connects by a unix socket or a pipe is the same user, and may know where files lie.
   const crashTold = kind === 'tcp' ? 'message' : 'stack';
-  return { channel, connection: { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } }, timeoutMs };
+  const connection = { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } } as const;
+  return { channel, connection, memory, timeoutMs };
+}
+
+/** Why a connection goes without it, if it does. @throws UsageError ERR_OPTION */
+function withoutMemory(kind: Address['kind'] | 'pipe', memory: unknown = true): string | undefined {
+  if (typeof memory !== 'boolean') {
+    throw new UsageError('ERR_OPTION', `Option memory cannot be ${String(memory)}: it takes true or false`, {
+      option: 'memory',
+      value: memory,
+    });
+  }
+  if (!memory) return 'option memory is false';
+  // Anybody on the machine may be at the other end.
+  return kind === 'tcp' ? 'processes that meet by TCP share none: use a unix socket' : undefined;
 }
 
 /** @throws UsageError ERR_OPTION */

@@ -6,9 +6,11 @@ import { Port } from '../port/port.ts';
 import type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
 import { resolveStreamOptions } from '../port/stream-options.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
+import { MemoryChannels } from '../transport/process/memory-channel.ts';
+import { MemoryMeeting, type MemoryMeetingOptions } from '../transport/process/memory-meeting.ts';
+import type { ChannelWish, StreamChannel } from '../transport/stream/channel.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
 import type { Opening } from '../transport/stream/opening.ts';
-import { StreamTransport } from '../transport/stream/stream-transport.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
 
 /** The channel that both sides open of themselves: the port that a connection is. */
@@ -25,26 +27,36 @@ export class StreamLink implements PortLink {
   readonly #offered = new Set<Settleable<void>>();
   /** Of those that wait, what some loop has been given. */
   readonly #shown = new WeakSet<Opening>();
+  readonly #memory: MemoryChannels;
 
   /**
    * @param stream what comes is to be given to `connection` from then on
-   * @param greeted told once the other side has said its first words; whoever is refused then is told together with ours
+   * @param greeted told once the other side has said its first words, and both have agreed on how values go; whoever is refused then is told together with ours
    */
-  constructor(stream: ByteStream, address: string, options: ConnectionOptions, greeted: () => void) {
+  constructor(
+    stream: ByteStream,
+    address: string,
+    options: ConnectionOptions,
+    memory: Omit<MemoryMeetingOptions, 'initiator'>,
+    greeted: () => void,
+  ) {
     this.address = address;
     this.closed = this.#ended.promise;
     const leaving = settleable<Leaving>();
     this.leaving = leaving.promise;
-    this.connection = new StreamConnection(stream, options, {
-      greeted,
+    const meeting = new MemoryMeeting({ ...memory, initiator: options.initiator });
+    this.connection = new StreamConnection(stream, meeting.offer(options), {
+      greeted: (peer) => meeting.greeted(peer),
       opened: () => this.#tellOffer(),
       leaving: (it) => leaving.resolve(it),
       idle: () => this.connection.close(),
       ended: (reason) => {
+        meeting.over();
         this.#ended.resolve(reason);
         this.#tellOffer();
       },
     });
+    this.#memory = new MemoryChannels(meeting, this.connection, greeted);
     this.channels = { [Symbol.asyncIterator]: () => this.#offers() };
   }
 
@@ -58,7 +70,7 @@ export class StreamLink implements PortLink {
     return this.connection.exit;
   }
   get way(): Way | undefined {
-    return this.connection.way;
+    return this.#memory.way ?? this.connection.way;
   }
   get peerLeaving(): Leaving | undefined {
     return this.connection.peerLeaving;
@@ -79,9 +91,12 @@ export class StreamLink implements PortLink {
     return this.#open(name, options) as Port<In, Out>;
   }
   #open(name: string, options: ChannelOptions): Port {
-    const { wish, transport } = resolveStreamOptions(options);
-    const channel = this.connection.open(name, wish);
-    return new Port((events) => new StreamTransport(this.connection, channel, transport, events), this);
+    return this.#port(options, (wish) => this.connection.open(name, wish));
+  }
+  #port(options: ChannelOptions, take: (wish: ChannelWish) => StreamChannel): Port {
+    const { wish, transport, spinUs } = resolveStreamOptions(options);
+    const channel = take({ ...wish, flags: this.#memory.flags });
+    return new Port((events) => this.#memory.transport(channel, { stream: transport, spinUs }, events), this);
   }
 
   async close(options: LinkCloseOptions = {}): Promise<void> {
@@ -115,11 +130,8 @@ export class StreamLink implements PortLink {
     const { connection } = this;
     return {
       name: opening.name,
-      accept: <In, Out>(options: ChannelOptions = {}) => {
-        const { wish, transport } = resolveStreamOptions(options);
-        const channel = connection.accept(opening, wish);
-        return new Port<In, Out>((events) => new StreamTransport(connection, channel, transport, events), this);
-      },
+      accept: <In, Out>(options: ChannelOptions = {}) =>
+        this.#port(options, (wish) => connection.accept(opening, wish)) as Port<In, Out>,
       refuse: (text = '') => opening.refuse(undefined, text),
     };
   }

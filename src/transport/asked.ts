@@ -12,12 +12,13 @@ export interface Asking {
   hold(held: boolean): void;
   /** Takes in what has come without the event loop, where there is a way. */
   readonly pull?: (() => void) | undefined;
+  /** Whether all that is still missing comes that way; it does where nothing is said. */
+  readonly canPull?: (() => boolean) | undefined;
   /** The port was closed, and nothing that was posted waits: nobody here wants the channel any more. */
   withdraw(reason: EndReason): void;
 }
 
 export class Asked implements Coming {
-  readonly canTake: boolean;
   readonly link: Link | undefined;
   readonly #asking: Asking;
   #arrived: (() => void) | undefined;
@@ -34,7 +35,10 @@ export class Asked implements Coming {
   constructor(asking: Asking) {
     this.#asking = asking;
     this.link = asking.link;
-    this.canTake = asking.pull !== undefined;
+  }
+  get canTake(): boolean {
+    const { pull, canPull } = this.#asking;
+    return pull !== undefined && canPull?.() !== false;
   }
 
   /** It goes by what `open` makes, also one that has ended already. Made when somebody looks: in a turn of its own at the latest. */
@@ -101,9 +105,12 @@ export class AskedTransport extends LateTransport {
   readonly link: Link | undefined;
   readonly #asked: Asked;
 
-  /** @param beside what becomes of values that are posted before: as the transports do that it may get */
-  constructor(asked: Asked, beside: Pick<Beside, 'holdBack' | 'letGo'>, events: TransportEvents) {
-    super(asked, beside, events);
+  /**
+   * @param beside what becomes of values that are posted before: as the transports do that it may get
+   * @param bytesMax of them, each of which counts for what keeps it, too; without it their number is bounded
+   */
+  constructor(asked: Asked, beside: Pick<Beside, 'holdBack' | 'letGo'>, events: TransportEvents, bytesMax?: number) {
+    super(asked, beside, events, bytesMax);
     this.link = asked.link;
     this.#asked = asked;
   }

@@ -5,7 +5,7 @@ import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import type { Beside, HeldValue } from '../lane/beside.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
-import { EARLY_MESSAGES_MAX } from '../limits.ts';
+import { EARLY_MESSAGES_MAX, OUTBOX_ITEM_BYTES } from '../limits.ts';
 import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
 import { Spin } from '../wait/spin.ts';
 import type {
@@ -68,6 +68,8 @@ export class LateTransport implements Transport {
   #found: Transport | undefined;
   /** What was posted before, cloned, with the moved objects in it. */
   #early: HeldValue[] = [];
+  readonly #bytesMax: number | undefined;
+  #earlyBytes = 0;
   /** Marks that were set before, and what they are in the stream of the real transport. */
   readonly #marks = new Map<Mark, Mark | undefined>();
   #closedAs: EndReason | undefined;
@@ -76,8 +78,12 @@ export class LateTransport implements Transport {
   #held = false;
   #interrupt = 0;
 
-  /** @param beside what becomes of values meanwhile */
-  constructor(coming: Coming, beside: Pick<Beside, 'holdBack' | 'letGo'>, events: TransportEvents) {
+  /**
+   * @param beside what becomes of values meanwhile
+   * @param bytesMax of what waits; without it the number of messages is bounded
+   */
+  constructor(coming: Coming, beside: Pick<Beside, 'holdBack' | 'letGo'>, events: TransportEvents, bytesMax?: number) {
+    this.#bytesMax = bytesMax;
     this.#coming = coming;
     this.#beside = beside;
     this.#events = events;
@@ -208,15 +214,13 @@ export class LateTransport implements Transport {
   #post(value: unknown, transfer: readonly unknown[]): boolean {
     const real = this.#real;
     if (real !== undefined) return real.out.post(value, transfer);
-    if (this.#early.length >= EARLY_MESSAGES_MAX) {
-      throw new UsageError(
-        'ERR_OUTBOX_FULL',
-        `Cannot post before the channel is connected: ${EARLY_MESSAGES_MAX} messages wait already; await port.ready`,
-        { limit: EARLY_MESSAGES_MAX },
-      );
-    }
+    const bytesMax = this.#bytesMax;
+    if (bytesMax === undefined ? this.#early.length >= EARLY_MESSAGES_MAX : this.#earlyBytes >= bytesMax)
+      throw full(this.#early.length);
     // As it is now, and moved now, whatever becomes of it until then.
-    this.#early.push(this.#beside.holdBack(value, transfer));
+    const held = this.#beside.holdBack(value, transfer);
+    this.#early.push(held);
+    this.#earlyBytes += OUTBOX_ITEM_BYTES + (held.bytes ?? 0);
     // A getter of the value may have found the channel.
     if (this.#found !== undefined) this.#sendEarly(this.#found);
     return this.out.backlog > 0;
@@ -311,6 +315,14 @@ export class LateTransport implements Transport {
     }
     return true;
   }
+}
+
+function full(count: number): UsageError {
+  return new UsageError(
+    'ERR_OUTBOX_FULL',
+    `Cannot post before the channel is connected: ${count} messages wait already; await port.ready`,
+    { limit: count },
+  );
 }
 
 function notBlocked(action: string): UnsupportedError {

@@ -165,7 +165,9 @@ export class SharedRingTransport implements Transport {
   }
   #stats(): Stats {
     const { outbox, lane } = this.#made ?? NOTHING_SENT;
-    return statsOf(this.region, this.side, outbox, lane, this.life.over && this.life.ended !== 'detached');
+    const stats = statsOf(this.region, this.side, outbox, lane, this.life.over && this.life.ended !== 'detached');
+    const way = this.#tie.behind?.way;
+    return way === undefined ? stats : { ...stats, way };
   }
   #errorOfPeer(): unknown {
     if (this.life.ended !== 'crash' || this.life.endedHere) return undefined;

@@ -98,7 +98,7 @@ export class StreamConnection implements Link, Exiting {
   /** What channels say goes through it, and what they wait for while the medium has enough. */
   readonly frames: FrameWriter;
   readonly pressure: Pressure;
-  readonly way: Way | undefined;
+  way: Way | undefined;
   ended: EndReason | undefined;
   /** What it ended of, where that is known. */
   error: unknown;

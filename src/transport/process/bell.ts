@@ -1,0 +1,89 @@
+// What wakes the event loop of another process: a descriptor that it watches and others have, too. Node watches an eventfd, by the addon; other runtimes
+// cannot, and read a byte from a socket of their own. Whoever rings looks once which of them it is.
+import { connect, Socket } from 'node:net';
+import { platform } from '#platform';
+import { LayoutError } from '../../errors.ts';
+import { BELL, type Primitives, READABLE } from '../../native/primitives.ts';
+
+/** This process's. */
+export interface Bell {
+  /** What the other side is to have. A descriptor of this process, which stays the bell's. */
+  readonly theirs: number;
+  close(): void;
+}
+
+/** @param heard called from the event loop, which does not stay for it */
+export function makeBell(native: Primitives, heard: () => void): Bell {
+  return platform.name === 'node' ? new WatchedBell(native, heard) : new SocketBell(native, heard);
+}
+
+class WatchedBell implements Bell {
+  readonly theirs: number;
+  readonly #native: Primitives;
+  readonly #watch: number;
+
+  constructor(native: Primitives, heard: () => void) {
+    this.#native = native;
+    this.theirs = native.createBell();
+    try {
+      this.#watch = native.watch(this.theirs, READABLE | BELL, heard);
+      native.holdLoop(this.#watch, false);
+    } catch (error) {
+      native.close(this.theirs);
+      throw error;
+    }
+  }
+  close(): void {
+    this.#native.unwatch(this.#watch);
+    this.#native.close(this.theirs);
+  }
+}
+
+class SocketBell implements Bell {
+  readonly theirs: number;
+  readonly #native: Primitives;
+  readonly #socket: Socket;
+
+  constructor(native: Primitives, heard: () => void) {
+    const ends = new Int32Array(2);
+    native.socketPair(ends);
+    const [here, theirs] = ends as unknown as [number, number];
+    this.#native = native;
+    this.theirs = theirs;
+    const options = { fd: here, readable: true, writable: false };
+    // On Bun a socket that is made of a descriptor delivers nothing, and one that connects to it does.
+    this.#socket = platform.name === 'bun' ? connect(options as never) : new Socket(options);
+    this.#socket.on('data', () => heard());
+    this.#socket.on('error', () => {});
+    this.#socket.unref();
+  }
+  close(): void {
+    this.#socket.destroy();
+    this.#native.close(this.theirs);
+  }
+}
+
+const ONE = new Uint8Array(1);
+
+/**
+ * What rings a bell that another process has handed over, until that is gone.
+ * @throws LayoutError if it is none: ringing a file would write into it
+ */
+export function ringerOf(native: Primitives, descriptor: number): () => void {
+  if (native.isBell(descriptor)) return () => native.ring(descriptor);
+  const ring = (): void => {
+    native.send(descriptor, ONE);
+  };
+  try {
+    ring();
+  } catch (cause) {
+    throw new LayoutError('Cannot ring what the other side has handed over: it is no bell', { cause });
+  }
+  return () => {
+    try {
+      ring();
+    } catch {
+      // Nobody listens any more.
+    }
+  };
+}

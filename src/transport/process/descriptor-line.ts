@@ -1,0 +1,119 @@
+// A unix socket of two processes beside their connection, over which descriptors go: memory, bells. Each message is 32 bytes, and goes whole
+// or not at all. Nothing here waits, and what has come can be taken at any time, also by a thread that is blocked: no event loop reads it.
+import { platform } from '#platform';
+import { LayoutError } from '../../errors.ts';
+import { DESCRIPTOR_LINE_AGAIN_MS } from '../../limits.ts';
+import type { Primitives } from '../../native/primitives.ts';
+
+const WORDS = 8;
+const NO_WORDS: readonly number[] = [];
+const NO_DESCRIPTORS: readonly number[] = [];
+/** In one message. */
+const DESCRIPTORS_MAX = 2;
+
+export interface Said {
+  readonly kind: number;
+  /** Of a channel, or 0. */
+  readonly number: number;
+  readonly words: readonly number[];
+  /** The taker's from now on. */
+  readonly descriptors: readonly number[];
+}
+
+interface Unsent {
+  readonly bytes: Uint8Array;
+  readonly descriptors: Int32Array | undefined;
+}
+
+export class DescriptorLine {
+  /** Nothing comes any more, and what came was taken. */
+  over = false;
+  /** Why it is, where that was not the other side's doing. */
+  error: Error | undefined;
+  readonly #native: Primitives;
+  readonly #descriptor: number;
+  readonly #words = new Int32Array(WORDS);
+  readonly #bytes = new Uint8Array(this.#words.buffer);
+  readonly #came = new Int32Array(DESCRIPTORS_MAX);
+  readonly #unsent: Unsent[] = [];
+  #tryDue = false;
+  #closed = false;
+
+  /** @param descriptor of a connected unix socket, which is the line's from now on */
+  constructor(native: Primitives, descriptor: number) {
+    this.#native = native;
+    this.#descriptor = descriptor;
+  }
+
+  /** @param descriptors the line's from now on; the other side has its own then */
+  say(
+    kind: number,
+    number: number,
+    words: readonly number[] = NO_WORDS,
+    descriptors: readonly number[] = NO_DESCRIPTORS,
+  ): void {
+    const bytes = new Uint8Array(Int32Array.of(kind, number, ...words, 0, 0, 0, 0, 0, 0).buffer, 0, WORDS * 4);
+    this.#unsent.push({ bytes, descriptors: descriptors.length === 0 ? undefined : Int32Array.from(descriptors) });
+    this.#send();
+  }
+  /** What the socket has no room for waits: until it has, or the line is closed. */
+  #send(): void {
+    for (let next = this.#unsent[0]; next !== undefined; next = this.#unsent[0]) {
+      try {
+        if (this.#closed || this.#native.send(this.#descriptor, next.bytes, next.descriptors) < 0) break;
+      } catch {
+        // Nobody is there any more.
+      }
+      this.#unsent.shift();
+      this.#letGo(next);
+    }
+    if (this.#unsent.length === 0 || this.#tryDue || this.#closed) return;
+    this.#tryDue = true;
+    platform.later(() => {
+      this.#tryDue = false;
+      this.#send();
+    }, DESCRIPTOR_LINE_AGAIN_MS);
+  }
+  /** Tries again what had no room; whether all is out. */
+  flush(): boolean {
+    this.#send();
+    return this.#unsent.length === 0;
+  }
+
+  take(): Said | undefined {
+    if (this.over) return undefined;
+    const came = this.#came;
+    try {
+      const length = this.#native.receive(this.#descriptor, this.#bytes, came);
+      if (length < 0) return undefined;
+      if (length === 0) {
+        this.over = true;
+        return undefined;
+      }
+      const descriptors = [...came].filter((each) => each >= 0);
+      if (length < WORDS * 4) {
+        for (const each of descriptors) this.#native.close(each);
+        throw new LayoutError(`Cannot take descriptors: ${length} bytes came with them`, { length });
+      }
+      const [kind, number, ...words] = this.#words as unknown as [number, number, ...number[]];
+      return { kind, number, words, descriptors };
+    } catch (error) {
+      // That was taken off the line, and cannot be had again.
+      this.over = true;
+      if ((error as { code?: string }).code !== 'ECONNRESET') this.error = error as Error;
+      return undefined;
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.flush();
+    this.#closed = true;
+    this.over = true;
+    for (const each of this.#unsent.splice(0)) this.#letGo(each);
+    this.#native.close(this.#descriptor);
+  }
+  #letGo({ descriptors }: Unsent): void {
+    for (const each of descriptors ?? []) this.#native.close(each);
+  }
+}

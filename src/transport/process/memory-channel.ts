@@ -1,0 +1,297 @@
+// A channel of a connection whose values go through memory of its own, if the two processes have any in common: asked for as any channel
+// is, and its port there at once; by what it goes is known when both take part in it, and what is posted meanwhile waits (asked.ts). Who has
+// made the connection makes the memory, too.
+import { LayoutError } from '../../errors.ts';
+import { HeldCopies } from '../../lane/held-copies.ts';
+import { FUTEX_SLICE_MS } from '../../limits.ts';
+import * as layout from '../../memory/layout.ts';
+import { openMapped, type Region, regionBytes, writeHeader } from '../../memory/region.ts';
+import { takeSide } from '../../memory/sides.ts';
+import type { Mapping } from '../../native/primitives.ts';
+import type { EndReason } from '../../outcome.ts';
+import { Asked, AskedTransport } from '../asked.ts';
+import { type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
+import type { TieEvents } from '../ring/tie.ts';
+import type { ChannelOwner, ChannelTerms, StreamChannel } from '../stream/channel.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+import { type StreamOptions, StreamTransport } from '../stream/stream-transport.ts';
+import type { Transport, TransportEvents, Way } from '../transport.ts';
+import type { Said } from './descriptor-line.ts';
+import { futexParking } from './futex.ts';
+import { type MemoryLink, NO_REGION, REGION } from './memory-link.ts';
+import { MEMORY, type MemoryMeeting } from './memory-meeting.ts';
+import { MemoryLines, MemoryTie } from './memory-tie.ts';
+
+export interface MemoryChannelOptions {
+  /** For the case that it goes over the connection. */
+  readonly stream: StreamOptions;
+  readonly spinUs: number;
+}
+
+/** Those of one connection that have memory of their own, or may yet. */
+export class MemoryChannels {
+  readonly #meeting: MemoryMeeting;
+  readonly #connection: StreamConnection;
+  /** What they go by is not known. */
+  readonly #asked = new Set<MemoryChannel>();
+  /** Memory that came for a channel which is not known to be one yet. */
+  readonly #early = new Map<number, Said>();
+
+  /** @param decided told once it is known whether they have any */
+  constructor(meeting: MemoryMeeting, connection: StreamConnection, decided: () => void) {
+    this.#meeting = meeting;
+    this.#connection = connection;
+    meeting.stray = (said) => this.#stray(said);
+    meeting.begin(connection, () => {
+      for (const asked of [...this.#asked]) asked.decide();
+      if (meeting.link === undefined) this.#letGo();
+      decided();
+    });
+  }
+
+  get way(): Way | undefined {
+    return this.#meeting.link?.way;
+  }
+
+  /** What to say of a channel that is opened or accepted. */
+  get flags(): number {
+    return this.#meeting.offered && this.#meeting.why === undefined ? MEMORY : 0;
+  }
+
+  /** @param channel opened or accepted with `flags` */
+  transport(channel: StreamChannel, options: MemoryChannelOptions, events: TransportEvents): Transport {
+    const connection = this.#connection;
+    if ((channel.flags & MEMORY) === 0) return new StreamTransport(connection, channel, options.stream, events);
+    const parts = { connection, meeting: this.#meeting, channel, options, events };
+    const asked = new MemoryChannel(
+      parts,
+      (number) => this.#takeEarly(number),
+      () => this.#asked.delete(asked),
+    );
+    this.#asked.add(asked);
+    asked.decide();
+    return asked.transport;
+  }
+
+  /** @throws LayoutError */
+  #stray(said: Said): void {
+    const { kind, number } = said;
+    if (this.#meeting.initiator || (kind !== REGION && kind !== NO_REGION)) {
+      // Its end has closed.
+      this.#close(said);
+      return;
+    }
+    for (const asked of this.#asked) {
+      if (asked.joinedAs !== number) continue;
+      asked.came(said);
+      return;
+    }
+    // Each is for a channel that both sides have opened, and of which this one has not been told yet.
+    if (this.#early.size >= this.#asked.size) {
+      this.#close(said);
+      throw new LayoutError(`Cannot take memory for channel ${number}: nobody has asked for it`, { value: number });
+    }
+    this.#early.set(number, said);
+  }
+  #takeEarly(number: number): Said | undefined {
+    const said = this.#early.get(number);
+    this.#early.delete(number);
+    return said;
+  }
+  /** The connection is over, or does without. */
+  #letGo(): void {
+    for (const said of this.#early.values()) this.#close(said);
+    this.#early.clear();
+  }
+  #close({ descriptors }: Said): void {
+    for (const each of descriptors) this.#meeting.link?.native.close(each);
+  }
+}
+
+interface Parts {
+  readonly connection: StreamConnection;
+  readonly meeting: MemoryMeeting;
+  readonly channel: StreamChannel;
+  readonly options: MemoryChannelOptions;
+  readonly events: TransportEvents;
+}
+
+class MemoryChannel implements ChannelOwner {
+  readonly transport: AskedTransport;
+  readonly #parts: Parts;
+  readonly #asked: Asked;
+  readonly #early: (number: number) => Said | undefined;
+  readonly #over: () => void;
+  #settled = false;
+  #lines: MemoryLines | undefined;
+
+  constructor(parts: Parts, early: (number: number) => Said | undefined, over: () => void) {
+    const { connection, meeting, channel, options, events } = parts;
+    this.#parts = parts;
+    this.#early = early;
+    this.#over = over;
+    this.#asked = new Asked({
+      link: connection,
+      hold: (held) => connection.hold(held),
+      withdraw: (reason) => channel.end(reason),
+      pull: () => meeting.link?.pull(),
+      // What is missing comes over the line, which a thread that is blocked can look at.
+      canPull: () => this.#settled || (channel.attached && meeting.link !== undefined),
+    });
+    const { stream } = options;
+    const held = new HeldCopies(stream.codec, stream.codecOptions, channel.terms.messageMax);
+    channel.owner = this;
+    this.transport = new AskedTransport(this.#asked, held, events, stream.outboxLimit);
+  }
+
+  /** The number by which both know it; undefined before. */
+  get joinedAs(): number | undefined {
+    const { channel } = this.#parts;
+    return channel.attached ? channel.number : undefined;
+  }
+
+  /** Looks whether it is known by now by what the channel goes. */
+  decide(): void {
+    const { channel, meeting } = this.#parts;
+    if (this.#settled) return;
+    if (channel.ended !== undefined) this.turned();
+    else if (!channel.attached) return;
+    else if ((channel.flags & MEMORY) === 0 || meeting.why !== undefined) this.#overStream();
+    else if (meeting.link === undefined) return;
+    else if (meeting.initiator) this.#make(meeting.link);
+    else this.#take(meeting.link);
+  }
+
+  // ---- memory ----------------------------------------------------------------------------------------------------
+
+  /** Bytes of each lane, and of the longest message: both sides find the same. */
+  get #measures(): { readonly capacities: readonly [number, number]; readonly messageMax: number } {
+    const { channel, meeting } = this.#parts;
+    const { terms } = channel;
+    const theirs = channel.peerTerms as ChannelTerms;
+    // What a side takes lies in the lane that leads to it. Side 0 is who has made the connection.
+    const capacities = meeting.initiator ? [theirs.window, terms.window] : [terms.window, theirs.window];
+    return {
+      capacities: capacities as [number, number],
+      messageMax: Math.min(terms.messageMax, theirs.messageMax),
+    };
+  }
+  #make(link: MemoryLink): void {
+    const { number } = this.#parts.channel;
+    const { native } = link;
+    const { capacities, messageMax } = this.#measures;
+    const bytes = regionBytes(...capacities);
+    let descriptor: number | undefined;
+    let mapping: Mapping;
+    try {
+      descriptor = native.createMemory(bytes);
+      mapping = native.map(descriptor, bytes);
+    } catch (error) {
+      // There is no memory, or no descriptor, to be had just now.
+      if (descriptor !== undefined) native.close(descriptor);
+      link.say(NO_REGION, number, [(error as { errno?: number }).errno ?? 0]);
+      this.#overStream();
+      return;
+    }
+    writeHeader(mapping.buffer, ...capacities, messageMax);
+    const region = openMapped(mapping.buffer);
+    for (const side of [0, 1] as const) takeSide(region, side);
+    this.#overMemory(link, region, mapping);
+    link.say(REGION, number, [bytes], [descriptor]);
+  }
+  #take(link: MemoryLink): void {
+    const said = this.#early(this.#parts.channel.number);
+    if (said !== undefined) this.came(said);
+    else link.pull();
+  }
+  /** REGION or NO_REGION. */
+  came(said: Said): void {
+    const link = this.#parts.meeting.link as MemoryLink;
+    try {
+      if (said.kind === NO_REGION) this.#overStream();
+      else this.#map(link, said);
+    } catch (error) {
+      const { channel } = this.#parts;
+      const text = `Cannot take the memory of channel ${channel.number}: ${(error as Error).message}`;
+      channel.reset(new LayoutError(text, { cause: error }));
+    } finally {
+      for (const each of said.descriptors) link.native.close(each);
+    }
+  }
+  /** @throws LayoutError, and what the system says */
+  #map(link: MemoryLink, { descriptors }: Said): void {
+    const { capacities, messageMax } = this.#measures;
+    const [descriptor] = descriptors;
+    if (descriptor === undefined || descriptors.length > 1) throw new LayoutError('it is not one descriptor');
+    const mapping = link.native.map(descriptor, regionBytes(...capacities));
+    const region = openMapped(mapping.buffer);
+    const fits = region.lanes.every(({ capacity }, i) => capacity === capacities[i]);
+    if (!fits || region.messageMax !== messageMax) throw new LayoutError('its header is not what was agreed on');
+    this.#overMemory(link, region, mapping);
+  }
+  #overMemory(link: MemoryLink, region: Region<ArrayBuffer>, mapping: Mapping): void {
+    const { channel, meeting, events } = this.#parts;
+    const lines = new MemoryLines(link, channel);
+    const side = meeting.initiator ? 0 : 1;
+    const [here, there] = side === 0 ? [layout.SIDE_0, layout.SIDE_1] : [layout.SIDE_1, layout.SIDE_0];
+    const words = { words: region.views.words, here, there };
+    const parking = futexParking(link.native, mapping);
+    const tieUp = (each: TieEvents): MemoryTie => new MemoryTie(lines, words, parking, each);
+    const options = this.#ringOptions();
+    this.#lines = lines;
+    this.#settle(() => {
+      const transport = new SharedRingTransport(region, side, tieUp, options, events);
+      if (channel.ended !== undefined) this.turned();
+      return transport;
+    });
+  }
+  #ringOptions(): SharedRingOptions {
+    const { channel, options } = this.#parts;
+    const { stream, spinUs } = options;
+    const theirs = channel.peerTerms as ChannelTerms;
+    const least = (name: 'texts' | 'textBytes'): number => Math.min(channel.terms[name], theirs[name]);
+    return {
+      codec: stream.codec,
+      codecs: stream.codecs,
+      codecOptions: { ...stream.codecOptions, knownTexts: least('texts'), knownTextBytes: least('textBytes') },
+      overflow: stream.overflow,
+      highWaterMark: stream.highWaterMark,
+      outboxLimit: stream.outboxLimit,
+      spinUs,
+      livenessSliceMs: FUTEX_SLICE_MS,
+      startTimeoutMs: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  #overStream(): void {
+    const { connection, channel, options, events } = this.#parts;
+    this.#settle(() => new StreamTransport(connection, channel, options.stream, events));
+  }
+  #settle(open: () => Transport): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#over();
+    this.#asked.settle(open);
+  }
+
+  // ---- its channel ------------------------------------------------------------------------------------------------
+
+  changed(): void {}
+  drain(): void {}
+  joined(): void {
+    this.decide();
+  }
+  /** The channel has ended, over there or with the connection: what stands in the memory comes first. */
+  turned(): void {
+    const { connection, channel, meeting } = this.#parts;
+    if (!this.#settled) meeting.link?.pull();
+    if (!this.#settled) this.#overStream();
+    const error = channel.error ?? (channel.ended === connection.ended ? connection.error : undefined);
+    this.#lines?.gone(channel.ended as EndReason, error);
+  }
+  /** The connection ends, with all that its channels have accepted. */
+  close(reason: EndReason): void {
+    if (this.#settled) this.transport.close(reason);
+    else this.#parts.channel.end(reason);
+  }
+}
