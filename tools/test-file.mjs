@@ -143,7 +143,9 @@ export async function runTestFile(runtime, file, { cwd, watchdogSeconds, watchdo
   const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };
   for (const name of ['FORCE_COLOR', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']) delete env[name];
   const started = performance.now();
-  const { watchdogSeconds: own, givesWay } = directives(file);
+  const { watchdogSeconds: own, givesWay, needs } = directives(file);
+  // Whoever does not need the addon is tested without it, as most users are.
+  if (needs !== 'native') env.MILLRACE_NATIVE = 'none';
   const limit = (watchdogFixed ? undefined : own) ?? watchdogSeconds;
   const args = commands[runtime.kind](file, report);
   const bounds = { cwd, env, timeoutMs: limit * 1000, givesWay };

@@ -15,10 +15,15 @@ const CHOICE = 'MILLRACE_NATIVE';
 
 let found: Native | undefined;
 
-/** Looked for once in a thread. Never asks anybody for a permission. */
+/** Looked for once in a thread. Never asks anybody for a permission, and never throws. */
 export function native(): Native {
-  found ??= find();
-  return found;
+  try {
+    found ??= find();
+    return found;
+  } catch (error) {
+    // As of a process that has all the descriptors it may: later it may be there.
+    return without(`the addon cannot be looked for: ${(error as Error).message}`);
+  }
 }
 
 function find(): Native {

@@ -3,11 +3,13 @@
 import type { Beside } from '../lane/beside.ts';
 import type { EndReason } from '../outcome.ts';
 import { type Coming, LateTransport } from './late.ts';
-import type { Link, Transport, TransportEvents } from './transport.ts';
+import type { Link, Snapshot, Transport, TransportEvents, Way } from './transport.ts';
 
 /** Whom the channel is asked of. */
 export interface Asking {
   readonly link?: Link | undefined;
+  /** By what it will go, as far as that is known. */
+  readonly way?: Way | undefined;
   /** Keeps the process alive, or lets it go, until there is a transport. */
   hold(held: boolean): void;
   /** Takes in what has come without the event loop, where there is a way. */
@@ -35,6 +37,9 @@ export class Asked implements Coming {
   constructor(asking: Asking) {
     this.#asking = asking;
     this.link = asking.link;
+  }
+  get way(): Way | undefined {
+    return this.#asking.way;
   }
   get canTake(): boolean {
     const { pull, canPull } = this.#asking;
@@ -115,6 +120,11 @@ export class AskedTransport extends LateTransport {
     this.#asked = asked;
   }
 
+  override inspect(): Snapshot {
+    const { way } = this.#asked;
+    const { way: own = way, stats, ...rest } = super.inspect();
+    return { ...rest, way: own, stats: () => ({ way, ...stats() }) };
+  }
   override hold(held: boolean): void {
     super.hold(held);
     this.#asked.hold(held);

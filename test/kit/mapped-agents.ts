@@ -206,6 +206,7 @@ export class MappedAgent<B extends AgentBell = AgentBell, P extends ParkPlace = 
   /** As whoever started the other process hears of its end. */
   exit: ExitStatus | undefined;
   readonly error = undefined;
+  readonly silent = true;
   readonly #socket: AgentSocket;
   readonly #late: boolean;
   readonly #members = new Map<number, Member>();

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { CLOSED, type CloseReason, UsageError } from '../../src/index.ts';
 import { type Forked, type ForkOptions, fork, parentPort } from '../../src/process/index.ts';
 import { within } from '../kit/watchdog.ts';
+import { wayOf } from '../kit/way.ts';
 import { runtimeKind } from '../runtimes/program.ts';
 
 const CHILD = new URL('./child.js', import.meta.url);
@@ -24,7 +25,7 @@ test('what is posted before the child has begun is read, values of all kinds com
   port.postMessage(value);
   assert.deepEqual(await within('an echo', port.receiveAsync()), value);
   await within('both ends', port.ready);
-  assert.deepEqual([port.stats().way?.name, port.link?.reason], ['pipe', undefined]);
+  assert.deepEqual([port.stats().way?.name, port.link?.reason], [wayOf('pipe'), undefined]);
   port.close();
   assert.equal(await within('its exit', exit), 0);
 });

@@ -1,6 +1,6 @@
 // A channel of a connection whose values go through memory of its own, if the two processes have any in common: asked for as any channel
-// is, and its port there at once; by what it goes is known when both take part in it, and what is posted meanwhile waits (asked.ts). Who has
-// made the connection makes the memory, too.
+// is, and its port there at once; by what it goes is known when both take part in it, and what is posted meanwhile waits (asked.ts). Who
+// accepts makes the memory, and so has it at once; where both have opened, who has made the connection.
 import { LayoutError } from '../../errors.ts';
 import { HeldCopies } from '../../lane/held-copies.ts';
 import { FUTEX_SLICE_MS } from '../../limits.ts';
@@ -76,7 +76,7 @@ export class MemoryChannels {
   /** @throws LayoutError */
   #stray(said: Said): void {
     const { kind, number } = said;
-    if (this.#meeting.initiator || (kind !== REGION && kind !== NO_REGION)) {
+    if (kind !== REGION && kind !== NO_REGION) {
       // Its end has closed.
       this.#close(said);
       return;
@@ -86,7 +86,7 @@ export class MemoryChannels {
       asked.came(said);
       return;
     }
-    // Each is for a channel that both sides have opened, and of which this one has not been told yet.
+    // Each is for a channel that this side has opened, and of which it has not been told yet that the other one takes part.
     if (this.#early.size >= this.#asked.size) {
       this.#close(said);
       throw new LayoutError(`Cannot take memory for channel ${number}: nobody has asked for it`, { value: number });
@@ -123,15 +123,21 @@ class MemoryChannel implements ChannelOwner {
   readonly #early: (number: number) => Said | undefined;
   readonly #over: () => void;
   #settled = false;
+  /** This side was asked, and has said yes. */
+  readonly #accepted: boolean;
   #lines: MemoryLines | undefined;
 
   constructor(parts: Parts, early: (number: number) => Said | undefined, over: () => void) {
     const { connection, meeting, channel, options, events } = parts;
     this.#parts = parts;
+    this.#accepted = channel.attached;
     this.#early = early;
     this.#over = over;
     this.#asked = new Asked({
       link: connection,
+      get way() {
+        return meeting.link?.way ?? connection.way;
+      },
       hold: (held) => connection.hold(held),
       withdraw: (reason) => channel.end(reason),
       pull: () => meeting.link?.pull(),
@@ -158,7 +164,7 @@ class MemoryChannel implements ChannelOwner {
     else if (!channel.attached) return;
     else if ((channel.flags & MEMORY) === 0 || meeting.why !== undefined) this.#overStream();
     else if (meeting.link === undefined) return;
-    else if (meeting.initiator) this.#make(meeting.link);
+    else if (this.#accepted || (channel.met && meeting.initiator)) this.#make(meeting.link);
     else this.#take(meeting.link);
   }
 

@@ -78,6 +78,9 @@ export class MemoryLink implements AgentLink, Behind {
   get exit(): ExitStatus | undefined {
     return this.link.exit;
   }
+  get silent(): boolean {
+    return this.#gone !== undefined || this.#closed || this.link.ended !== undefined;
+  }
   /** What it died of, as far as it could say so. */
   get peerError(): unknown {
     return this.link.error;

@@ -14,8 +14,10 @@ for (const [how, { told, end }] of Object.entries(ways)) {
     const life = new Life(
       words,
       layout.SIDE_1,
-      { tell: (...rest) => void said.push(rest) } as ConstructorParameters<typeof Life>[2],
-      { watch() {}, keep() {}, over() {} } as unknown as ConstructorParameters<typeof Life>[3],
+      {
+        teller: { tell: (...rest: readonly unknown[]) => void said.push(rest) },
+        remains: { watch() {}, keep() {}, over() {} },
+      } as ConstructorParameters<typeof Life>[2],
       {
         lastWords: () => {
           throw new RangeError('damage');

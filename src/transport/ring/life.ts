@@ -4,7 +4,7 @@ import * as layout from '../../memory/layout.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { CloseReason, EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
-import type { EndTelling, Staying } from './tie.ts';
+import type { Behind, EndTelling, Staying, Tie } from './tie.ts';
 
 export interface LifeEvents {
   /** This side ends: publish what was sent, leave what did not go out, and say how many frames that is (T2). */
@@ -13,6 +13,9 @@ export interface LifeEvents {
   woken(): void;
 }
 
+/** Ends that are a whole thread's or process's. */
+const OF_PROCESSES: ReadonlySet<number> = new Set([layout.CLOSE_CODES.exit, layout.CLOSE_CODES.crash]);
+
 export class Life {
   readonly #words: Int32Array;
   /** Word index of the other side's block. */
@@ -20,6 +23,7 @@ export class Life {
   readonly #teller: EndTelling;
   readonly #remains: Staying;
   readonly #events: LifeEvents;
+  readonly #behind: Pick<Behind, 'silent'> | undefined;
   /** There as long as this end is. */
   readonly #sign: object = {};
   #ended: CloseReason | undefined;
@@ -30,7 +34,13 @@ export class Life {
   #spilled = 0;
   #error: unknown;
 
-  constructor(words: Int32Array, there: number, teller: EndTelling, remains: Staying, events: LifeEvents) {
+  constructor(
+    words: Int32Array,
+    there: number,
+    { teller, remains, behind }: Pick<Tie, 'teller' | 'remains' | 'behind'>,
+    events: LifeEvents,
+  ) {
+    this.#behind = behind;
     this.#words = words;
     this.#there = there;
     this.#teller = teller;
@@ -59,7 +69,7 @@ export class Life {
     if (this.#ended !== undefined) return true;
     // SYNC closed: what the peer sent before it ended is visible after this load (T1); pairs with EndTeller.tell.
     const code = Atomics.load(this.#words, this.#there + layout.CLOSED);
-    if (code === 0) return false;
+    if (code === 0 || (OF_PROCESSES.has(code) && this.#behind?.silent === false)) return false;
     this.#peerGone(closeReason(code));
     return true;
   }

@@ -69,7 +69,7 @@ export class SharedRingTransport implements Transport {
     });
     this.#tie = tie;
     const { beside, peer } = tie;
-    this.life = new Life(words, there, tie.teller, tie.remains, {
+    this.life = new Life(words, there, tie, {
       lastWords: (reason) => this.#lastWords(reason),
       woken: () => {
         if (this.life.over) {

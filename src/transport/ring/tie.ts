@@ -47,6 +47,11 @@ export interface Behind {
   /** How the other process ended, once that is known. */
   readonly exit: ExitStatus | undefined;
   readonly way: Way | undefined;
+  /**
+   * Nothing more will be heard of the other process. Until then an end that is its process's, and not its channel's alone, waits for what is said of it: with what
+   * status, what of.
+   */
+  readonly silent: boolean;
 }
 
 /** Says in the region that this side has ended, and wakes the other one. What was sent must be published by then. */

@@ -213,6 +213,7 @@ export class ChannelBook {
 
   /** An OPEN of theirs has crossed ours: each is the other's answer. The initiator's number stays (N3 in meeting.ts). */
   #meet(ours: StreamChannel, number: number, terms: ChannelTerms, flags: number): void {
+    ours.met = true;
     if (this.#numbers.initiator) {
       this.#joins(ours, terms, flags);
       return;

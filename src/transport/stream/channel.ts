@@ -61,6 +61,8 @@ export class StreamChannel {
   readonly source: StreamSource;
   readonly outNotes: OutboundNotes & { sentCount: number; stalls: number };
   readonly inNotes: InboundNotes & { receivedCount: number; bad: number };
+  /** Both sides have opened it, and neither has accepted. */
+  met = false;
   owner: ChannelOwner | undefined;
   ended: EndReason | undefined;
   endedHere = false;
