@@ -71,17 +71,15 @@ const ONE = new Uint8Array(1);
  */
 export function ringerOf(native: Primitives, descriptor: number): () => void {
   if (native.isBell(descriptor)) return () => native.ring(descriptor);
-  const ring = (): void => {
-    native.send(descriptor, ONE);
-  };
   try {
-    ring();
+    native.send(descriptor, ONE);
   } catch (cause) {
-    throw new LayoutError('Cannot ring what the other side has handed over: it is no bell', { cause });
+    if ((cause as { code?: string }).code === 'ENOTSOCK')
+      throw new LayoutError('Cannot ring what the other side has handed over: it is no bell', { cause });
   }
   return () => {
     try {
-      ring();
+      native.send(descriptor, ONE);
     } catch {
       // Nobody listens any more.
     }
