@@ -1,0 +1,146 @@
+// Memory that two processes share, between real ones: who blocks and who does not, who is killed, what is left over, and what stays of it.
+// watchdog: 300 s
+// needs: native
+import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { test } from 'node:test';
+import { CLOSED, select } from '../../src/index.ts';
+import { type Forked, fork, listen, type Port } from '../../src/process/index.ts';
+import { descriptors } from '../kit/native.ts';
+import { until, within } from '../kit/watchdog.ts';
+
+const CHILD = new URL('./memory-child.js', import.meta.url);
+
+interface Joined extends Forked {
+  readonly ended: Promise<unknown>;
+}
+
+/** A child whose values go through memory. Whatever becomes of it, no descriptor is left. */
+async function joined(what: string, use: (joined: Joined) => unknown, args: readonly string[] = []): Promise<void> {
+  const forked = fork(CHILD, { args: [what, ...args], child: { stdio: ['ignore', 'inherit', 'inherit'] } });
+  const ended = new Promise((resolve) => forked.child.once('exit', (code, signal) => resolve(code ?? signal)));
+  await within('the child', forked.port.ready);
+  assert.equal(forked.port.stats().way?.name, 'memory');
+  try {
+    await use({ ...forked, ended });
+  } finally {
+    forked.port.close();
+    await within('its end', ended);
+    await within('the end of the connection', forked.port.link?.closed as Promise<unknown>);
+  }
+}
+
+const open = (): number => descriptors().length;
+
+test('both blocked: each waits for the other, thousands of times', () =>
+  joined('echo-blocked', ({ port }) => {
+    for (let i = 0; i < 5000; i++) {
+      port.send({ i });
+      assert.deepEqual(port.receive({ timeoutMs: 20_000 }), { i });
+    }
+  }));
+
+test('one blocked and one in its event loop, this way and that, asleep between', async () => {
+  await joined('wakes', ({ port }) => {
+    for (let i = 0; i < 20; i++) {
+      port.send(i);
+      assert.equal(port.receive({ timeoutMs: 20_000 }), i);
+    }
+  });
+  await joined('echo-blocked', async ({ port }) => {
+    for (let i = 0; i < 200; i++) {
+      port.postMessage(i);
+      assert.equal(await within('an answer', port.receiveAsync()), i);
+    }
+  });
+});
+
+test('what a child had sent before it was killed is read, by a thread that is blocked; then the end', () =>
+  joined('kill-after', ({ port }) => {
+    for (let i = 0; i < 100; i++) assert.equal(port.receive({ timeoutMs: 20_000 }), i);
+    assert.equal(port.receive({ timeoutMs: 20_000 }), CLOSED);
+    assert.equal(port.reason, 'terminated');
+  }));
+
+test('the same with an event loop, which learns by what signal', () =>
+  joined('kill-after', async ({ port }) => {
+    for (let i = 0; i < 100; i++) assert.equal(await within('a message', port.receiveAsync()), i);
+    assert.equal(await within('the end', port.receiveAsync()), CLOSED);
+    assert.deepEqual([port.reason, port.link?.exit?.signal], ['terminated', 'SIGKILL']);
+  }));
+
+for (const what of ['killed-in-receive', 'spin']) {
+  test(`a child that is killed while it is in the middle (${what}) settles everybody here`, () =>
+    joined(what, async ({ port, child }) => {
+      await within('a word', port.receiveAsync());
+      const more = port.link?.channel('more') as Port;
+      const waits = [port.receiveAsync(), port.closed, more.closed, more.receiveAsync()];
+      child.kill('SIGKILL');
+      assert.deepEqual(await within('all', Promise.all(waits)), [CLOSED, 'terminated', 'terminated', CLOSED]);
+    }));
+}
+
+for (const [what, reason] of [
+  ['flood-and-exit', 'exit'],
+  ['flood-and-close', 'closed'],
+]) {
+  test(`what did not fit when it ended (${what}) is read behind the rest`, () =>
+    joined(what as string, async ({ port }) => {
+      for (let i = 0; i < 2000; i++) {
+        const value = (await within('a message', port.receiveAsync())) as { i: number; bytes: Uint8Array };
+        assert.deepEqual([value.i, value.bytes.length, value.bytes[999]], [i, 1000, i & 255]);
+      }
+      assert.equal(await within('the end', port.receiveAsync()), CLOSED);
+      assert.equal(port.reason, reason);
+      if (what === 'flood-and-exit') assert.equal(port.link?.exit?.code, 9);
+    }));
+}
+
+test('a thread that is blocked reads what did not fit, too', () =>
+  joined('flood-and-close', ({ port }) => {
+    for (let i = 0; i < 2000; i++) assert.equal((port.receive({ timeoutMs: 20_000 }) as { i: number }).i, i);
+    assert.equal(port.receive({ timeoutMs: 20_000 }), CLOSED);
+  }));
+
+test('a thread that is blocked for many hears which of them has something', async () => {
+  await joined('echo', (one) =>
+    joined('wakes', ({ port }) => {
+      port.send('late');
+      assert.equal(select([one.port, port], { timeoutMs: 20_000 }), port);
+      assert.equal(port.tryReceive(), 'late');
+      one.port.send('first');
+      assert.equal(select([port, one.port], { timeoutMs: 20_000 }), one.port);
+      assert.equal(one.port.tryReceive(), 'first');
+    }),
+  );
+});
+
+test('a stranger that is killed is lost, to who listens', async () => {
+  const server = await listen(join(tmpdir(), `millrace-memory-stranger-${process.pid}.sock`));
+  await joined(
+    'stranger',
+    async ({ port, child }) => {
+      const { value: stranger } = await within('a connection', server[Symbol.asyncIterator]().next());
+      assert.equal(await within('a word', (stranger as Port).receiveAsync()), 'memory');
+      await within('a word', port.receiveAsync());
+      child.kill('SIGKILL');
+      assert.equal(await within('the end', (stranger as Port).closed), 'lost');
+    },
+    [server.address],
+  );
+  await server.close();
+});
+
+test('a hundred channels of one connection, a hundred connections: nothing is left open', async () => {
+  await joined('echo', () => {});
+  const had = open();
+  await joined('echo', async ({ port }) => {
+    for (let i = 0; i < 100; i++) port.link?.channel(`c${i}`).close();
+    port.postMessage('on');
+    assert.equal(await within('an echo', port.receiveAsync()), 'on');
+  });
+  for (const what of ['flood-and-exit', 'flood-and-close']) await joined(what, () => {});
+  await until('all is closed', () => open() <= had);
+});
