@@ -314,6 +314,12 @@ export const TAKEOVER_MS: number = 2000;
 export const CONNECTIONS_DEFAULT: number = 1024;
 /** Of these, connections that have greeted and that the program has not taken yet. */
 export const CONNECTIONS_WAITING_DEFAULT: number = 128;
+/** Bytes a direction between a thread that blocks and the carrier that has its sockets: a socket's fill or two. */
+export const CARRIER_RING_BYTES: number = 256 * 1024;
+/** Who has connected to a listener whose thread blocks, and was not looked at yet: as the system keeps waiting for a listener that does not. */
+export const CARRIER_ACCEPTED_MAX: number = 4096;
+/** Milliseconds to wait with the thread until the carrier has begun and made a pair of sockets: 30 to 150 on a machine at rest. */
+export const CARRIER_START_MS: number = 10_000;
 
 // ---- memory of processes ----------------------------------------------------------------------------------------
 

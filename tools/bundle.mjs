@@ -48,6 +48,19 @@ const namesOnly = {
   },
 };
 
+/** A thread of the library's own, as text in the place of its address: a bundle made of ours has no place for one more file. */
+const carrierAsText = {
+  name: 'carrier-as-text',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]carrier-source\.ts$/ }, async () => {
+      const entry = 'src/transport/process/carrier-thread.ts';
+      const options = { ...shared, platform: 'node', plugins: [namesOnly], entryPoints: [entry], write: false };
+      const { outputFiles } = await build({ ...options, format: 'esm', minify: true });
+      return { contents: `export const CARRIER = ${JSON.stringify(outputFiles[0].text)};`, loader: 'js' };
+    });
+  },
+};
+
 /** `#platform` leads to current.ts, which notices the runtime (tsconfig.json); in a browser's build to what that would be there. */
 const browser = {
   ...shared,
@@ -63,7 +76,7 @@ const browser = {
     },
   ],
 };
-export const node = { ...shared, platform: 'node', plugins: [namesOnly] };
+export const node = { ...shared, platform: 'node', plugins: [namesOnly, carrierAsText] };
 
 /** Each door of the package that is a module: its name in `exports`, its files and the module behind it. */
 export function doors() {

@@ -80,7 +80,7 @@ export function blockingOf({ blocking }: Pick<Transport, 'blocking'>, action: st
     throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
   }
   throw new UnsupportedError(
-    `Cannot ${action} here: nothing would come over this connection while the thread is blocked; use ${instead}`,
+    `Cannot ${action} here: nothing would come over this connection while the thread is blocked; make it with \`blocking: true\` (listen, connect, fork and parentPort take that), or use ${instead}`,
     { feature: 'blocking' },
   );
 }

@@ -4,6 +4,7 @@ import type { AbortSignalLike } from '../port/events.ts';
 import type { Port } from '../port/port.ts';
 import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
+import { ownCarrier } from '../transport/process/carrier.ts';
 import { dial } from '../transport/process/dial.ts';
 import { type ConnectionChoice, checkSignal, resolveChoice } from './options.ts';
 import { StreamLink } from './stream-link.ts';
@@ -39,7 +40,7 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseAddress(address);
-  const { channel, connection, memory, timeoutMs } = resolveChoice(to, options, ['signal']);
+  const { channel, connection, memory, timeoutMs, blocking } = resolveChoice(to, options, ['signal']);
   const signal = checkSignal(options.signal);
   const giveUp = new AbortController();
   const where = addressText(to);
@@ -48,7 +49,7 @@ export async function connect<In = unknown, Out = unknown>(
   if (signal?.aborted) aborted();
   signal?.addEventListener('abort', aborted);
   try {
-    const stream = await dial(to, giveUp.signal);
+    const stream = await (blocking ? ownCarrier().connect(to, giveUp.signal) : dial(to, giveUp.signal));
     const greeted = settleable<void>();
     const link = new StreamLink(stream, where, { ...connection, initiator: true }, memory, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;

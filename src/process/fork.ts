@@ -2,24 +2,29 @@
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import { SOCKET_CLOSE_MS } from '../limits.ts';
+import type { EndReason } from '../outcome.ts';
 import type { ChannelOptions } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import type { LinkOptions } from '../port/stream-options.ts';
+import type { CarriedStream } from '../transport/process/carried-stream.ts';
+import { ownCarrier } from '../transport/process/carrier.ts';
 import {
   type ChildEnd,
   type ChildOptions,
   type ChildProcess,
-  parentStream,
+  endedNow,
+  parentDescriptor,
   pathOf,
   startChild,
+  startWith,
   whenEnded,
 } from '../transport/process/child.ts';
-import type { SocketStream, WhyGone } from '../transport/process/socket-stream.ts';
-import { resolveChoice } from './options.ts';
+import { ofDescriptor, type WhyGone } from '../transport/process/socket-stream.ts';
+import { type BlockingChoice, resolveChoice } from './options.ts';
 import { StreamLink } from './stream-link.ts';
 
 /** Those of a channel are for the port; others of the link have their own. */
-export interface ParentPortOptions extends ChannelOptions {
+export interface ParentPortOptions extends ChannelOptions, BlockingChoice {
   /** What the other side may have of this one, over all channels of the connection. */
   readonly link?: LinkOptions | undefined;
 }
@@ -45,13 +50,15 @@ export interface Forked<In = unknown, Out = unknown> {
  * const { port, child } = fork(new URL('./child.js', import.meta.url));   // there: const port = parentPort();
  * ```
  * @param file a path, or a `file:` URL
- * @throws UsageError ERR_OPTION; what `child_process.spawn` throws. What it says later, as where there is no such program, ends the port as `lost`
+ * With `blocking: true` this call waits until the thread has begun that has the pipe: 30 to 150 ms for the first such connection of this thread.
+ * @throws UsageError ERR_OPTION; what `child_process.spawn` throws; with `blocking` TimeoutError, and what the system says to a pair of sockets. What it says later, as where there is no such program, ends the port as `lost`
  *   with that as `port.error`
  */
 export function fork<In = unknown, Out = unknown>(file: string | URL, options: ForkOptions = {}): Forked<In, Out> {
   const { args = [], child: how = {} } = options;
-  const { channel, connection, memory } = resolveChoice(PIPE, options, ['args', 'child']);
-  const { child, stream } = startChild(pathOf(file), args, how);
+  const { channel, connection, memory, blocking } = resolveChoice(PIPE, options, ['args', 'child']);
+  const path = pathOf(file);
+  const { child, stream } = blocking ? carriedChild(path, args, how) : startChild(path, args, how);
   const link = new StreamLink(
     stream,
     `pipe:${child.pid}`,
@@ -60,12 +67,31 @@ export function fork<In = unknown, Out = unknown>(file: string | URL, options: F
     () => {},
   );
   const port = link.main(channel) as Port<In, Out>;
-  stream.connect(link.connection, endsWith(child, link, stream));
+  stream.connect(link.connection, Object.assign(endsWith(child, link, stream), { now: endsNowWith(child, link) }));
   return { port, child };
 }
 
+/** With a pipe of which the carrier has the one end, and the child the other. */
+function carriedChild(
+  path: string,
+  args: readonly string[],
+  how: ChildOptions,
+): { readonly child: ChildProcess; readonly stream: CarriedStream } {
+  const { given, stream } = ownCarrier().pair((fd) => startWith(fd, path, args, how));
+  return { child: given, stream };
+}
+
+/** For who blocks, whom no event reaches: as far as the system says by itself. */
+function endsNowWith(child: ChildProcess, link: StreamLink): () => EndReason {
+  return () => {
+    const end = endedNow(child);
+    if (end !== undefined) link.connection.exit ??= end.exit;
+    return end?.reason ?? 'lost';
+  };
+}
+
 /** Its pipe ends before anybody knows how it has ended, which is waited for a little. */
-function endsWith(child: ChildProcess, link: StreamLink, stream: SocketStream): WhyGone {
+function endsWith(child: ChildProcess, link: StreamLink, stream: { destroy(): void }): WhyGone {
   let end: ChildEnd | undefined;
   let told: (() => void) | undefined;
   whenEnded(child, (it) => {
@@ -99,14 +125,15 @@ let parent: Port | undefined;
  */
 export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptions = {}): Port<In, Out> {
   if (parent === undefined) {
-    const { channel, connection, memory } = resolveChoice(PIPE, options, []);
-    const stream = parentStream();
-    if (stream === undefined) {
+    const { channel, connection, memory, blocking } = resolveChoice(PIPE, options, []);
+    const fd = parentDescriptor();
+    if (fd === undefined) {
       throw new UsageError(
         'ERR_HANDLE',
         'Cannot get a port to the parent: fork of millrace/process has not started this process, or this is another one of its threads',
       );
     }
+    const stream = blocking ? ownCarrier().open(fd) : ofDescriptor(fd);
     const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, memory, () => {});
     parent = link.main(channel);
     stream.connect(link.connection);

@@ -7,7 +7,9 @@ import type { Port } from '../port/port.ts';
 import type { LinkCloseOptions } from '../port/port-link.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
 import { type Bound, bind } from '../transport/process/bind.ts';
-import type { SocketStream } from '../transport/process/socket-stream.ts';
+import type { CarriedStream } from '../transport/process/carried-stream.ts';
+import { ownCarrier } from '../transport/process/carrier.ts';
+import { SocketStream } from '../transport/process/socket-stream.ts';
 import { CODE_FULL, CODE_LEAVING } from '../transport/stream/frames.ts';
 import { type ConnectionChoice, type ResolvedChoice, resolveChoice } from './options.ts';
 import { LINK_CLOSE_OPTIONS, StreamLink } from './stream-link.ts';
@@ -47,15 +49,21 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
     maxWaiting: checked('maxWaitingConnections', options.maxWaitingConnections, COUNTS.maxWaitingConnections) as number,
   };
   let listener: OpenListener | undefined;
-  const early: SocketStream[] = [];
-  const bound = await bind(at, (stream) => {
+  const early: Connected[] = [];
+  const take = (stream: Connected): void => {
     if (listener === undefined) early.push(stream);
     else listener.take(stream);
-  });
+  };
+  const bound = await (choice.blocking
+    ? ownCarrier().listen(at, take)
+    : bind(at, (socket) => take(new SocketStream(socket))));
   listener = new OpenListener(bound, bounds);
   for (const stream of early) listener.take(stream);
   return listener;
 }
+
+/** Somebody who has connected. */
+type Connected = SocketStream | CarriedStream;
 
 /** Who listens at an address. Closed by `using` and `await using`. */
 export interface Listener extends AsyncIterable<Port> {
@@ -110,7 +118,7 @@ class OpenListener implements Listener {
     checkNames(options, LINK_CLOSE_OPTIONS);
     const { drainMs, text } = options;
     if (drainMs !== undefined) checked('drainMs', drainMs, { fallback: 0, min: 0, max: TIMEOUT_MS_MAX });
-    if (!this.#closed) this.#bound.close();
+    const unbound = this.#closed ? undefined : this.#bound.close();
     this.#closed = true;
     for (const done of this.#takers.splice(0)) done({ done: true, value: undefined });
     const waiting = [...this.#waiting];
@@ -118,7 +126,7 @@ class OpenListener implements Listener {
     this.#waiting.clear();
     for (const link of waiting) link.connection.refuse(CODE_LEAVING, text ?? 'the listener is closing');
     const over = [...this.#links].map((link) => link.close({ drainMs, text }));
-    await Promise.all(over);
+    await Promise.all([unbound, ...over]);
   }
   [Symbol.dispose](): void {
     void this.close();
@@ -128,16 +136,16 @@ class OpenListener implements Listener {
   }
 
   ref(): this {
-    this.#bound.server.ref();
+    this.#bound.hold(true);
     return this;
   }
   unref(): this {
-    this.#bound.server.unref();
+    this.#bound.hold(false);
     return this;
   }
 
   /** Somebody has connected. */
-  take(stream: SocketStream): void {
+  take(stream: Connected): void {
     const { connection, memory, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
     const options = { ...connection, initiator: false, answer: () => undefined };

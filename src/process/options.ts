@@ -8,8 +8,17 @@ import type { Address } from '../transport/process/address.ts';
 import type { MemoryMeetingOptions } from '../transport/process/memory-meeting.ts';
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
 
+/** Of a connection, whoever makes it. */
+export interface BlockingChoice {
+  /**
+   * Whether ports of this connection can be read and written with the thread blocked: `receive`, `send`, `blocking()`, and `interrupted` while it computes. A
+   * thread of the library's has the socket then, one for all such connections of this thread; a message takes longer by way of it. Default false.
+   */
+  readonly blocking?: boolean | undefined;
+}
+
 /** Those of a channel are for the port that the connection comes with; others have their own. */
-export interface ConnectionChoice extends ChannelOptions {
+export interface ConnectionChoice extends ChannelOptions, BlockingChoice {
   /** What the peer may have of this side, over all channels of the connection. */
   readonly link?: LinkOptions | undefined;
   /** Whether values may go through memory that both processes map, where both can and one user has both; default true. */
@@ -23,6 +32,7 @@ export interface ResolvedChoice {
   readonly connection: Omit<ConnectionOptions, 'initiator'>;
   readonly memory: Omit<MemoryMeetingOptions, 'initiator'>;
   readonly timeoutMs: number;
+  readonly blocking: boolean;
 }
 
 /**
@@ -34,7 +44,7 @@ export function resolveChoice(
   options: ConnectionChoice,
   more: readonly string[],
 ): ResolvedChoice {
-  checkNames(options, ['link', 'memory', 'timeoutMs', ...more, ...CHANNEL_OPTIONS]);
+  checkNames(options, ['link', 'memory', 'timeoutMs', 'blocking', ...more, ...CHANNEL_OPTIONS]);
   const channel: ChannelOptions = Object.fromEntries(
     Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
   );
@@ -44,21 +54,29 @@ export function resolveChoice(
     min: 1,
     max: TIMEOUT_MS_MAX,
   }) as number;
-  const memory = { silentEnd: 'lost' as const, without: withoutMemory(kind, options.memory) };
+  const memory = {
+    silentEnd: 'lost' as const,
+    without: withoutMemory(kind, checkYesNo('memory', options.memory, true)),
+  };
+  const blocking = checkYesNo('blocking', options.blocking, false);
   // Who connects by a unix socket or a pipe is the same user, and may know where files lie.
   const crashTold = kind === 'tcp' ? 'message' : 'stack';
   const connection = { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } } as const;
-  return { channel, connection, memory, timeoutMs };
+  return { channel, connection, memory, timeoutMs, blocking };
 }
 
-/** Why a connection goes without it, if it does. @throws UsageError ERR_OPTION */
-function withoutMemory(kind: Address['kind'] | 'pipe', memory: unknown = true): string | undefined {
-  if (typeof memory !== 'boolean') {
-    throw new UsageError('ERR_OPTION', `Option memory cannot be ${String(memory)}: it takes true or false`, {
-      option: 'memory',
-      value: memory,
-    });
-  }
+/** @throws UsageError ERR_OPTION */
+function checkYesNo(option: string, value: unknown, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value === 'boolean') return value;
+  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes true or false`, {
+    option,
+    value,
+  });
+}
+
+/** Why a connection goes without it, if it does. */
+function withoutMemory(kind: Address['kind'] | 'pipe', memory: boolean): string | undefined {
   if (!memory) return 'option memory is false';
   // Anybody on the machine may be at the other end.
   return kind === 'tcp' ? 'processes that meet by TCP share none: use a unix socket' : undefined;

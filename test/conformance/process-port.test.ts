@@ -7,16 +7,20 @@ import { after } from 'node:test';
 import { Connected } from '../kit/connected.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';
 
-const WORLDS: Readonly<Record<string, string>> = {
-  'connected by TCP': 'tcp:127.0.0.1:0',
-  'connected by a unix socket': join(tmpdir(), `millrace-port-${process.pid}.sock`),
+const PATH = join(tmpdir(), `millrace-port-${process.pid}.sock`);
+const WORLDS: Readonly<Record<string, readonly [address: string, blocks: boolean]>> = {
+  'connected by TCP': ['tcp:127.0.0.1:0', false],
+  'connected by a unix socket': [PATH, false],
+  'connected by TCP, both sides may block': ['tcp:127.0.0.1:0', true],
+  'connected by a unix socket, both sides may block': [PATH, true],
 };
-for (const [name, address] of Object.entries(WORLDS)) {
-  const connected = new Connected(address);
+for (const [name, [address, blocks]] of Object.entries(WORLDS)) {
+  const connected = new Connected(address, false, blocks);
   after(() => connected.close());
   portConformance({
     name,
     ...OVER_A_STREAM,
+    blocks,
     late: () => connected.quiet(),
     pair: (options) => connected.pair(options),
   });

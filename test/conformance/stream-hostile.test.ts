@@ -240,7 +240,7 @@ for (const peer of ['says nothing', 'has asked for the channel meanwhile'] as co
 
 /** Blocks by delivering what is on its way, as a helper that pumps bytes would have it done. */
 class Pumped extends StreamTransport {
-  readonly blocking: Blocking;
+  override readonly blocking: Blocking;
   constructor(wire: Wire, ...rest: ConstructorParameters<typeof StreamTransport>) {
     super(...rest);
     const until = (done: () => boolean): boolean => {

@@ -13,19 +13,24 @@ interface Probed {
 export class Connected {
   readonly #address: string;
   readonly #memory: boolean;
+  readonly #blocking: boolean;
   readonly #pairs: Probed[] = [];
   #words = 0;
 
-  /** @param memory whether values go through it */
-  constructor(address: string, memory = false) {
+  /**
+   * @param memory whether values go through it
+   * @param blocking whether both sides may block over their sockets
+   */
+  constructor(address: string, memory = false, blocking = false) {
     this.#address = address;
     this.#memory = memory;
+    this.#blocking = blocking;
   }
 
   async pair(options: ChannelOptions = {}): Promise<{ readonly a: Port; readonly b: Port }> {
     const { capacityBytes, maxMessageBytes } = options;
     const link: LinkOptions = { capacityBytes, maxMessageBytes };
-    const all = { ...options, link, memory: this.#memory };
+    const all = { ...options, link, memory: this.#memory, blocking: this.#blocking };
     const server = await listen(this.#address, all);
     const taken = server[Symbol.asyncIterator]().next();
     const b = await connect(server.address, all);

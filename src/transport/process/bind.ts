@@ -17,43 +17,41 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { platform as system } from 'node:process';
 import { AddressError, MillraceError, UsageError } from '../../errors.ts';
 import { PROBE_MS, TAKEOVER_MS, UNIX_PATH_BYTES_MAX } from '../../limits.ts';
 import { type Address, addressText, isFile } from './address.ts';
 import { codeOf, refused } from './refused.ts';
-import { SocketStream } from './socket-stream.ts';
 
 export interface Bound {
-  readonly server: Server;
   /** Where it is to be found, the port included that the system has chosen. */
   readonly address: Address;
-  /** Nobody finds it any more; who has connected is told of nothing. */
-  close(): void;
+  /** Nobody finds it any more, once this is done; who has connected is told of nothing. */
+  close(): Promise<void> | undefined;
+  /** Keeps the process alive, or lets it go. */
+  hold(held: boolean): void;
 }
 
 /**
- * @param connected is told of each that connects, from the first moment on
+ * @param connected is told of each that connects, from the first moment on: a socket that is paused
  * @throws (rejects) AddressError ERR_ADDRESS_IN_USE where somebody listens, or lies what is no socket; ERR_LISTEN for whatever else the system
  *   says, its error as `cause`
  */
-export async function bind(address: Address, connected: (stream: SocketStream) => void): Promise<Bound> {
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-    connected(new SocketStream(socket));
-  });
+export async function bind(address: Address, connected: (socket: Socket) => void): Promise<Bound> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, connected);
   try {
     if (address.kind === 'unix' && isFile(address)) {
       const path = resolve(address.path);
       await bindFile(server, address, path);
       const { ino } = lstatSync(path);
-      return { server, address: { kind: 'unix', path }, close: () => closeFile(server, path, ino) };
+      return bound(server, { kind: 'unix', path }, () => closeFile(server, path, ino));
     }
     const at = address.kind === 'unix' ? { path: address.path } : { host: address.host, port: address.port };
     await listening(server, at);
     const found = address.kind === 'unix' ? address : { ...address, port: (server.address() as { port: number }).port };
-    return { server, address: found, close: () => void server.close() };
+    return bound(server, found, () => void server.close());
   } catch (error) {
     server.close();
     if (error instanceof MillraceError) throw error;
@@ -61,6 +59,20 @@ export async function bind(address: Address, connected: (stream: SocketStream) =
     if (codeOf(error) === 'EADDRINUSE') throw inUse(address, 'somebody listens there', cause);
     throw refused('ERR_LISTEN', 'listen at', address, WHY, cause);
   }
+}
+
+function bound(server: Server, address: Address, close: () => void): Bound {
+  return {
+    address,
+    close: () => {
+      close();
+      return undefined;
+    },
+    hold: (held) => {
+      if (held) server.ref();
+      else server.unref();
+    },
+  };
 }
 
 function listening(server: Server, at: { path: string } | { host: string; port: number }): Promise<void> {

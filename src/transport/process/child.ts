@@ -1,14 +1,17 @@
 // A child process that has an extra pipe to its parent, from both its sides.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { connect, Socket } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { env, execPath, pid, ppid } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
+import { SOCKET_CLOSE_MS } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ExitStatus } from '../transport.ts';
-import { ReadPlace, SocketStream } from './socket-stream.ts';
+import { SocketStream } from './socket-stream.ts';
 
 export type { ChildProcess };
 
@@ -33,26 +36,29 @@ export interface Started {
   readonly stream: SocketStream;
 }
 
-/** @throws what `child_process.spawn` throws */
+/** With a pipe that the runtime makes. @throws what `child_process.spawn` throws */
 export function startChild(file: string, args: readonly string[], options: ChildOptions): Started {
-  const {
-    execPath: program = execPath,
-    execArgv = EXEC_ARGV,
-    env: given = env,
-    stdio = 'inherit',
-    ...others
-  } = options;
-  const first = typeof stdio === 'string' ? [stdio, stdio, stdio] : [...stdio];
-  while (first.length < 3) first.push('inherit');
-  const child = spawn(program, [...execArgv, file, ...args], {
-    ...others,
-    stdio: [...first, 'pipe'] as 'pipe'[],
-    env: { ...given, [NAME]: `${first.length}:${pid}` },
-  });
+  const child = startWith('pipe', file, args, options);
   // There is none where the system has refused, of which the child's `error` tells.
-  const socket = (child.stdio?.[first.length as 3] as Socket | null | undefined) ?? new Socket();
+  const socket = (child.stdio?.[child.stdio.length - 1] as Socket | null | undefined) ?? new Socket();
   socket.allowHalfOpen = true;
   return { child, stream: new SocketStream(socket) };
+}
+
+/** @param pipe its end of the pipe: one to be made, or a descriptor of this process */
+export function startWith(
+  pipe: 'pipe' | number,
+  file: string,
+  args: readonly string[],
+  { execPath: program = execPath, execArgv = EXEC_ARGV, env: given = env, stdio = 'inherit', ...others }: ChildOptions,
+): ChildProcess {
+  const first = typeof stdio === 'string' ? [stdio, stdio, stdio] : [...stdio];
+  while (first.length < 3) first.push('inherit');
+  return spawn(program, [...execArgv, file, ...args], {
+    ...others,
+    stdio: [...first, pipe] as 'pipe'[],
+    env: { ...given, [NAME]: `${first.length}:${pid}` },
+  });
 }
 const EXEC_ARGV: readonly string[] = platform.name === 'deno' ? ['run', '--allow-all'] : [];
 
@@ -66,17 +72,12 @@ export function pathOf(file: unknown): string {
   });
 }
 
-/** The pipe to the parent, if this process is such a child; once. */
-export function parentStream(): SocketStream | undefined {
+/** The descriptor of the pipe to the parent, if this process is such a child; once. */
+export function parentDescriptor(): number | undefined {
   const [, fd, parent] = /^(\d+):(\d+)$/.exec(env[NAME] ?? '') ?? [];
   if (!isMainThread || Number(parent) !== ppid) return undefined;
   delete env[NAME];
-  const place = new ReadPlace();
-  const options = { fd: Number(fd), readable: true, writable: true, allowHalfOpen: true, ...place.options };
-  // On Bun a socket that is made of a descriptor delivers nothing, and one that connects to it does.
-  const socket = platform.name === 'bun' ? connect(options as never) : new Socket(options);
-  socket.pause();
-  return new SocketStream(socket, place);
+  return Number(fd);
 }
 
 /** How a child has ended that may have said no goodbye. */
@@ -87,10 +88,45 @@ export interface ChildEnd {
 /** Tells it once. On Deno what stands at the child itself is what it was sent, not what became of it. */
 export function whenEnded(child: ChildProcess, tell: (end: ChildEnd) => void): void {
   child.once('exit', (code, name) => {
-    const exit = { code: code ?? undefined, signal: name ?? undefined };
-    tell({ reason: name === null ? 'exit' : OF_ITSELF.has(name) ? 'crash' : 'terminated', exit });
+    tell(endOf(code, name));
   });
 }
+
+/**
+ * The same for who blocks, and is told of nothing: read from /proc, as long as the event loop has not fetched it (Linux). Waits with the thread
+ * until the process that has closed its pipe has ended, a second at the most; undefined where that cannot be known.
+ */
+export function endedNow({ pid: of, exitCode, signalCode }: ChildProcess): ChildEnd | undefined {
+  if (exitCode !== null || signalCode !== null) return endOf(exitCode, signalCode);
+  const nap = new Int32Array(new SharedArrayBuffer(4));
+  for (const untilMs = performance.now() + SOCKET_CLOSE_MS; performance.now() < untilMs; Atomics.wait(nap, 0, 0, 1)) {
+    const status = statusOf(of);
+    if (status === undefined) return undefined;
+    if (status < 0) continue;
+    const number = status & 0x7f;
+    if (number === 0) return endOf(status >>> 8, null);
+    return endOf(null, Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? `${number}`);
+  }
+  return undefined;
+}
+/** What `waitpid` would say of it; -1 while it lives; undefined where nobody tells. */
+function statusOf(of: number | undefined): number | undefined {
+  try {
+    // Behind the name, which may have anything in it: the state first, the status last.
+    const fields = readFileSync(`/proc/${of}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .trim()
+      .split(' ');
+    return fields[0] === 'Z' ? Number(fields.at(-1)) : -1;
+  } catch {
+    return undefined;
+  }
+}
+function endOf(code: number | null, name: string | null): ChildEnd {
+  const exit = { code: code ?? undefined, signal: name ?? undefined };
+  return { reason: name === null ? 'exit' : OF_ITSELF.has(name) ? 'crash' : 'terminated', exit };
+}
+
 /** Signals that a process gets for what it has done. */
 const OF_ITSELF: ReadonlySet<string> = new Set([
   'SIGSEGV',

@@ -140,9 +140,12 @@ class MemoryChannel implements ChannelOwner {
       },
       hold: (held) => connection.hold(held),
       withdraw: (reason) => channel.end(reason),
-      pull: () => meeting.link?.pull(),
-      // What is missing comes over the line, which a thread that is blocked can look at.
-      canPull: () => this.#settled || (channel.attached && meeting.link !== undefined),
+      pull: () => {
+        connection.receiveSync(0);
+        meeting.link?.pull();
+      },
+      // What is missing comes over the line, which a thread that is blocked can look at; what is agreed on before, where the connection can be.
+      canPull: () => this.#settled || connection.blocks || (channel.attached && meeting.link !== undefined),
     });
     const { stream } = options;
     const held = new HeldCopies(stream.codec, stream.codecOptions, channel.terms.messageMax);

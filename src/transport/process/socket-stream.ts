@@ -2,7 +2,7 @@
 // writes the rest with its own hands: on Node also behind a piece that the runtime has begun, since that tells how much of it is out; on Bun
 // where it has none; not on Deno, whose descriptors are not the system's. Where it does not tell, what waits holds the process.
 import { readSync, writeSync } from 'node:fs';
-import type { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { nextTick } from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { platform } from '#platform';
@@ -18,8 +18,18 @@ import {
 import type { EndReason } from '../../outcome.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 
+/** Who has a socket: a connection, or what carries its bytes on to one. */
+export interface SocketUser extends Pick<StreamConnection, 'received' | 'drained' | 'closed'> {
+  /** All that was said is out. */
+  idle?(): void;
+}
+
 /** Says why a line has ended without a goodbye, now or a little later. */
-export type WhyGone = (tell: (reason: EndReason) => void) => void;
+export interface WhyGone {
+  (tell: (reason: EndReason) => void): void;
+  /** The same at once, for who asks with its thread blocked. */
+  readonly now?: () => EndReason;
+}
 const LOST: WhyGone = (tell) => tell('lost');
 
 /** What of a socket nobody promises; where it is absent, nothing is written with the thread. */
@@ -53,6 +63,16 @@ function readInto(): Uint8Array {
   return place;
 }
 
+/** A socket that somebody else has made, by its descriptor; paused. */
+export function ofDescriptor(fd: number): SocketStream {
+  const place = new ReadPlace();
+  const options = { fd, readable: true, writable: true, allowHalfOpen: true, ...place.options };
+  // On Bun a socket that is made of a descriptor delivers nothing, and one that connects to it does.
+  const socket = platform.name === 'bun' ? connect(options as never) : new Socket(options);
+  socket.pause();
+  return new SocketStream(socket, place);
+}
+
 export class SocketStream implements ByteStream {
   flushSync?: (timeoutMs: number) => boolean;
   readonly #socket: Socket;
@@ -72,7 +92,7 @@ export class SocketStream implements ByteStream {
   #ended = false;
   #over = false;
   #giveUp: NodeJS.Timeout | undefined;
-  #connection: StreamConnection | undefined;
+  #connection: SocketUser | undefined;
   #error: Error | undefined;
 
   /**
@@ -97,7 +117,7 @@ export class SocketStream implements ByteStream {
   }
 
   /** From here on what comes goes to `connection`. */
-  connect(connection: StreamConnection, whyGone: WhyGone = LOST): void {
+  connect(connection: SocketUser, whyGone: WhyGone = LOST): void {
     this.#connection = connection;
     const socket = this.#socket;
     const closed = (): void => {
@@ -113,6 +133,12 @@ export class SocketStream implements ByteStream {
     socket.on('close', closed);
     if (socket.destroyed) closed();
     else socket.resume();
+  }
+
+  /** Whether more may come; what the runtime has read by then comes all the same. */
+  flow(flows: boolean): void {
+    if (flows) this.#socket.resume();
+    else this.#socket.pause();
   }
 
   /** Something has come; it is the caller's again when it returns. */
@@ -219,6 +245,7 @@ export class SocketStream implements ByteStream {
     this.#next();
     this.#hold();
     if (this.#ended) this.#linger();
+    if (this.#bytes === 0) this.#connection?.idle?.();
     if (!this.#full || this.#bytes > SOCKET_WAITING_BYTES / 2) return;
     this.#full = false;
     this.#connection?.drained();

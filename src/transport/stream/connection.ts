@@ -50,6 +50,11 @@ export interface ByteStream {
    * says false at the end of its time; before that, false says that the line takes nothing any more. It calls nobody back meanwhile.
    */
   flushSync?(timeoutMs: number): boolean;
+  /**
+   * Where the medium can: waits with the thread until something has happened, and hands it over before it returns (`received`, `drained`,
+   * `closed`). False: the time limit passed first, or nothing will come any more. 0 only looks.
+   */
+  receiveSync?(timeoutMs: number): boolean;
 }
 
 export interface ConnectionOptions extends GreetingOptions {
@@ -264,6 +269,15 @@ export class StreamConnection implements Link, Exiting {
     }
     this.heard++;
     this.#trying(() => this.#incoming.feed(bytes));
+  }
+
+  /** Whether a thread can wait for what comes. */
+  get blocks(): boolean {
+    return this.#stream.receiveSync !== undefined;
+  }
+  /** Takes what comes, waiting for it with the thread, as ByteStream.receiveSync does; false where the medium cannot. */
+  receiveSync(timeoutMs: number): boolean {
+    return this.ended === undefined && this.#stream.receiveSync?.(timeoutMs) === true;
   }
   #trying(body: () => void): void {
     try {

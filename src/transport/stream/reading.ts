@@ -10,13 +10,16 @@ const NO_PORTS: readonly unknown[] = [];
 export class Reading implements Inbound {
   readonly #channel: StreamChannel;
   readonly #makeLane: (terms: ChannelTerms) => LaneInbound;
+  readonly #look: () => boolean;
   #lane: LaneInbound | undefined;
   /** Damage was found: nothing more is believed, also where the channel had ended before it was read. */
   #damaged = false;
 
-  constructor(channel: StreamChannel, makeLane: (terms: ChannelTerms) => LaneInbound) {
+  /** @param look takes in what has come without the event loop, where the medium can; whether there was something */
+  constructor(channel: StreamChannel, makeLane: (terms: ChannelTerms) => LaneInbound, look: () => boolean) {
     this.#channel = channel;
     this.#makeLane = makeLane;
+    this.#look = look;
   }
 
   /** Nothing comes before the peer takes part, and says on what terms. */
@@ -47,7 +50,24 @@ export class Reading implements Inbound {
     const { ended, endedHere } = this.#channel;
     return this.#damaged || (ended === 'lost' && endedHere);
   }
+  /** Takes a message into the inbox; false when there is none. @throws LayoutError */
+  stash(): boolean {
+    try {
+      return !this.#isOver && this.#open?.stash() === true;
+    } catch (error) {
+      if (error instanceof LayoutError) this.#spoil(error);
+      throw error;
+    }
+  }
+  get stashedBytes(): number {
+    return this.#lane?.stashedBytes ?? 0;
+  }
+
   tryReceive(): unknown {
+    const value = this.#take();
+    return value === EMPTY && this.#look() ? this.#take() : value;
+  }
+  #take(): unknown {
     const channel = this.#channel;
     if (channel.found !== undefined) {
       const error = channel.found;

@@ -1,5 +1,5 @@
-// A port's transport over one channel of a connection: nothing is shared, and nobody can be waited for with the thread. What
-// only a native clone carries is refused.
+// A port's transport over one channel of a connection: nothing is shared, and whether somebody can be waited for with the thread is the medium's
+// to say. What only a native clone carries is refused.
 import type { Codec, CodecOptions, Encoder } from '../../codec/codec.ts';
 import { Join } from '../../frame/join.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
@@ -10,7 +10,17 @@ import { Outbox, type OverflowPolicy } from '../../lane/outbox.ts';
 import { STREAM_JOIN_FIRST } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { Spin } from '../../wait/spin.ts';
-import type { Interrupts, Link, LoopWait, Snapshot, Stats, Transport, TransportEvents } from '../transport.ts';
+import type {
+  Blocking,
+  Interrupts,
+  Link,
+  LoopWait,
+  Snapshot,
+  Stats,
+  Transport,
+  TransportEvents,
+} from '../transport.ts';
+import { StreamBlocking } from './blocking.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
 import { LateEncoder } from './late-encoder.ts';
@@ -37,6 +47,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly out: Writing;
   readonly in: Inbound;
   readonly loop: LoopWait = this;
+  readonly blocking: Blocking | undefined;
   readonly interrupts: Interrupts;
   readonly spin: Spin = NEVER_SPINS;
   readonly link: Link;
@@ -71,10 +82,13 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       maySpin: false,
       failed: (error) => events.failed(error),
     });
-    this.out = new Writing(this.#lane, channel);
-    this.in = new Reading(channel, (terms) => inboundLane(channel, terms, options));
+    const look = connection.blocks ? () => connection.receiveSync(0) : () => false;
+    const reading = new Reading(channel, (terms) => inboundLane(channel, terms, options), look);
+    this.out = new Writing(this.#lane, channel, look);
+    this.in = reading;
     this.interrupts = {
       get word() {
+        look();
         return channel.interrupted;
       },
       raise: (word) => channel.interrupt(word),
@@ -84,6 +98,10 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
         return was;
       },
     };
+    if (connection.blocks) {
+      const { out, interrupts } = this;
+      this.blocking = new StreamBlocking(connection, channel, { lane: this.#lane, out, reading, interrupts });
+    }
     channel.owner = this;
     // Refused, or left unanswered, before anybody was here to be told.
     if (channel.ended !== undefined) this.turned();

@@ -12,10 +12,13 @@ export class Writing implements Outbound {
   late = 0;
   readonly #lane: LaneOutbound;
   readonly #channel: StreamChannel;
+  readonly #look: () => boolean;
 
-  constructor(lane: LaneOutbound, channel: StreamChannel) {
+  /** @param look takes in what has come without the event loop, where the medium can; whether there was something */
+  constructor(lane: LaneOutbound, channel: StreamChannel, look: () => boolean) {
     this.#lane = lane;
     this.#channel = channel;
+    this.#look = look;
   }
 
   get backlog(): number {
@@ -29,7 +32,10 @@ export class Writing implements Outbound {
   }
   trySend(value: unknown, transfer?: readonly unknown[]): boolean {
     if (this.unheard) throw new ClosedError('Cannot send: the peer is gone (closed)', 'closed');
-    return this.#lane.trySend(value, transfer);
+    const { ended } = this.#channel;
+    if (this.#lane.trySend(value, transfer)) return true;
+    // Room may have come, or the end, of which the caller hears by the next call.
+    return this.#look() && this.#channel.ended === ended && this.#lane.trySend(value, transfer);
   }
   post(value: unknown, transfer?: readonly unknown[]): boolean {
     if (!this.unheard) return this.#lane.post(value, transfer);
