@@ -8,6 +8,7 @@ type Shape = readonly [workers: number, streams: number, payload: number];
 const FULL: readonly Shape[] = [
   [1, 1, 100],
   [1, 4, 100],
+  [2, 1, 100],
   [2, 4, 100],
   [2, 4, 1000],
   [2, 4, 10_000],

@@ -21,6 +21,7 @@
 //   word  byte   name            written by  line  meaning
 //   0     0      REST            both        0     0 awake, else how this agent rests as far as this link goes
 //   1     4      RESTS           this agent  0     times it went to rest there
+//   2     8      SAID            this agent  0     messages it has sent beside the page, for whoever asks for them; none between threads
 //   16    64     READY           both        1     ready set: which channels the other agent has something to say about
 import { READY_SUMMARY_WORDS, readyWords } from './ready-set.ts';
 
@@ -31,6 +32,7 @@ export const AGENT_PAGE_BYTES = 64;
 
 export const REST = 0;
 export const RESTS = 1;
+export const SAID = 2;
 export const READY = 16;
 /** Words of a side block: whole pairs of lines, which processors fetch together. */
 const SIDE_WORDS: number = (READY + readyWords(READY_SUMMARY_WORDS) + 31) & -32;

@@ -30,6 +30,8 @@ export class DescriptorLine {
   over = false;
   /** Why it is, where that was not the other side's doing. */
   error: Error | undefined;
+  /** Called when a message is out. */
+  sent: () => void = () => {};
   readonly #native: Primitives;
   readonly #descriptor: number;
   readonly #words = new Int32Array(WORDS);
@@ -66,6 +68,7 @@ export class DescriptorLine {
       }
       this.#unsent.shift();
       this.#letGo(next);
+      this.sent();
     }
     if (this.#unsent.length === 0 || this.#tryDue || this.#closed) return;
     this.#tryDue = true;

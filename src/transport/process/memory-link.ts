@@ -1,7 +1,7 @@
 // Two processes that have memory in common: a page where their channels rest, a bell of each, and a line for descriptors. Channels in their own
 // memory are its members, by the number that their connection knows them by. As links of threads (transport/thread), it leads strongly to no port.
 import { LayoutError } from '../../errors.ts';
-import { LINK_PAGE_BYTES } from '../../link/layout.ts';
+import { LINK_PAGE_BYTES, SAID, SIDE_0, SIDE_1 } from '../../link/layout.ts';
 import { type AgentLink, ownAgent } from '../../link/own-agent.ts';
 import { Resting } from '../../link/resting.ts';
 import type { Mapping, Primitives } from '../../native/primitives.ts';
@@ -55,6 +55,11 @@ export class MemoryLink implements AgentLink, Behind {
   readonly resting: Resting;
   readonly #parts: MemoryLinkParts;
   readonly #members = new Map<number, MemoryMember>();
+  readonly #words: Int32Array;
+  /** Word indexes of what each side has said over the line. */
+  readonly #said: number;
+  readonly #saidThere: number;
+  #taken = 0;
   #closed = false;
   #gone: EndReason | undefined;
 
@@ -68,6 +73,14 @@ export class MemoryLink implements AgentLink, Behind {
       if (!this.#closed) ringOther();
     };
     const words = new Int32Array(page.buffer, 0, LINK_PAGE_BYTES >> 2);
+    this.#words = words;
+    this.#said = (side === 0 ? SIDE_0 : SIDE_1) + SAID;
+    this.#saidThere = (side === 0 ? SIDE_1 : SIDE_0) + SAID;
+    parts.line.sent = () => {
+      // SYNC said: it can be taken by then; pairs with MemoryLink.rung.
+      Atomics.add(words, this.#said, 1);
+      ring();
+    };
     this.resting = new Resting(words, side, futexParking(native, page), { doorbell: ring, agent: ring });
     ownAgent().add(this);
   }
@@ -103,13 +116,13 @@ export class MemoryLink implements AgentLink, Behind {
   /** @param descriptors the link's from now on */
   say(kind: number, number: number, words: readonly number[], descriptors: readonly number[] = []): void {
     this.#parts.line.say(kind, number, words, descriptors);
-    if (!this.#closed) this.#parts.ringOther();
   }
 
   /** The bell was rung. */
   rung(): void {
     if (this.#closed) return;
-    this.pull();
+    // SYNC said: what was said before it rang is there; pairs with MemoryLink's `sent`.
+    if (Atomics.load(this.#words, this.#saidThere) !== this.#taken) this.pull();
     this.resting.rung();
   }
   /** Takes what has come over the line, with the event loop or without. */
@@ -117,6 +130,7 @@ export class MemoryLink implements AgentLink, Behind {
     const { line, connection } = this.#parts;
     let told: Set<MemoryMember> | undefined;
     for (let said = line.take(); said !== undefined; said = line.take()) {
+      this.#taken = (this.#taken + 1) | 0;
       try {
         const member = this.#members.get(said.number);
         if (member === undefined) this.#parts.stray(said);
