@@ -8,8 +8,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as errors from '../src/errors.ts';
 import * as header from '../src/frame/header.ts';
+import { MEMORY_TICKET_BYTES } from '../src/limits.ts';
 import * as linkLayout from '../src/link/layout.ts';
 import * as layout from '../src/memory/layout.ts';
+import * as memoryLink from '../src/transport/process/memory-link.ts';
+import * as meeting from '../src/transport/process/memory-meeting.ts';
 import * as frames from '../src/transport/stream/frames.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -114,6 +117,27 @@ if (documents.includes('docs/protocol/memory-layout.md')) {
     assert.match(text, new RegExp(`version[^.\\n]{0,20}\\b${layout.LAYOUT_VERSION}\\b`, 'i'));
   });
 }
+
+test('docs/protocol/memory-of-processes.md lists what is said on the line of descriptors, the bits and the steps', () => {
+  const text = read('docs/protocol/memory-of-processes.md');
+  const kinds = [...text.matchAll(/^\| ([A-Z_]+) \| (\d) \|/gm)].map(([, name, kind]) => [name, Number(kind)]);
+  const { PAGE, BELL, MEMORY, MEET, PLACE, CAME, SHARED, FAILED } = meeting;
+  const { REGION, NO_REGION, LEFT } = memoryLink;
+  assert.deepEqual(Object.fromEntries(kinds), { PAGE, BELL, REGION, NO_REGION, LEFT });
+  for (const said of [
+    `\`0x${MEMORY.toString(16)}\``,
+    `type ${MEET} (MEET)`,
+    `PLACE, kind ${PLACE}`,
+    `${MEMORY_TICKET_BYTES} and a name`,
+  ])
+    assert.ok(text.includes(said), said);
+  for (const [step, word] of [
+    [CAME, 'came'],
+    [SHARED, 'shared'],
+    [FAILED, 'failed'],
+  ])
+    assert.ok(text.includes(`MEET ${step} (${word})`), `MEET ${step}`);
+});
 
 test('docs/protocol/stream.md lists every frame with its body, every code of RESET, and the numbers of the greeting', () => {
   const text = read('docs/protocol/stream.md');

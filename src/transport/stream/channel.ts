@@ -30,7 +30,7 @@ export interface ChannelTerms {
 
 /** What a side may say of its part; the rest is as ever. */
 export interface ChannelWish extends Partial<ChannelTerms> {
-  /** What it requires of the channel, or offers: bits of FLAGS. No bit is given out yet. */
+  /** What it requires of the channel, or offers: bits of FLAGS. */
   readonly flags?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ import {
   STREAM_VERSION,
 } from './frames.ts';
 
-/** What stands behind the words of a greeting: a ticket, a name, whatever a kind is for. No kind is given out yet. */
+/** What stands behind the words of a greeting: a ticket, a name, whatever a kind is for. Which are given out: docs/protocol/. */
 export interface GreetingField {
   readonly kind: number;
   readonly bytes: Uint8Array;
@@ -37,7 +37,7 @@ export interface Resume {
 }
 
 export interface Greeting {
-  /** Bits of what the side can do beyond the protocol's first version. None is given out yet. */
+  /** Bits of what the side can do beyond the protocol's first version. Which are given out: docs/protocol/. */
   readonly features: number;
   /** Bytes, encoded, of the longest message that it takes on any channel. */
   readonly messageMax: number;
@@ -58,7 +58,7 @@ export interface GreetingOptions {
   readonly textBytesMax?: number | undefined;
   /** Channels that a peer may have open. */
   readonly channelsMax?: number | undefined;
-  /** What it requires of the peer (the low 16 bits), and what it offers (the high ones). No bit is given out yet. */
+  /** What it requires of the peer (the low 16 bits), and what it offers (the high ones). Which are given out: docs/protocol/. */
   readonly features?: number | undefined;
   /** Where a layer below goes on with a stream. */
   readonly resume?: Resume | undefined;
