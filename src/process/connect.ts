@@ -1,11 +1,12 @@
 // Connects to a listener: a promise of a port.
-import { ClosedError, MillraceError, TimeoutError } from '../errors.ts';
+import { ClosedError, MillraceError, TimeoutError, UnsupportedError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import type { Port } from '../port/port.ts';
 import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
 import { ownCarrier } from '../transport/process/carrier.ts';
 import { dial } from '../transport/process/dial.ts';
+import { openPipe, type PipeEnd, pipeAddress, pipeText } from '../transport/process/pipe.ts';
 import { type ConnectionChoice, checkSignal, resolveChoice } from './options.ts';
 import { StreamLink } from './stream-link.ts';
 
@@ -31,27 +32,45 @@ export interface ConnectOptions extends ConnectionChoice {
  * }
  * await server.close();
  * ```
- * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`
- * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has
+ *
+ * At a pipe nobody listens: both sides connect, in any order, the process that was started with it by the number of its descriptor, and who has started
+ * that with its socket.
+ * ```
+ * const child = spawn('node', ['child.js'], { stdio: ['inherit', 'inherit', 'inherit', 'pipe'] });
+ * const port = await connect(child.stdio[3]);                 // in child.js: const port = await connect('pipe:3');
+ * ```
+ * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`, `pipe:3`; or a socket of `node:net` that is connected and nobody reads
+ * @throws (rejects) UsageError ERR_OPTION, ERR_HANDLE for a pipe that has been connected to; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has
  *   enough; LayoutError where what listens speaks something else, or another version; ClosedError where it went before it greeted; the signal's reason
  */
 export async function connect<In = unknown, Out = unknown>(
-  address: string,
+  address: string | PipeEnd,
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
-  const to = parseAddress(address);
+  const to = pipeAddress(address) ?? parseAddress(address);
   const { channel, connection, memory, timeoutMs, blocking } = resolveChoice(to, options, ['signal']);
+  if (blocking && to.kind === 'pipe') {
+    throw new UnsupportedError(
+      'ERR_UNSUPPORTED',
+      `Cannot connect to ${pipeText(to)} with blocking: no other thread can have a pipe that this one was given; use fork, or an address`,
+    );
+  }
   const signal = checkSignal(options.signal);
   const giveUp = new AbortController();
-  const where = addressText(to);
+  const where = to.kind === 'pipe' ? pipeText(to) : addressText(to);
   const timer = setTimeout(() => giveUp.abort(late(where, timeoutMs)), timeoutMs);
   const aborted = (): void => giveUp.abort(signal?.reason);
   if (signal?.aborted) aborted();
   signal?.addEventListener('abort', aborted);
   try {
-    const stream = await (blocking ? ownCarrier().connect(to, giveUp.signal) : dial(to, giveUp.signal));
+    const { stream, initiator } = await (to.kind === 'pipe'
+      ? openPipe(to, giveUp.signal)
+      : (blocking ? ownCarrier().connect(to, giveUp.signal) : dial(to, giveUp.signal)).then((stream) => ({
+          stream,
+          initiator: true,
+        })));
     const greeted = settleable<void>();
-    const link = new StreamLink(stream, where, { ...connection, initiator: true }, memory, greeted.resolve);
+    const link = new StreamLink(stream, where, { ...connection, initiator }, memory, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
     await greeting(link, port, greeted.promise, giveUp.signal);

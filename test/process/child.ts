@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { fork, type PortLink, parentPort } from '../../src/process/index.ts';
+import { connect, fork, type PortLink, parentPort } from '../../src/process/index.ts';
 
 const [what = ''] = process.argv.slice(2);
 const self = fileURLToPath(import.meta.url);
@@ -54,6 +54,10 @@ else {
     if (value === 'thread') {
       const worker = new Worker(new URL('./child-thread.js', import.meta.url));
       worker.once('message', (text) => port.postMessage(text));
+    }
+    if (value === 'own pipe') {
+      const said = connect('pipe:3').catch((error: { code?: string }) => error.code);
+      void said.then((told) => port.postMessage(told));
     }
     if (value === 'echo') port.postMessage(value);
     if (typeof value === 'object') port.postMessage(value);

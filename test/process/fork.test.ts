@@ -86,6 +86,8 @@ test('what a child starts has no port of it, nor have its threads; what it forks
   assert.deepEqual(await within('a report', port.receiveAsync()), { said: 'ERR_HANDLE', echo: 'echo' });
   port.postMessage('thread');
   assert.equal(await within('a report', port.receiveAsync()), 'ERR_HANDLE');
+  port.postMessage('own pipe');
+  assert.equal(await within('a report', port.receiveAsync()), 'ERR_HANDLE');
   port.close();
   assert.equal(await within('its exit', exit), 0);
 });

@@ -21,6 +21,12 @@ export function parseAddress(text: unknown): Address {
   if (typeof text !== 'string' || text === '') throw noAddress(text, `expected ${TAKES}`);
   if (text.startsWith('tcp:')) return parseTcp(text);
   if (text.startsWith('unix:')) return unixAddress(text, text.slice('unix:'.length));
+  if (text.startsWith('pipe:')) {
+    throw noAddress(
+      text,
+      "nobody listens at a pipe: both sides connect, to 'pipe:3', with a descriptor from 3 on, or to a socket",
+    );
+  }
   if (/[\\/]/.test(text)) return unixAddress(text, text);
   throw noAddress(text, `expected ${TAKES}`);
 }

@@ -11,6 +11,7 @@ import { UsageError } from '../../errors.ts';
 import { SOCKET_CLOSE_MS } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ExitStatus } from '../transport.ts';
+import { claimDescriptor } from './pipe.ts';
 import { SocketStream } from './socket-stream.ts';
 
 export type { ChildProcess };
@@ -77,6 +78,7 @@ export function parentDescriptor(): number | undefined {
   const [, fd, parent] = /^(\d+):(\d+)$/.exec(env[NAME] ?? '') ?? [];
   if (!isMainThread || Number(parent) !== ppid) return undefined;
   delete env[NAME];
+  claimDescriptor(Number(fd));
   return Number(fd);
 }
 
