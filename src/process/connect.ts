@@ -51,7 +51,6 @@ export async function connect<In = unknown, Out = unknown>(
   const { channel, connection, memory, timeoutMs, blocking } = resolveChoice(to, options, ['signal']);
   if (blocking && to.kind === 'pipe') {
     throw new UnsupportedError(
-      'ERR_UNSUPPORTED',
       `Cannot connect to ${pipeText(to)} with blocking: no other thread can have a pipe that this one was given; use fork, or an address`,
     );
   }

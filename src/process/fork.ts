@@ -27,6 +27,8 @@ import { StreamLink } from './stream-link.ts';
 export interface ParentPortOptions extends ChannelOptions, BlockingChoice {
   /** What the other side may have of this one, over all channels of the connection. */
   readonly link?: LinkOptions | undefined;
+  /** Whether values may go through memory that both processes map, where both can; default true. */
+  readonly memory?: boolean | undefined;
 }
 
 export interface ForkOptions extends ParentPortOptions {

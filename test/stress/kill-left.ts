@@ -1,5 +1,19 @@
 // What a killed peer might leave behind in this process and on this machine. Known on Linux only, where the system lists it.
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+declare const Bun: { gc(sync: boolean): void } | undefined;
+
+/** Memory that was mapped is given back with the objects that lead there. */
+export function collect(): void {
+  if (typeof Bun !== 'undefined') {
+    Bun.gc(true);
+    return;
+  }
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 export interface Belongings {
   /** Descriptors of this process, each by what it leads to. */

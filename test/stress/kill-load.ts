@@ -4,7 +4,7 @@ import { openSync, readFileSync, writeSync } from 'node:fs';
 import type { Port } from '../../src/process/index.ts';
 
 /** How a channel goes on which a message counts as said once it is published, and not only when it is acknowledged. */
-export const PUBLISHING: ReadonlySet<string> = new Set(['shm']);
+export const PUBLISHING: ReadonlySet<string> = new Set(['memory']);
 /** Messages a turn, and messages between two questions of what is acknowledged. */
 const BATCH = 20;
 const ASKED_EVERY = 100;
@@ -83,7 +83,9 @@ export class Reading {
 /** What is written, until the channel ends. */
 export class Writing {
   posted = 0;
-  /** Of these, as many as cannot be lost any more. */
+  /** Of these, as many as the other side has taken over. */
+  acknowledged = 0;
+  /** As many as are not lost with this side any more. */
   certain = 0;
   readonly #port: Port;
   readonly #tell: (certain: number) => void;
@@ -111,7 +113,10 @@ export class Writing {
   }
   async #ask(count: number): Promise<void> {
     await this.#port.flush().then(
-      () => this.#grow(count),
+      () => {
+        this.acknowledged = Math.max(this.acknowledged, count);
+        this.#grow(count);
+      },
       () => {},
     );
   }

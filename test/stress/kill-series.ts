@@ -6,7 +6,7 @@ import process from 'node:process';
 import { listen } from '../../src/process/index.ts';
 import { Random } from '../kit/prng.ts';
 import { until } from '../kit/watchdog.ts';
-import { belongings, more } from './kill-left.ts';
+import { belongings, collect, more } from './kill-left.ts';
 import type { Finding } from './kill-load.ts';
 import { deadName, drawKill, type Kill, playKill, Wrong } from './kill-round.ts';
 
@@ -73,6 +73,7 @@ export async function playSeries({ transport, way, kills, seed, jobs }: SeriesOp
   for (let job = 0; job < jobs; job++) await freed(sockets, job);
   let left = more(before, belongings(sockets));
   const none = (): boolean => {
+    collect();
     left = more(before, belongings(sockets));
     return left.descriptors <= 0 && left.segments <= 0 && left.files <= 0;
   };

@@ -1,5 +1,5 @@
 // The process that is killed. It writes down at once what it has read and what was acknowledged to it: what stands there is true however it ends.
-// Arguments: how it meets the other side, what it does, where it writes to (`Ledger`), and the address.
+// Arguments: how it meets the other side, what it does, by which way, where it writes to (`Ledger`), and the address.
 import process from 'node:process';
 import { connect, listen, type Port, parentPort } from '../../src/process/index.ts';
 import { Ledger, Reading, Writing } from './kill-load.ts';
@@ -7,13 +7,14 @@ import { Ledger, Reading, Writing } from './kill-load.ts';
 export type Meeting = 'connect' | 'listen' | 'child';
 export type Role = 'writes' | 'reads' | 'both';
 
-const [meeting, role, path, address = ''] = process.argv.slice(2) as [Meeting, Role, string, string];
+const [meeting, role, way, path, address = ''] = process.argv.slice(2) as [Meeting, Role, string, string, string];
+const choice = { memory: !['unix', 'tcp', 'pipe'].includes(way) };
 const ledger = new Ledger(path);
 
 async function met(): Promise<Port> {
-  if (meeting === 'child') return parentPort();
-  if (meeting === 'connect') return connect(address);
-  const server = await listen(address);
+  if (meeting === 'child') return parentPort(choice);
+  if (meeting === 'connect') return connect(address, choice);
+  const server = await listen(address, choice);
   console.log('listens', server.address);
   for await (const port of server) return port;
   throw new Error('nobody came');

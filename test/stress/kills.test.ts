@@ -4,13 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cases, seed } from '../kit/prng.ts';
-import { TRANSPORTS } from './kill-round.ts';
+import { SOCKETS } from './kill-round.ts';
 import { playSeries } from './kill-series.ts';
 
 /** What is promised is 50 ms; machines on which tests run are busy. */
 const SETTLED_MS = 500;
 
-for (const transport of Object.keys(TRANSPORTS)) {
+for (const transport of SOCKETS) {
   test(`${transport}: whoever is killed has lost nothing that was acknowledged, and leaves nothing (SEED=${seed})`, async () => {
     const { settleMs, texts, messages } = await playSeries({
       transport,

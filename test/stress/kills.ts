@@ -2,12 +2,14 @@
 //
 //   npm run kills -- --transport unix,tcp,pipe --kills 1000     so many over each; this is the default
 //   npm run kills -- --runtime bun                              on another runtime
-//   npm run kills -- --way shm                                  by which way each is to go; default the transport's own name
+//   npm run kills -- --transport memory                         after `npm run native`
+//   npm run kills -- --way unix                                 by which way each is to go; default the transport's own name
 //   npm run kills -- --jobs 3                                   at a time (2)
 //   npm run kills -- --json bench/results/kills/today.json      keeps the record
 //   SEED=123 CASE=45 npm run kills -- --transport tcp           one of them again
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -15,14 +17,14 @@ import { parseArgs } from 'node:util';
 import { commit, machineFacts, runtimeFacts } from '../../bench/machine.ts';
 import { runtimesNamed } from '../../bench/runtimes.ts';
 import { seed } from '../kit/prng.ts';
-import { TRANSPORTS } from './kill-round.ts';
+import { SOCKETS, TRANSPORTS } from './kill-round.ts';
 import { playSeries, type Series } from './kill-series.ts';
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({
   args,
   options: {
-    transport: { type: 'string', default: Object.keys(TRANSPORTS).join() },
+    transport: { type: 'string', default: SOCKETS.join() },
     kills: { type: 'string', default: '1000' },
     jobs: { type: 'string', default: '2' },
     way: { type: 'string' },
@@ -70,7 +72,7 @@ async function here(): Promise<number> {
   }
   if (values.json !== undefined) {
     const command = `SEED=${seed} npm run kills -- ${args.join(' ')}`;
-    const facts = { machine: machineFacts(), runtime: runtimeFacts({}), commit: commit() };
+    const facts = { machine: machineFacts(), runtime: runtimeFacts({}), commit: commit(), load: loadavg() };
     mkdirSync(dirname(values.json), { recursive: true });
     writeFileSync(values.json, `${JSON.stringify({ date, command, ...facts, series }, null, 2)}\n`);
   }
