@@ -93,10 +93,18 @@ export class Automaton {
   runs = 0;
   readonly #memoryWords: number;
   readonly #ignored: readonly string[];
+  readonly #overtaken: ((word: number) => boolean) | undefined;
   readonly #checkpoints: Map<string, Node> = new Map();
 
-  constructor(actor: Actor, memoryWords: number, ignored: readonly string[] = []) {
+  /** @param overtaken as in the model: words of which each plain access is a step of its own */
+  constructor(
+    actor: Actor,
+    memoryWords: number,
+    ignored: readonly string[] = [],
+    overtaken: ((word: number) => boolean) | undefined = undefined,
+  ) {
     this.actor = actor;
+    this.#overtaken = overtaken;
     this.#ignored = ignored;
     this.#memoryWords = memoryWords;
     this.root = this.#node(null, null);
@@ -145,6 +153,11 @@ export class Automaton {
 
   get blocks(): boolean {
     return Object.prototype.toString.call(this.actor.run) !== '[object AsyncFunction]';
+  }
+
+  /** Whether an actor goes on through this access without being suspended. */
+  runsThrough(access: Access): boolean {
+    return isPlain(access) && this.#overtaken?.(access.word) !== true;
   }
 
   get memoryWords(): number {
@@ -268,7 +281,7 @@ class Run {
       answer = past.via as LogEntry;
     } else {
       this.#stopAt({ kind: 'access', access, slot });
-      if (!isPlain(access) || this.#twin !== undefined) {
+      if (!this.#owner.runsThrough(access) || this.#twin !== undefined) {
         this.#suspended = true;
         throw SUSPEND;
       }

@@ -389,3 +389,25 @@ test('what an event loop does before anybody else has a turn is done once', asyn
   });
   assert.deepEqual([result.failure?.message, result.endings], [undefined, 1]);
 });
+
+test('words that may be overtaken are read and written step by step, and are no races', async () => {
+  const model = (overtaken: boolean): Model => ({
+    words: 4,
+    actors: [
+      {
+        name: 'writer',
+        run(kit) {
+          const words = kit.words();
+          for (const word of [0, 1]) words[word] = 7;
+        },
+      },
+      { name: 'reader', run: (kit) => [kit.words()[0], kit.words()[1]] },
+    ],
+    ...(overtaken ? { overtaken: (word: number) => word < 2 } : {}),
+  });
+  assert.equal((await explore(model(false))).failure?.kind, 'race');
+  const { failure, outcomes } = await explore(model(true));
+  assert.equal(failure, undefined);
+  for (const halves of ['[0,0]', '[7,7]', '[7,0]', '[0,7]'])
+    assert.ok(outcomes.some((outcome) => outcome.includes(halves)));
+});

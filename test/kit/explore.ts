@@ -44,6 +44,11 @@ export interface Model {
   readonly names?: Readonly<Record<number, string>>;
   /** Words that only count, for people: they stay as they are, so that states do not differ by them. */
   readonly counters?: readonly number[];
+  /**
+   * Words that are read while they may be written, on purpose, by whoever asks afterwards whether they were: each plain access to them is a step
+   * of its own, in the order of the program, and none is a race.
+   */
+  overtaken?(word: number): boolean;
   /** Fields that checkpoints leave out, because no behaviour depends on them here: statistics, scratch memory. */
   readonly ignoredFields?: readonly string[];
   /** How many actors may be killed in one execution: 0 (default) or 1. */
@@ -122,7 +127,7 @@ class Pending {
 }
 
 export async function explore(model: Model): Promise<Exploration> {
-  const automata = model.actors.map((actor) => new Automaton(actor, model.words, model.ignoredFields));
+  const automata = model.actors.map((actor) => new Automaton(actor, model.words, model.ignoredFields, model.overtaken));
   const ignore = (error: unknown): void => {
     if (!isSuspension(error)) throw error;
   };
@@ -445,6 +450,7 @@ class Explorer {
   /** Makes the access: memory and clocks change. */
   #touch(row: Int32Array, actor: number, access: Access, old: number): Answer {
     this.#sharing.note(actor, access.word, isWrite(access));
+    const overtaken = isPlain(access) && this.#model.overtaken?.(access.word) === true;
     const after = valueAfter(access, old);
     const failedExchange = access.kind === 'compareExchange' && old !== access.a;
     const step = isPlain(access)
@@ -456,7 +462,9 @@ class Explorer {
         : access.kind === 'load' || access.kind === 'wait' || access.kind === 'waitAsync' || failedExchange
           ? 'load'
           : 'update';
-    const clocks = this.#races.step(row[CLOCKS] as number, actor, access.word, step);
+    const clocks = overtaken
+      ? (row[CLOCKS] as number)
+      : this.#races.step(row[CLOCKS] as number, actor, access.word, step);
     if (typeof clocks !== 'number') throw new Failure('race', (clocks as Race).race);
     row[CLOCKS] = clocks;
     if (!this.#model.counters?.includes(access.word)) {
@@ -502,7 +510,7 @@ class Explorer {
   }
 
   #runsAlong(access: Access, actor: number, ahead: number): boolean {
-    if (isPlain(access)) return true;
+    if (isPlain(access) && this.#model.overtaken?.(access.word) !== true) return true;
     if (access.kind === 'wait' || access.kind === 'waitAsync' || access.kind === 'notify') return false;
     return ahead < RUN_AHEAD_MAX && this.#sharing.isPrivate(actor, access.word, isWrite(access));
   }
