@@ -331,3 +331,33 @@ export const DESCRIPTOR_LINE_AGAIN_MS: number = 2;
 export const DESCRIPTOR_LINE_TRIES_MAX: number = 16;
 /** Bytes with which who connects there shows that it is who was told. */
 export const MEMORY_TICKET_BYTES: number = 16;
+
+// ---- topics -----------------------------------------------------------------------------------------------------
+
+/** Bytes of a topic's ring by default: thousands of small messages that a reader may be behind, in a core's cache. */
+export const TOPIC_CAPACITY_DEFAULT: number = 1024 * 1024;
+/** Below it a quarter would hold no message that is worth one. */
+export const TOPIC_CAPACITY_MIN: number = 1024;
+/** Half of what 32 bits of position can tell apart, and half again: a reader's distance stays a positive number. */
+export const TOPIC_CAPACITY_MAX: number = 2 ** 30;
+/**
+ * A message takes a quarter of the ring at the most: the newest record, a pad and the room of the next one fit it together, so that the newest
+ * is never written over before it is replaced.
+ */
+export const TOPIC_MESSAGE_SHARE: number = 4;
+/** The writer says beforehand that it will write over a 16th of the ring: once for many messages, and no more history is given up for it. */
+export const TOPIC_STEP_SHARE: number = 16;
+/** Bytes first offered to a message of a topic; twice those of the last one from then on. */
+export const TOPIC_OFFER_MIN: number = 128;
+/** Readers that a writer may have to wait for: it looks at the position of each of them, once for many messages. */
+export const TOPIC_RELIABLE_MAX: number = 64;
+/** Milliseconds that a writer waits for one reader before it goes on without it: a busy thread has had its turn by then. */
+export const TOPIC_PATIENCE_MS: number = 10_000;
+/** Handles of a topic that are out at a time: each is a native port in the writer's thread, of about a kilobyte. */
+export const TOPIC_HANDLES_MAX: number = 1024;
+/** Times that a reader which is overtaken while it copies tries again, before it gives other work its turn. */
+export const TOPIC_TRIES_MAX: number = 16;
+/** Milliseconds a blocked reader sleeps before it asks whether the writer's thread lives: sixteen readers ask 800 times a second. */
+export const TOPIC_SLICE_MS: number = 20;
+/** Bytes up to which a message is copied word by word, below what a call to copy costs. */
+export const TOPIC_LOOP_BYTES: number = 128;

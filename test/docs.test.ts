@@ -11,6 +11,7 @@ import * as header from '../src/frame/header.ts';
 import { MEMORY_TICKET_BYTES } from '../src/limits.ts';
 import * as linkLayout from '../src/link/layout.ts';
 import * as layout from '../src/memory/layout.ts';
+import * as topicLayout from '../src/topic/layout.ts';
 import * as memoryLink from '../src/transport/process/memory-link.ts';
 import * as meeting from '../src/transport/process/memory-meeting.ts';
 import * as frames from '../src/transport/stream/frames.ts';
@@ -93,6 +94,7 @@ function layoutRows(text: string): Row[] {
 for (const [file, constants] of [
   ['src/memory/layout.ts', layout],
   ['src/link/layout.ts', linkLayout],
+  ['src/topic/layout.ts', topicLayout],
 ] as const) {
   test(`the tables in ${file} give the constants below them, each word its byte and line`, () => {
     const rows = layoutRows(read(file));
@@ -137,6 +139,13 @@ test('docs/protocol/memory-of-processes.md lists what is said on the line of des
     [FAILED, 'failed'],
   ])
     assert.ok(text.includes(`MEET ${step} (${word})`), `MEET ${step}`);
+});
+
+test('docs/protocol/topic.md has the tables of src/topic/layout.ts, the magic number and the version', () => {
+  const text = read('docs/protocol/topic.md');
+  assert.deepEqual(layoutRows(text), layoutRows(read('src/topic/layout.ts')));
+  assert.match(text, new RegExp(`0x${topicLayout.LAYOUT_MAGIC.toString(16)}`));
+  assert.match(text, new RegExp(`version ${topicLayout.LAYOUT_VERSION}\\b`));
 });
 
 test('docs/protocol/stream.md lists every frame with its body, every code of RESET, and the numbers of the greeting', () => {

@@ -18,7 +18,7 @@ const LAYERS = [
   ['transport'],
   ['port'],
   ['rpc'],
-  ['compat', 'index', 'process', 'redis', 'nats', 'cli'],
+  ['compat', 'index', 'process', 'topic', 'redis', 'nats', 'cli'],
 ];
 /**
  * Inside a room its folders are strangers, too: each may import itself, the room's own files, and those named here. So what
@@ -44,6 +44,7 @@ const THREADS_ONLY = [
   'port',
   'compat',
   'index',
+  'topic/thread',
 ];
 const KNOWN_TO = {
   'memory/handle': THREADS_ONLY,

@@ -22,6 +22,7 @@ const SIZE_MAX = {
   '.': 67_200,
   './ring': 4_200,
   './process': 90_000,
+  './topic': 33_700,
   './compat/sab-message-port': 71_200,
   './compat/sab-message-port.global.js': 66_600,
   './compat/nxtedition-shared': 8_150,

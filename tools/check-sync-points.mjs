@@ -4,13 +4,13 @@
 //
 // on its own line, up to six lines above it, or right below it (there it covers two writes in a row), and the same name
 // stands on the other side, in the place that "pairs with" names. A call that meets itself on the other side "pairs
-// with the same ...". Every Atomics write in ring, wait, lane and transport needs a name; partners may be anywhere.
+// with the same ...". Every Atomics write in ring, wait, lane, transport and topic needs a name; partners may be anywhere.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const ROOMS = ['ring', 'wait', 'link', 'lane', 'transport'];
+const ROOMS = ['ring', 'wait', 'link', 'lane', 'transport', 'topic'];
 const ORDERING = /\bAtomics\.(?:store|exchange|compareExchange|add|sub|or|and|xor)\(/;
 const LINES_ABOVE_MAX = 6;
 

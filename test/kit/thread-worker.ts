@@ -3,6 +3,7 @@ import process from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import * as millrace from '../../src/index.ts';
 import * as ring from '../../src/ring/index.ts';
+import * as topic from '../../src/topic/index.ts';
 import { Gates } from './gate.ts';
 import { settleIn } from './neighbours.ts';
 import { sleeping } from './sleeping.ts';
@@ -26,6 +27,7 @@ const stage: Stage = {
   letGo: () => void held.splice(0),
   millrace,
   ring,
+  topic,
   gates,
   pause: (ms) => void Atomics.wait(still, 0, 0, ms),
   say: (value, transfer = []) => port.postMessage({ said: value }, transfer as never),

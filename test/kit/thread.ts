@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import * as millrace from '../../src/index.ts';
 import type * as ring from '../../src/ring/index.ts';
+import type * as topic from '../../src/topic/index.ts';
 import { Gates } from './gate.ts';
 import { inOneFile } from './in-one-file.ts';
 import { type Neighbours, neighboursFor } from './neighbours.ts';
@@ -18,6 +19,7 @@ export interface Stage<D = unknown> {
   letGo(): void;
   readonly millrace: typeof millrace;
   readonly ring: typeof ring;
+  readonly topic: typeof topic;
   /** Shared with the test. */
   readonly gates: Gates;
   /** Blocks this thread for so long: for a peer that is alive but does not look. */

@@ -12,6 +12,7 @@ import { loadShipped, type Shipped } from './shipped.ts';
 import { signalModels } from './signal.model.ts';
 import type { NamedModel } from './stage.ts';
 import { threadModels } from './thread.model.ts';
+import { topicModels } from './topic.model.ts';
 
 /** Lines of a trace; a longer one comes from an exploration that went astray. */
 const TRACE_LINES_MAX = 150;
@@ -25,6 +26,7 @@ export const models: readonly NamedModel[] = [
   ...joiningModels,
   ...threadModels,
   ...relearnModels,
+  ...topicModels,
 ];
 
 /** @throws Error with the trace when the model fails, or reaches less than it should */

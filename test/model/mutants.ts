@@ -7,6 +7,7 @@ import { joiningMutants } from './joining.mutants.ts';
 import { latestMutants } from './latest.mutants.ts';
 import { linkMutants } from './link.mutants.ts';
 import type { Edit } from './shipped.ts';
+import { topicMutants } from './topic.mutants.ts';
 
 export interface Mutant extends Edit {
   readonly name: string;
@@ -575,4 +576,5 @@ export const mutants: readonly Mutant[] = [
   ...joiningMutants,
   ...latestMutants,
   ...linkMutants,
+  ...topicMutants,
 ];

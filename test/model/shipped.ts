@@ -22,6 +22,12 @@ type ReadySet = typeof import('../../src/link/ready-set.ts');
 type LinkBell = typeof import('../../src/link/link-bell.ts');
 type LinkEnd = typeof import('../../src/link/link-end.ts');
 type Selector = typeof import('../../src/link/selector.ts');
+type TopicProducer = typeof import('../../src/topic/producer.ts');
+type TopicConsumer = typeof import('../../src/topic/consumer.ts');
+type TopicSeats = typeof import('../../src/topic/seats.ts');
+type TopicBell = typeof import('../../src/topic/bell.ts');
+type TopicSleep = typeof import('../../src/topic/sleep.ts');
+type TopicEnd = typeof import('../../src/topic/end.ts');
 type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
@@ -46,6 +52,12 @@ export type Shipped = Producer &
   LinkBell &
   LinkEnd &
   Selector &
+  TopicProducer &
+  TopicConsumer &
+  TopicSeats &
+  TopicBell &
+  TopicSleep &
+  TopicEnd &
   Annex &
   Inbound &
   Outcome &
@@ -79,6 +91,12 @@ const MODULES = [
   'transport/thread/thread-tie.js',
   'link/own-agent.js',
   'port/port.js',
+  'topic/producer.js',
+  'topic/consumer.js',
+  'topic/seats.js',
+  'topic/bell.js',
+  'topic/sleep.js',
+  'topic/end.js',
 ];
 
 /** The list of a thread's open channels outlives a run; a model ends its channels itself. */

@@ -1,0 +1,6 @@
+// The door to topics: names only.
+export { CLOSED, EMPTY, type EndReason } from '../outcome.ts';
+export type { SubscribeOptions, TopicOptions } from './options.ts';
+export { subscribe, TopicReader, type TopicReceiveAsyncOptions, type TopicReceiveOptions } from './reader.ts';
+export type { TopicHandle } from './thread.ts';
+export { createTopic, Topic, type TopicStats } from './topic.ts';
