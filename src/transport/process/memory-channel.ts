@@ -66,7 +66,7 @@ export class MemoryChannels {
     const asked = new MemoryChannel(
       parts,
       (number) => this.#takeEarly(number),
-      () => this.#asked.delete(asked),
+      () => this.#settled(asked),
     );
     this.#asked.add(asked);
     asked.decide();
@@ -81,17 +81,32 @@ export class MemoryChannels {
       this.#close(said);
       return;
     }
+    let expected = false;
     for (const asked of this.#asked) {
-      if (asked.joinedAs !== number) continue;
-      asked.came(said);
+      if (asked.joinedAs === number) {
+        asked.came(said);
+        return;
+      }
+      expected ||= asked.number === number;
+    }
+    if (!expected && this.#connection.knows(number)) {
+      // This side has closed it in the meantime.
+      this.#close(said);
       return;
     }
-    // Each is for a channel that this side has opened, and of which it has not been told yet that the other one takes part.
-    if (this.#early.size >= this.#asked.size) {
+    // Each is for a channel that this side has opened, and of which it has not been told yet that the other one takes part, or has asked for it as well.
+    if (this.#early.has(number) || this.#early.size >= this.#asked.size) {
       this.#close(said);
       throw new LayoutError(`Cannot take memory for channel ${number}: nobody has asked for it`, { value: number });
     }
     this.#early.set(number, said);
+  }
+  /** It is known by what this one goes. What was kept for a number of the other side's that was never met goes with the last of them. */
+  #settled(asked: MemoryChannel): void {
+    this.#asked.delete(asked);
+    const said = this.#takeEarly(asked.number);
+    if (said !== undefined) this.#close(said);
+    if (this.#asked.size === 0) this.#letGo();
   }
   #takeEarly(number: number): Said | undefined {
     const said = this.#early.get(number);
@@ -139,7 +154,11 @@ class MemoryChannel implements ChannelOwner {
         return meeting.link?.way ?? connection.way;
       },
       hold: (held) => connection.hold(held),
-      withdraw: (reason) => channel.end(reason),
+      withdraw: (reason) => {
+        channel.end(reason);
+        // What still comes for it is nobody's.
+        this.#overStream();
+      },
       pull: () => {
         connection.receiveSync(0);
         meeting.link?.pull();
@@ -153,6 +172,10 @@ class MemoryChannel implements ChannelOwner {
     this.transport = new AskedTransport(this.#asked, held, events, stream.outboxLimit);
   }
 
+  /** The number by which this side knows it. */
+  get number(): number {
+    return this.#parts.channel.number;
+  }
   /** The number by which both know it; undefined before. */
   get joinedAs(): number | undefined {
     const { channel } = this.#parts;

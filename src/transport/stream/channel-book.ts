@@ -181,6 +181,10 @@ export class ChannelBook {
       throw new LayoutError(`Cannot take a frame for channel ${number}, which nobody has opened`, { value: number });
     return undefined;
   }
+  /** Whether a channel has, or had, this number. */
+  knows(number: number): boolean {
+    return this.#numbers.known(number);
+  }
   openingOf(number: number): Opening | undefined {
     return this.#openings.get(number);
   }

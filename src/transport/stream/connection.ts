@@ -221,6 +221,10 @@ export class StreamConnection implements Link, Exiting {
   get waiting(): Iterable<Opening> {
     return this.#book.waiting;
   }
+  /** Whether either side has opened a channel of this number; it may be over. */
+  knows(number: number): boolean {
+    return this.#book.knows(number);
+  }
   /** Channels that are not over on both sides, and those that wait. */
   get channels(): number {
     return this.#book.count;
