@@ -29,12 +29,37 @@ const INTERRUPTS = 'transport/ring/interrupts.js';
 const JAM = 'transport/ring/jam.js';
 const END_TELLER = 'transport/ring/end-teller.js';
 const THREAD_LINK = 'transport/thread/thread-link.js';
+const FUTEX = 'transport/process/futex.js';
 const PUMP = 'port/pump.js';
 const OUTBOUND = 'lane/outbound.js';
 const BACKLOG = 'lane/backlog.js';
 const NOTES = 'lane/ring-records.js';
 
 export const mutants: readonly Mutant[] = [
+  {
+    name: 'a futex is woken on another word',
+    file: FUTEX,
+    find: 'this.#native.wake(this.#place, this.index, ALL)',
+    replace: 'this.#native.wake(this.#place, this.index + 1, ALL)',
+    caughtBy: 'futex: data and space',
+    as: 'stuck',
+  },
+  {
+    name: 'a thread sleeps in the kernel whatever the word is by now',
+    file: FUTEX,
+    find: 'this.#native.wait(this.#place, this.index, seen, timeoutMs)',
+    replace: 'this.#native.wait(this.#place, this.index, Atomics.load(this.words, this.index), timeoutMs)',
+    caughtBy: 'futex: data and space',
+    as: 'stuck',
+  },
+  {
+    name: 'a kernel sleeps through the slice',
+    file: FUTEX,
+    find: 'this.#native.wait(this.#place, this.index, seen, timeoutMs)',
+    replace: 'this.#native.wait(this.#place, this.index, seen, Infinity)',
+    caughtBy: 'futex: one process is killed',
+    as: 'stuck',
+  },
   {
     name: 'the position is published plainly',
     file: PRODUCER,

@@ -28,6 +28,7 @@ type TopicSeats = typeof import('../../src/topic/seats.ts');
 type TopicBell = typeof import('../../src/topic/bell.ts');
 type TopicSleep = typeof import('../../src/topic/sleep.ts');
 type TopicEnd = typeof import('../../src/topic/end.ts');
+type Futex = typeof import('../../src/transport/process/futex.ts');
 type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
@@ -45,6 +46,7 @@ export type Shipped = Producer &
   LatestConsumer &
   Signal &
   Park &
+  Futex &
   Block &
   Async &
   Spin &
@@ -85,6 +87,7 @@ const MODULES = [
   'link/link-end.js',
   'link/selector.js',
   'outcome.js',
+  'transport/process/futex.js',
   'transport/thread/thread-ring.js',
   'transport/thread/thread-link.js',
   'transport/thread/agent-links.js',

@@ -1,4 +1,5 @@
 // Sleeping and waking: the shipped ring with the shipped park word, waker and waits.
+import type { ParkPlace } from '../../src/wait/park-place.ts';
 import type { Actor, Kit, Model } from '../kit/explore.ts';
 import type { Shipped } from './shipped.ts';
 import {
@@ -28,28 +29,55 @@ interface End {
   readonly wait: BlockingWait;
 }
 
+/** Where a word is slept on. */
+type Places = (shipped: Shipped, words: Int32Array, index: number) => ParkPlace;
+const shared: Places = (shipped, words, index) => new shipped.SharedPlace(words, index);
+/** The kernel's answers, as the addon gives them. */
+const ANSWERS = { ok: 0, 'not-equal': 1, 'timed-out': 2 } as const;
+/** As in memory that processes have mapped, with a kernel that sleeps for `sliceMs`. */
+function futex(sliceMs = Number.POSITIVE_INFINITY): Places {
+  return (shipped, words, index) => {
+    const kernel = {
+      wait: (_: number, at: number, expected: number, timeoutMs: number) =>
+        ANSWERS[Atomics.wait(words, at, expected, sliceMs === Number.POSITIVE_INFINITY ? sliceMs : timeoutMs)],
+      wake: (_: number, at: number, count: number) => Atomics.notify(words, at, count),
+    };
+    return shipped.futexParking(kernel as Parameters<Shipped['futexParking']>[0], { place: 0 }).place(words, index);
+  };
+}
+
 /** One side of a channel of two lanes: sends on lane `side`, receives on the other, sleeps on one park word. */
 function end(
   shipped: Shipped,
   kit: Kit,
   capacity: number,
   side: 0 | 1,
-  sliceMs = Number.POSITIVE_INFINITY,
-  slice: () => void = silent,
+  { places = shared, sliceMs = Number.POSITIVE_INFINITY, slice = silent }: Sleeping = {},
 ): End {
   const words = kit.words();
   const other = side === 0 ? 1 : 0;
   const bell = (interest: number): InstanceType<Shipped['Waker']> =>
-    new shipped.Waker(new shipped.SharedPlace(words, PARK[other]), interest, ringDoorbell(words));
+    new shipped.Waker(places(shipped, words, PARK[other]), interest, ringDoorbell(words));
   return {
     producer: new shipped.Producer(laneOf(kit, capacity, side), bell(shipped.DATA)),
     consumer: new shipped.Consumer(laneOf(kit, capacity, other), bell(shipped.SPACE)),
-    wait: blocking(shipped, words, side, sliceMs, slice),
+    wait: blocking(shipped, words, side, { places, sliceMs, slice }),
   };
 }
+/** How a thread sleeps. */
+interface Sleeping {
+  readonly places?: Places;
+  readonly sliceMs?: number;
+  readonly slice?: () => void;
+}
 
-function blocking(shipped: Shipped, words: Int32Array, side: 0 | 1, sliceMs: number, slice: () => void): BlockingWait {
-  const place = new shipped.SharedPlace(words, PARK[side]);
+function blocking(
+  shipped: Shipped,
+  words: Int32Array,
+  side: 0 | 1,
+  { places = shared, sliceMs = Number.POSITIVE_INFINITY, slice = silent }: Sleeping = {},
+): BlockingWait {
+  const place = places(shipped, words, PARK[side]);
   return new shipped.BlockingWait(place, SLEEPS[side], new shipped.Spin(0), () => sliceMs, slice);
 }
 
@@ -62,11 +90,17 @@ function ringDoorbell(words: Int32Array): () => void {
 }
 
 /** Sends records, blocking while the ring is full. */
-function sender(shipped: Shipped, capacity: number, lengths: readonly number[], extra: Partial<Actor> = {}): Actor {
+function sender(
+  shipped: Shipped,
+  capacity: number,
+  lengths: readonly number[],
+  extra: Partial<Actor> = {},
+  places: Places = shared,
+): Actor {
   return {
     name: 'writer',
     run(kit) {
-      const { producer, wait } = end(shipped, kit, capacity, 0);
+      const { producer, wait } = end(shipped, kit, capacity, 0, { places });
       for (const [i, length] of lengths.entries()) {
         for (;;) {
           kit.checkpoint(i, producer);
@@ -86,11 +120,12 @@ function receiver(
   capacity: number,
   count: number,
   timeoutMs: number = Number.POSITIVE_INFINITY,
+  places: Places = shared,
 ): Actor {
   return {
     name: 'reader',
     run(kit) {
-      const { consumer, wait } = end(shipped, kit, capacity, 1);
+      const { consumer, wait } = end(shipped, kit, capacity, 1, { places });
       const got: (number | string)[] = [];
       while (got.length < count) {
         kit.checkpoint(got, consumer);
@@ -108,25 +143,34 @@ function receiver(
   };
 }
 
-function stream(shipped: Shipped, capacity: number, lengths: readonly number[]): Model {
+function stream(shipped: Shipped, capacity: number, lengths: readonly number[], places: Places = shared): Model {
   return {
     words: wordsFor(capacity, 2),
     names,
     counters: SLEEPS,
     invariant: positionsHold(capacity),
-    actors: [sender(shipped, capacity, lengths), receiver(shipped, capacity, lengths.length)],
+    actors: [
+      sender(shipped, capacity, lengths, {}, places),
+      receiver(shipped, capacity, lengths.length, Number.POSITIVE_INFINITY, places),
+    ],
     final: received(lengths),
   };
 }
 
 /** Both sides send and receive; each sleeps for data and for space on its one park word. */
-function duplex(shipped: Shipped, capacity: number, lengths: readonly number[], kills: 0 | 1 = 0): Model {
+function duplex(
+  shipped: Shipped,
+  capacity: number,
+  lengths: readonly number[],
+  kills: 0 | 1 = 0,
+  places: Places = shared,
+): Model {
   const actor = (side: 0 | 1): Actor => ({
     name: side === 0 ? 'left' : 'right',
     killable: kills === 1 && side === 0,
     run(kit) {
       const words = kit.words();
-      const { producer, consumer, wait } = end(shipped, kit, capacity, side);
+      const { producer, consumer, wait } = end(shipped, kit, capacity, side, { places });
       const got: (number | string)[] = [];
       let sent = 0;
       const gone = (): boolean => kills === 1 && Atomics.load(words, DEAD) === 1;
@@ -196,7 +240,7 @@ function loopReader(shipped: Shipped, capacity: number, count: number, sleep: Sl
         sleep === 'doorbell'
           ? new shipped.DoorbellWait(place, SLEEPS[1])
           : new shipped.AsyncWait(place, SLEEPS[1], woken);
-      const still = blocking(shipped, words, 1, Number.POSITIVE_INFINITY, silent);
+      const still = blocking(shipped, words, 1);
       let bells = 0;
       while (got.length < count) {
         kit.checkpoint(got, consumer, loop, bells);
@@ -240,6 +284,44 @@ function toLoop(shipped: Shipped, lengths: readonly number[], sleep: Sleep): Mod
   };
 }
 
+/** Nobody rings for the death of the writer; the reader finds it between two slices of its sleep. */
+function slices(shipped: Shipped, places: Places): Model {
+  const lengths = [4, 8];
+  return {
+    ...stream(shipped, 32, lengths),
+    kills: 1,
+    timeoutsAreProgress: true,
+    actors: [
+      sender(shipped, 32, lengths, { killable: true }, places),
+      {
+        name: 'reader',
+        run(kit) {
+          const words = kit.words();
+          let gone = false;
+          const slice = (): void => {
+            kit.checkpoint(got, consumer, gone);
+            gone = Atomics.load(words, DEAD) === 1;
+          };
+          const { consumer, wait } = end(shipped, kit, 32, 1, { places, sliceMs: 5, slice });
+          const got: (number | string)[] = [];
+          while (got.length < lengths.length) {
+            kit.checkpoint(got, consumer, gone, 'before');
+            const over = gone;
+            const offset = consumer.tryNext();
+            if (offset !== shipped.NONE) got.push(read(consumer, offset, got.length));
+            consumer.release();
+            if (offset !== shipped.NONE) continue;
+            if (over) return got;
+            wait.wait(shipped.DATA, () => consumer.ready || gone, Number.POSITIVE_INFINITY);
+          }
+          return got;
+        },
+      },
+      { name: 'watcher', afterKill: 'writer', run: (kit) => Atomics.store(kit.words(), DEAD, 1) },
+    ],
+  };
+}
+
 export const signalModels: readonly NamedModel[] = [
   {
     name: 'park: data and space',
@@ -270,42 +352,23 @@ export const signalModels: readonly NamedModel[] = [
     name: 'park: slices',
     about: 'nobody rings for the death of the writer; the reader finds it between two slices of its sleep',
     reaches: [/writer killed: .*reader:\[\]/, /reader:\[4,8\]/],
-    make(shipped) {
-      const lengths = [4, 8];
-      return {
-        ...stream(shipped, 32, lengths),
-        kills: 1,
-        timeoutsAreProgress: true,
-        actors: [
-          sender(shipped, 32, lengths, { killable: true }),
-          {
-            name: 'reader',
-            run(kit) {
-              const words = kit.words();
-              let gone = false;
-              const slice = (): void => {
-                kit.checkpoint(got, consumer, gone);
-                gone = Atomics.load(words, DEAD) === 1;
-              };
-              const { consumer, wait } = end(shipped, kit, 32, 1, 5, slice);
-              const got: (number | string)[] = [];
-              while (got.length < lengths.length) {
-                kit.checkpoint(got, consumer, gone, 'before');
-                const over = gone;
-                const offset = consumer.tryNext();
-                if (offset !== shipped.NONE) got.push(read(consumer, offset, got.length));
-                consumer.release();
-                if (offset !== shipped.NONE) continue;
-                if (over) return got;
-                wait.wait(shipped.DATA, () => consumer.ready || gone, Number.POSITIVE_INFINITY);
-              }
-              return got;
-            },
-          },
-          { name: 'watcher', afterKill: 'writer', run: (kit) => Atomics.store(kit.words(), DEAD, 1) },
-        ],
-      };
-    },
+    make: (shipped) => slices(shipped, shared),
+  },
+  {
+    name: 'futex: data and space',
+    about: 'as in memory of processes: the kernel puts to sleep who has seen the word as it is, and wakes all',
+    make: (shipped) => stream(shipped, 32, [8, 4, 0, 8, 6], futex()),
+  },
+  {
+    name: 'futex: both interests on one word',
+    about: 'two processes send and receive at once',
+    make: (shipped) => duplex(shipped, 16, [0, 0, 0], 0, futex()),
+  },
+  {
+    name: 'futex: one process is killed',
+    about: 'at any step; the other one finds it between two slices of its sleep in the kernel',
+    reaches: [/writer killed: .*reader:\[\]/, /reader:\[4,8\]/],
+    make: (shipped) => slices(shipped, futex(5)),
   },
   {
     name: 'park: one side is killed',

@@ -14,10 +14,10 @@ class FutexPlace implements ParkPlace {
   readonly index: number;
   readonly sliceMsMax: number = FUTEX_SLICE_MS;
   readonly blocks: number = BLOCKED;
-  readonly #native: Primitives;
+  readonly #native: Pick<Primitives, 'wait' | 'wake'>;
   readonly #place: number;
 
-  constructor(native: Primitives, place: number, words: Int32Array, index: number) {
+  constructor(native: Pick<Primitives, 'wait' | 'wake'>, place: number, words: Int32Array, index: number) {
     this.#native = native;
     this.#place = place;
     this.words = words;
@@ -32,7 +32,7 @@ class FutexPlace implements ParkPlace {
 }
 
 /** For words of this mapping, counted from its start. Event loops sleep by a bell. */
-export function futexParking(native: Primitives, { place }: Mapping): Parking {
+export function futexParking(native: Pick<Primitives, 'wait' | 'wake'>, { place }: Pick<Mapping, 'place'>): Parking {
   return {
     place: (words, index) => new FutexPlace(native, place, words, index),
     onLoop: (where, sleeps) => new DoorbellWait(where, sleeps),
