@@ -111,8 +111,8 @@ function prefixes(name) {
 }
 
 /**
- * `// runtimes: node, bun`, `// watchdog: 300 s` and `// needs: packages` (or `native`) at the top of a test or example
- * bind this file's runs.
+ * `// runtimes: node, bun`, `// watchdog: 300 s`, `// needs: packages` (or `native`) and `// native: ffi` at the top of a test or
+ * example bind this file's runs.
  */
 export function directives(file) {
   const head = readFileSync(file, 'utf8').slice(0, 4000);
@@ -120,6 +120,7 @@ export function directives(file) {
   const seconds = /^\/\/ watchdog: *(\d+) s\b/m.exec(head)?.[1];
   const asked = /^\/\/ asked for: *(.+)$/m.exec(head)?.[1];
   const needs = /^\/\/ needs: *(\w+)$/m.exec(head)?.[1];
+  const native = /^\/\/ native: *(\w+)$/m.exec(head)?.[1] ?? (needs === 'native' ? undefined : 'none');
   const alone = /^\/\/ neighbours: none$/m.test(head);
   return {
     kinds: names?.split(/[\s,]+/),
@@ -128,6 +129,7 @@ export function directives(file) {
     givesWay: names?.split(/[\s,]+/).includes('once') ?? false,
     watchdogSeconds: seconds === undefined ? undefined : Number(seconds),
     needs,
+    native,
     alone,
   };
 }
@@ -143,9 +145,9 @@ export async function runTestFile(runtime, file, { cwd, watchdogSeconds, watchdo
   const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };
   for (const name of ['FORCE_COLOR', 'NODE_TEST_CONTEXT', 'NODE_OPTIONS']) delete env[name];
   const started = performance.now();
-  const { watchdogSeconds: own, givesWay, needs } = directives(file);
+  const { watchdogSeconds: own, givesWay, native } = directives(file);
   // Whoever does not need the addon is tested without it, as most users are.
-  if (needs !== 'native') env.MILLRACE_NATIVE = 'none';
+  if (native !== undefined) env.MILLRACE_NATIVE = native;
   const limit = (watchdogFixed ? undefined : own) ?? watchdogSeconds;
   const args = commands[runtime.kind](file, report);
   const bounds = { cwd, env, timeoutMs: limit * 1000, givesWay };

@@ -1,16 +1,17 @@
-// Finds the addon for this machine: the package of its platform, if it is installed, or what `npm run native` has built beside these files.
-// Nobody needs it: without it there is a reason to give, and what it would have made better goes by sockets.
+// Finds the primitives: the addon for this machine, from the package of its platform, if that is installed, or as `npm run native` has built it beside these
+// files; else, on Bun and Deno, the functions of libc. Nobody needs them: without there is a reason to give, and what they would have made better goes by sockets.
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, env, platform as system } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { platform } from '#platform';
+import { ffiPrimitives } from './ffi.ts';
 import type { Primitives } from './primitives.ts';
 
-/** The addon, or why there is none. */
+/** The primitives, or why there are none. */
 export type Native = { readonly primitives: Primitives } | { readonly primitives: undefined; readonly why: string };
 
-/** Names a file to load in its place, or says `none`. */
+/** Names a file to load in the addon's place, or says `ffi`, or `none`. */
 const CHOICE = 'MILLRACE_NATIVE';
 
 let found: Native | undefined;
@@ -28,9 +29,17 @@ export function native(): Native {
 
 function find(): Native {
   if (system !== 'linux') return without(`memory of processes is written for Linux, and this is ${system}`);
-  if (platform.name === 'deno' && !mayLoad()) return without('this takes --allow-ffi, --allow-read and --allow-env');
-  const choice = env[CHOICE];
+  if (!may({ name: 'ffi' }) || !may({ name: 'sys', kind: 'uid' }))
+    return without('this takes --allow-ffi, --allow-sys');
+  const choice = may({ name: 'env', variable: CHOICE }) ? env[CHOICE] : undefined;
   if (choice === 'none') return without(`${CHOICE} says none`);
+  if (choice === 'ffi') return foreign(`${CHOICE} says ffi`);
+  const addon = findAddon(choice);
+  return addon.primitives === undefined && choice === undefined ? foreign(addon.why) : addon;
+}
+
+function findAddon(choice: string | undefined): Native {
+  if (!may({ name: 'read' })) return without('the addon takes --allow-read');
   const name = platformName();
   const require = createRequire(import.meta.url);
   const from = choice === undefined ? [`@millrace/native-${name}`, ...built(name)] : [choice];
@@ -45,6 +54,17 @@ function find(): Native {
     }
   }
   return without(why);
+}
+
+/** @param why what would be better is not there */
+function foreign(why: string): Native {
+  if (platform.name !== 'bun' && platform.name !== 'deno') return without(why);
+  try {
+    const found = ffiPrimitives();
+    return typeof found === 'string' ? without(`${why}; ${found}`) : { primitives: found };
+  } catch (error) {
+    return without(`${why}; libc cannot be called: ${(error as Error).message}`);
+  }
 }
 
 function without(why: string): Native {
@@ -64,12 +84,14 @@ function built(name: string): readonly string[] {
     .filter((file) => existsSync(file));
 }
 
-interface Permissions {
-  querySync(asked: { readonly name: string }): { readonly state: string };
+interface Permission {
+  readonly name: string;
+  readonly kind?: string;
+  readonly variable?: string;
 }
-declare const Deno: { readonly permissions: Permissions };
+declare const Deno: { readonly permissions: { querySync(asked: Permission): { readonly state: string } } };
 
-/** To ask for what was not granted would stop a program and wait for somebody at the terminal. */
-function mayLoad(): boolean {
-  return ['ffi', 'read', 'env'].every((name) => Deno.permissions.querySync({ name }).state === 'granted');
+/** To ask Deno for what was not granted would stop a program and wait for somebody at the terminal. */
+function may(permission: Permission): boolean {
+  return platform.name !== 'deno' || Deno.permissions.querySync(permission).state === 'granted';
 }

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { native as found } from '../../src/native/load.ts';
 import type { Primitives } from '../../src/native/primitives.ts';
 import { within } from './watchdog.ts';
 
@@ -15,8 +16,11 @@ function file(): string {
   return fileURLToPath(new URL(`../../native/${platform}/millrace.node`, import.meta.url));
 }
 
-/** MILLRACE_NATIVE may name another file, such as the one with sanitizers. */
-export const native: Primitives = createRequire(import.meta.url)(process.env['MILLRACE_NATIVE'] ?? file());
+/** MILLRACE_NATIVE may name another file, such as the one with sanitizers, or say `ffi`. */
+export const native: Primitives = find(process.env['MILLRACE_NATIVE'] ?? file());
+function find(choice: string): Primitives {
+  return choice === 'ffi' ? (found().primitives as Primitives) : createRequire(import.meta.url)(choice);
+}
 
 /**
  * Descriptors that this process has: without the one that asks, and without the spare one that libuv opens with the first stream of a

@@ -1,0 +1,5 @@
+// What is tested over sockets in test/process/listening.test.ts, where values go through memory that libc maps, without the addon.
+// watchdog: 300 s
+// runtimes: bun, deno
+// native: ffi
+import '../process/listening.test.ts';
