@@ -3,6 +3,7 @@
 
 interface Builtins {
   'node:buffer': typeof import('node:buffer');
+  'node:cluster': typeof import('node:cluster');
   'node:events': typeof import('node:events');
   'node:fs': typeof import('node:fs');
   'node:timers': typeof import('node:timers');

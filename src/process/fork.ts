@@ -19,8 +19,8 @@ import {
   startWith,
   whenEnded,
 } from '../transport/process/child.ts';
-import { ofDescriptor, type WhyGone } from '../transport/process/socket-stream.ts';
-import { type BlockingChoice, resolveChoice } from './options.ts';
+import { ofDescriptor, type SocketStream, type WhyGone } from '../transport/process/socket-stream.ts';
+import { type BlockingChoice, type ResolvedChoice, resolveChoice } from './options.ts';
 import { StreamLink } from './stream-link.ts';
 
 /** Those of a channel are for the port; others of the link have their own. */
@@ -58,9 +58,18 @@ export interface Forked<In = unknown, Out = unknown> {
  */
 export function fork<In = unknown, Out = unknown>(file: string | URL, options: ForkOptions = {}): Forked<In, Out> {
   const { args = [], child: how = {} } = options;
-  const { channel, connection, memory, blocking } = resolveChoice(PIPE, options, ['args', 'child']);
+  const choice = resolveChoice(PIPE, options, ['args', 'child']);
   const path = pathOf(file);
-  const { child, stream } = blocking ? carriedChild(path, args, how) : startChild(path, args, how);
+  const { child, stream } = choice.blocking ? carriedChild(path, args, how) : startChild(path, args, how);
+  return { port: portTo(child, stream, choice) as Port<In, Out>, child };
+}
+
+/** Of a process that this one has started, whoever did. */
+export function portTo(
+  child: ChildProcess,
+  stream: SocketStream | CarriedStream,
+  { channel, connection, memory }: ResolvedChoice,
+): Port {
   const link = new StreamLink(
     stream,
     `pipe:${child.pid}`,
@@ -68,9 +77,9 @@ export function fork<In = unknown, Out = unknown>(file: string | URL, options: F
     { ...memory, silentEnd: 'terminated' },
     () => {},
   );
-  const port = link.main(channel) as Port<In, Out>;
+  const port = link.main(channel);
   stream.connect(link.connection, Object.assign(endsWith(child, link, stream), { now: endsNowWith(child, link) }));
-  return { port, child };
+  return port;
 }
 
 /** With a pipe of which the carrier has the one end, and the child the other. */
@@ -121,7 +130,7 @@ function endsWith(child: ChildProcess, link: StreamLink, stream: { destroy(): vo
 let parent: Port | undefined;
 
 /**
- * In a process that `fork` has started: the port to whoever did, the same one each time; there at once, in the main thread.
+ * In a process that `fork` or `clusterFork` has started: the port to whoever did, the same one each time; there at once, in the main thread.
  * @param options the first call's count
  * @throws UsageError ERR_HANDLE in any other process or thread; ERR_OPTION
  */
@@ -132,7 +141,7 @@ export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptio
     if (fd === undefined) {
       throw new UsageError(
         'ERR_HANDLE',
-        'Cannot get a port to the parent: fork of millrace/process has not started this process, or this is another one of its threads',
+        'Cannot get a port to the parent: neither fork nor clusterFork of millrace/process has started this process, or this is another one of its threads',
       );
     }
     const stream = blocking ? ownCarrier().open(fd) : ofDescriptor(fd);
@@ -144,4 +153,4 @@ export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptio
 }
 
 /** Of one user, as a unix socket. */
-const PIPE = { kind: 'pipe' } as const;
+export const PIPE = { kind: 'pipe' } as const;

@@ -4,6 +4,7 @@ export { Port } from '../port/port.ts';
 export type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export type { PipeEnd } from '../transport/process/pipe.ts';
+export { type ClusterForkOptions, clusterFork, type ForkedWorker } from './cluster-fork.ts';
 export { type ConnectOptions, connect } from './connect.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';

@@ -40,10 +40,15 @@ export interface Started {
 /** With a pipe that the runtime makes. @throws what `child_process.spawn` throws */
 export function startChild(file: string, args: readonly string[], options: ChildOptions): Started {
   const child = startWith('pipe', file, args, options);
+  return { child, stream: pipeTo(child) };
+}
+
+/** This side of the pipe that is the last of its descriptors. */
+export function pipeTo(child: ChildProcess): SocketStream {
   // There is none where the system has refused, of which the child's `error` tells.
   const socket = (child.stdio?.[child.stdio.length - 1] as Socket | null | undefined) ?? new Socket();
   socket.allowHalfOpen = true;
-  return { child, stream: new SocketStream(socket) };
+  return new SocketStream(socket);
 }
 
 /** @param pipe its end of the pipe: one to be made, or a descriptor of this process */
@@ -58,8 +63,12 @@ export function startWith(
   return spawn(program, [...execArgv, file, ...args], {
     ...others,
     stdio: [...first, pipe] as 'pipe'[],
-    env: { ...given, [NAME]: `${first.length}:${pid}` },
+    env: { ...given, ...parentIs(first.length) },
   });
+}
+/** What a child's environment is to say of its pipe. */
+export function parentIs(descriptor: number): Readonly<Record<string, string>> {
+  return { [NAME]: `${descriptor}:${pid}` };
 }
 const EXEC_ARGV: readonly string[] = platform.name === 'deno' ? ['run', '--allow-all'] : [];
 
