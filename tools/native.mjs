@@ -2,6 +2,7 @@
 // `// needs: native`.
 //
 //   npm run native -- --all         for Linux on x64 and arm64, with glibc and with musl, by zig (on PATH, or `pip install ziglang`)
+//   npm run native -- --packages    of what is built, what npm publishes: a package per platform (after --all, or with it)
 //   npm run native -- --sanitize    beside the others, with the address and the undefined behaviour sanitizer (docs/decisions/0040)
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
+import { isPeer, layOut } from './native-packages.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const home = join(root, 'native');
@@ -16,8 +18,8 @@ const headers = join(root, 'node_modules/node-api-headers/include');
 
 export const NATIVE_COMMAND = 'npm run native';
 
-/** As the loader looks for it (test/kit/native.ts). */
-function ownName() {
+/** As the loader looks for it (src/native/load.ts). */
+export function ownName() {
   const musl = existsSync('/lib') && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
   return `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
 }
@@ -90,11 +92,21 @@ function zig() {
   return found ?? fail('There is no zig, which compiles for other machines: pip install ziglang');
 }
 
+/** Makes packages of what is built for these platforms. */
+function layOutPackages() {
+  for (const [platform] of TARGETS) {
+    if (!isFresh(platform)) console.log(`absent: ${platform}; "${NATIVE_COMMAND} -- --all" builds it`);
+    else if (!isPeer(platform))
+      fail(`package.json lacks ${platform} among its optional peerDependencies, in its own version`);
+    else console.log(`${relative(root, dirname(fileOf(platform)))}: ${layOut(platform, fileOf(platform), GLIBC)}`);
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const asked = process.argv.slice(2);
-  const known = ['--all', '--sanitize'];
+  const known = ['--all', '--packages', '--sanitize'];
   const unknown = asked.find((it) => !known.includes(it));
-  if (unknown !== undefined) fail(`Unknown option ${unknown}; there are ${known.join(' and ')}`);
+  if (unknown !== undefined) fail(`Unknown option ${unknown}; there are ${known.join(', ')}`);
   if (process.platform !== 'linux' && !asked.includes('--all'))
     fail('The addon is written for Linux; on other systems there is nothing to build yet');
   await build();
@@ -108,4 +120,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     compile(`${name}-sanitize`, ownCompiler(), ['-g', '-fsanitize=address,undefined', '-fno-omit-frame-pointer']);
   else if (isFresh(name)) console.log(`${relative(root, fileOf(name))} is up to date`);
   else compile(name, ownCompiler(), ['-s']);
+  if (asked.includes('--packages')) layOutPackages();
 }
