@@ -245,7 +245,7 @@ function notTogether(strangers: readonly { readonly i: number; readonly transpor
   }
   const which = strangers.map(({ i }) => i);
   return new UnsupportedError(
-    `Cannot select with this thread blocked: nothing would tell it of number ${which.join(', ')} of the list, a connection that only the event loop serves; use selectAsync`,
+    `Cannot select with this thread blocked: nothing would tell it of number ${which.join(', ')} of the list, which goes over a byte stream; use selectAsync`,
     { feature: 'blocking', ports: which },
   );
 }

@@ -18,7 +18,10 @@ function obey(port: Port): void {
     } else if (value === 'throw') throw Object.assign(new RangeError('what it died of'), { code: 'ERR_OWN' });
     else if (value === 'kill') process.kill(process.pid, 'SIGKILL');
     else if (value === 'interrupt') port.interrupt(7);
-    else if (value === 'send') for (let i = 0; i < NUMBERS; i++) port.send([i, 'x'.repeat(1000)]);
+    else if (value === 'flood') {
+      port.postMessage('begins');
+      for (let i = 0; i < 40; i++) port.postMessage(String(i).padEnd(100_000, 'y'));
+    } else if (value === 'send') for (let i = 0; i < NUMBERS; i++) port.send([i, 'x'.repeat(1000)]);
     else port.postMessage(value);
   }
 }
