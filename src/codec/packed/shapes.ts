@@ -24,6 +24,8 @@ export class ShapeNode {
   shape: number = -1;
   /** Where objects found as the value of the last key begin: keeps apart what has different keys. */
   inner: ShapeNode | null = null;
+  /** The first node that was met with these keys, which has their number; `null` before there is one. */
+  first: ShapeNode | null = null;
   /** How deep in such beginnings this node lies. */
   readonly depth: number;
   /** What the keys count for. */
@@ -50,7 +52,7 @@ export class ShapeTree {
   #nodes = 1;
   #bytes = 0;
   /** The same keys may be met in several places; they are one shape. */
-  readonly #byKeys: Map<string, number> = new Map();
+  readonly #byKeys: Map<string, ShapeNode> = new Map();
 
   constructor(first: number = 1, begun: boolean = true) {
     this.known = first;
@@ -118,18 +120,24 @@ export class ShapeTree {
 
   /** Gives `node` a number; the payload must bring its definition when the node is new among `pending`. */
   define(node: ShapeNode, teach: boolean): number {
-    const name = nameOf(node.keys);
-    let shape = this.#byKeys.get(name);
-    if (shape === undefined) {
-      shape = (teach ? this.known : SHAPE_LOCAL) + this.pending.length;
-      this.#byKeys.set(name, shape);
-      this.pending.push(node);
-    } else if (shape >= this.known) {
-      // Another place with the keys of a pending shape: remembered as a follower so that a rollback finds it.
-      this.#followers.push(node);
+    node.first ??= this.#firstOf(node);
+    const { first } = node;
+    if (first.shape < 0) {
+      first.shape = (teach ? this.known : SHAPE_LOCAL) + this.pending.length;
+      this.pending.push(first);
     }
-    node.shape = shape;
-    return shape;
+    if (first !== node) {
+      node.shape = first.shape;
+      // Another place with the keys of a pending shape: remembered as a follower so that a rollback finds it.
+      if (node.shape >= this.known) this.#followers.push(node);
+    }
+    return node.shape;
+  }
+  #firstOf(node: ShapeNode): ShapeNode {
+    const name = nameOf(node.keys);
+    const first = this.#byKeys.get(name);
+    if (first === undefined) this.#byKeys.set(name, node);
+    return first ?? node;
   }
   readonly #followers: ShapeNode[] = [];
 
@@ -144,10 +152,7 @@ export class ShapeTree {
 
   /** The decoder will not know them, or not for longer than this payload. */
   rollback(): void {
-    for (const node of this.pending) {
-      this.#byKeys.delete(nameOf(node.keys));
-      node.shape = -1;
-    }
+    for (const node of this.pending) node.shape = -1;
     for (const node of this.#followers) node.shape = -1;
     this.pending.length = 0;
     this.#followers.length = 0;
