@@ -11,6 +11,7 @@ import { startup, workers50 } from './startup.ts';
 import { stream } from './stream.ts';
 import { bunStrings, strings } from './strings.ts';
 import { fanOut, latencyHistogram, scaling } from './threads-more.ts';
+import { topicScenario } from './topic.ts';
 import { values } from './values.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -26,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
   values,
   strings,
   fanOut,
+  topicScenario,
   startup,
   workers50,
   open,

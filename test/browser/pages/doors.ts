@@ -3,6 +3,7 @@
 import { alloc, reader, writer } from '../../../src/compat/nxtedition-shared.ts';
 import { MWChannel, SABMessagePort, SABPipe } from '../../../src/compat/sab-message-port.ts';
 import { allocate, Consumer, open, Producer } from '../../../src/ring/index.ts';
+import { createTopic, subscribe } from '../../../src/topic/index.ts';
 import { afterwards, check, equal, within } from './checks.ts';
 
 /** A worker of a text that imports doors by their addresses; what it posts. */
@@ -51,6 +52,34 @@ check('the ring: records to a worker', async () => {
     new Consumer(open(allocate(64))).drain(() => {}),
     0,
   );
+});
+
+check('topic: to a worker that blocks, and to the page', async () => {
+  const topic = createTopic<number>();
+  const worker = moduleWorker(`
+    import { subscribe } from ${door('topic/index.js')};
+    onmessage = ({ data }) => {
+      const reader = subscribe(data);
+      postMessage('here');
+      let sum = 0;
+      for (const value of reader.blocking()) sum += value;
+      postMessage([sum, reader.missed, reader.reason]);
+    };`);
+  const handle = topic.handle();
+  worker.postMessage(handle, handle.transfer);
+  equal(await said(worker), 'here');
+  const result = said(worker);
+  const reader = subscribe<number>(topic.handle());
+  const here = (async () => {
+    let sum = 0;
+    for await (const value of reader) sum += value;
+    return sum;
+  })();
+  for (let i = 0; i < 1000; i++) topic.publish(i);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  topic.close();
+  equal(await within('the page to have read', here), 499_500);
+  equal(await result, [499_500, 0, 'closed']);
 });
 
 check('nxtedition-shared: a worker waits for what the page writes', async () => {
