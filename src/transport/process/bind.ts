@@ -23,6 +23,7 @@ import { platform as system } from 'node:process';
 import { AddressError, MillraceError, UsageError } from '../../errors.ts';
 import { PROBE_MS, TAKEOVER_MS, UNIX_PATH_BYTES_MAX } from '../../limits.ts';
 import { type Address, addressText, isFile } from './address.ts';
+import { isAllowed } from './peer.ts';
 import { codeOf, refused } from './refused.ts';
 
 export interface Bound {
@@ -40,7 +41,10 @@ export interface Bound {
  *   says, its error as `cause`
  */
 export async function bind(address: Address, connected: (socket: Socket) => void): Promise<Bound> {
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, connected);
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
+    if (address.kind === 'tcp' || isAllowed(socket)) connected(socket);
+    else socket.destroy();
+  });
   try {
     if (address.kind === 'unix' && isFile(address)) {
       const path = resolve(address.path);
