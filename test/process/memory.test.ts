@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { CLOSED, select } from '../../src/index.ts';
 import { type Forked, fork, listen, type Port } from '../../src/process/index.ts';
 import { descriptors } from '../kit/native.ts';
-import { until, within } from '../kit/watchdog.ts';
+import { STEP_MS, until, within } from '../kit/watchdog.ts';
+import { runProgram, WITH_GC } from '../runtimes/program.ts';
 
 const CHILD = new URL('./memory-child.js', import.meta.url);
+const GC_PROGRAM = fileURLToPath(new URL('./memory-gc-program.js', import.meta.url));
 
 interface Joined extends Forked {
   readonly ended: Promise<unknown>;
@@ -143,4 +146,13 @@ test('a hundred channels of one connection, a hundred connections: nothing is le
   });
   for (const what of ['flood-and-exit', 'flood-and-close']) await joined(what, () => {});
   await until('all is closed', () => open() <= had);
+});
+
+test('the memory of a channel that is over is given back, on both sides', async () => {
+  const { output, status } = await runProgram(GC_PROGRAM, [], STEP_MS, WITH_GC);
+  assert.equal(status, 0, output);
+  const { way, here, there } = JSON.parse(output) as { way: string; here: number; there: number };
+  assert.equal(way, 'memory');
+  // A hundred channels were there.
+  assert.ok(here < 20 && there < 20, output);
 });

@@ -55,8 +55,12 @@ export class DescriptorLine {
     descriptors: readonly number[] = NO_DESCRIPTORS,
   ): void {
     const bytes = new Uint8Array(Int32Array.of(kind, number, ...words, 0, 0, 0, 0, 0, 0).buffer, 0, WORDS * 4);
-    this.#unsent.push({ bytes, descriptors: descriptors.length === 0 ? undefined : Int32Array.from(descriptors) });
-    this.#send();
+    const unsent = { bytes, descriptors: descriptors.length === 0 ? undefined : Int32Array.from(descriptors) };
+    if (this.#closed) this.#letGo(unsent);
+    else {
+      this.#unsent.push(unsent);
+      this.#send();
+    }
   }
   /** What the socket has no room for waits: until it has, or the line is closed. */
   #send(): void {

@@ -20,6 +20,10 @@ export const REGION = 3;
 export const NO_REGION = 4;
 /** What did not go out before its sender ended: BYTES, FRAMES, and a descriptor of memory that has them. */
 export const LEFT = 5;
+/** Memory for its larger messages: BYTES, NUMBER, SLOT, and a descriptor. */
+export const LENT = 6;
+/** Its side says nothing more of it. */
+export const DONE = 7;
 
 /** An end of a channel. */
 export interface MemoryMember {

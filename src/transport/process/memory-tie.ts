@@ -2,11 +2,11 @@
 // it belongs to. It brings no values but those that codecs write.
 import { LayoutError } from '../../errors.ts';
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
-import type { LeftOver, SpilledFrame } from '../../lane/left-over.ts';
+import type { LeftOver } from '../../lane/left-over.ts';
+import type { Lending } from '../../lane/lending.ts';
 import type { Marked } from '../../link/link-end.ts';
 import { Seat } from '../../link/seat.ts';
 import type { SideWords } from '../../memory/region.ts';
-import { MEMORY_BYTES_MAX, type Primitives } from '../../native/primitives.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { agentSelect } from '../agent-select.ts';
@@ -16,27 +16,36 @@ import type { Behind, Peer, Tie, TieEvents } from '../ring/tie.ts';
 import { MarkedTogether } from '../ring/together.ts';
 import type { StreamChannel } from '../stream/channel.ts';
 import type { Said } from './descriptor-line.ts';
-import { LEFT, type MemoryLink, type MemoryMember } from './memory-link.ts';
+import { MemoryLeftOver } from './memory-left-over.ts';
+import { MemoryLending } from './memory-lending.ts';
+import { DONE, LEFT, LENT, type MemoryLink, type MemoryMember } from './memory-link.ts';
 
 /** The lines of one end: there before the end is, for what comes early. */
 export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
   readonly link: MemoryLink;
   readonly channel: StreamChannel;
   readonly leftOver: MemoryLeftOver;
+  readonly lending: MemoryLending;
   /** Once there is an end. */
   user: MemoryTie | undefined;
   #seat: Seat | undefined;
   #held = false;
+  /** The other side says nothing more. */
+  #done = false;
+  #closed = false;
 
   constructor(link: MemoryLink, channel: StreamChannel) {
     this.link = link;
     this.channel = channel;
-    this.leftOver = new MemoryLeftOver(this);
+    const mayCome = (): boolean => !this.#done && link.open;
+    this.leftOver = new MemoryLeftOver(link, channel.number, mayCome);
+    this.lending = new MemoryLending(link, channel.number, mayCome);
     link.enter(channel.number, this);
   }
   begin(user: MemoryTie, side: SideWords): void {
     this.user = user;
     this.#seat = new Seat(side);
+    if (this.#done) return;
     // Both processes know their link before there is a channel.
     this.#seat.take(this.link.end, this);
     this.link.rest();
@@ -74,21 +83,33 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
   }
   /** Nothing is read at this end any more, nor sent. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.hold(false);
-    this.#seat?.leave();
-    this.link.leave(this.channel.number);
+    this.#letGo();
+    this.link.say(DONE, this.channel.number, []);
     // The reason stands in the region.
     this.channel.end(this.channel.ended ?? 'closed');
+  }
+  /** Nothing comes for this end any more: whoever knows it is to hold it no longer. */
+  #letGo(): void {
+    this.#seat?.leave();
+    this.link.leave(this.channel.number);
+    this.user?.remains.closed();
   }
 
   said({ kind, words, descriptors }: Said): void {
     const { native } = this.link;
-    const [bytes, frames] = words as unknown as [number, number];
+    const [bytes, one, other] = words as unknown as [number, number, number];
     const [descriptor] = descriptors;
     try {
-      if (kind !== LEFT || descriptor === undefined || descriptors.length > 1)
+      if (kind === DONE && descriptors.length === 0) {
+        this.#done = true;
+        this.#letGo();
+      } else if ((kind !== LEFT && kind !== LENT) || descriptor === undefined || descriptors.length > 1)
         throw new LayoutError(`Cannot take what was said of a channel: kind ${kind}`, { kind });
-      this.leftOver.came(framesIn(native, descriptor, bytes, frames));
+      else if (kind === LEFT) this.leftOver.came(descriptor, bytes, one);
+      else this.lending.came(descriptor, bytes, one, other);
     } finally {
       for (const each of descriptors) native.close(each);
     }
@@ -104,85 +125,11 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
   }
 }
 
-/** Two words of each frame: its tag, and its length; then its payload, to a multiple of 8. */
-const HEAD_BYTES = 8;
-function frameBytes(payload: Uint8Array): number {
-  return HEAD_BYTES + ((payload.length + 7) & -8);
-}
-
-/** @throws LayoutError */
-function framesIn(native: Primitives, descriptor: number, bytes: number, count: number): SpilledFrame[] {
-  let buffer: ArrayBuffer;
-  try {
-    ({ buffer } = native.map(descriptor, bytes));
-  } catch (cause) {
-    throw new LayoutError('Cannot map what a channel has left over', { cause });
-  }
-  const words = new Int32Array(buffer);
-  const frames: SpilledFrame[] = [];
-  let at = 0;
-  for (let i = 0; i < count; i++) {
-    const [tag = 0, length = -1] = words.subarray(at >> 2, (at >> 2) + 2);
-    if (length < 0 || length > bytes - at - HEAD_BYTES)
-      throw new LayoutError(`Cannot read what a channel has left over: a frame of ${length} bytes`, { length });
-    const payload = new Uint8Array(buffer, at + HEAD_BYTES, length);
-    frames.push([tag, payload]);
-    at += frameBytes(payload);
-  }
-  return frames;
-}
-
-class MemoryLeftOver implements LeftOver {
-  readonly #lines: MemoryLines;
-  #frames: readonly SpilledFrame[] | undefined;
-
-  constructor(lines: MemoryLines) {
-    this.#lines = lines;
-  }
-  /** In memory of its own. @throws Error of the system, where there is none to be had: they are lost then, and counted */
-  leave(frames: readonly SpilledFrame[]): void {
-    const { link, channel } = this.#lines;
-    const { native } = link;
-    const bytes = frames.reduce((sum, [, payload]) => sum + frameBytes(payload), 0);
-    if (bytes > MEMORY_BYTES_MAX) throw new LayoutError(`Cannot leave ${bytes} bytes over`, { length: bytes });
-    const descriptor = native.createMemory(bytes);
-    const { buffer, place } = native.map(descriptor, bytes);
-    const words = new Int32Array(buffer);
-    const memory = new Uint8Array(buffer);
-    let at = 0;
-    for (const [tag, payload] of frames) {
-      words[at >> 2] = tag;
-      words[(at >> 2) + 1] = payload.length;
-      memory.set(payload, at + HEAD_BYTES);
-      at += frameBytes(payload);
-    }
-    native.unmap(place);
-    link.say(LEFT, channel.number, [bytes, frames.length], [descriptor]);
-  }
-  get late(): boolean {
-    return this.#frames === undefined && this.#lines.link.open;
-  }
-  came(frames: readonly SpilledFrame[]): void {
-    this.#frames ??= frames;
-  }
-  lookForSpill(): readonly SpilledFrame[] | undefined {
-    if (this.#frames === undefined) this.#lines.link.pull();
-    return this.#frames;
-  }
-  takeSpill(): readonly SpilledFrame[] | undefined {
-    const frames = this.lookForSpill();
-    this.#frames = undefined;
-    return frames;
-  }
-  get spillArrived(): boolean {
-    return this.lookForSpill() !== undefined;
-  }
-}
-
 export class MemoryTie implements Tie {
   readonly parking: Parking;
   readonly beside: Beside = NOTHING_BESIDE;
   readonly leftOver: LeftOver;
+  readonly lending: Lending;
   readonly peer: MemoryLines;
   readonly together: MarkedTogether;
   readonly behind: Behind;
@@ -194,6 +141,7 @@ export class MemoryTie implements Tie {
     this.parking = parking;
     this.peer = lines;
     this.leftOver = lines.leftOver;
+    this.lending = lines.lending;
     this.behind = lines.link;
     this.events = events;
     this.together = new MarkedTogether(agentSelect, events);
@@ -207,5 +155,7 @@ export class MemoryTie implements Tie {
   gone(how: EndReason, error: unknown): void {
     this.events.closed(how, error);
     this.together.changed();
+    // There is nobody to be told any more: what is watched would be kept by what is told of it.
+    this.remains.closed();
   }
 }
