@@ -21,6 +21,9 @@ export interface Shape {
 const NO_KEYS: Shape = { keys: [], careful: false, example: null };
 const NONE: readonly Shape[] = [];
 
+/** Words of definitions that are kept to be compared with the next ones: more take longer to compare than they save. */
+const LOCAL_WORDS_MAX = 256;
+
 export class TaughtShapes {
   /** Those that outlive their payload, from number `#first` on; gaps where a definition never arrived. */
   #shapes: (Shape | undefined)[] = [];
@@ -31,6 +34,8 @@ export class TaughtShapes {
   #fresh: readonly Shape[] = NONE;
   #freshFirst = 0;
   #freshBytes = 0;
+  /** What the last payload that taught nothing has defined: the next one mostly defines the same. */
+  #local: { readonly words: Int32Array; readonly shapes: readonly Shape[]; readonly first: number } | undefined;
   /** They are to outlive it; nothing before them is to. */
   #teaches = false;
   #resets = false;
@@ -48,6 +53,13 @@ export class TaughtShapes {
 
   /** Reads the trailer, which lies from `reader.at` to `reader.end`. */
   read(reader: PackedReader, reset: boolean, teach: boolean): void {
+    const { at, end, words } = reader;
+    this.#teaches = teach;
+    this.#resets = reset;
+    if (!teach && this.#isLocal(words, at, end)) {
+      reader.at = end;
+      return;
+    }
     const first = reader.word();
     const count = reader.count(1);
     if (count > SHAPES_MAX || first < 1 || (teach && first + count > SHAPE_LOCAL)) {
@@ -64,8 +76,17 @@ export class TaughtShapes {
     this.#fresh = shapes;
     this.#freshFirst = first;
     this.#freshBytes = bytes;
-    this.#teaches = teach;
-    this.#resets = reset;
+    if (!teach && end - at <= LOCAL_WORDS_MAX) this.#local = { words: words.slice(at, end), shapes, first };
+  }
+
+  /** Whether it defines what the last one did, word for word; then these shapes are there. */
+  #isLocal(words: Int32Array, at: number, end: number): boolean {
+    const local = this.#local;
+    if (local === undefined || local.words.length !== end - at) return false;
+    for (let i = 0; i < end - at; i++) if (words[at + i] !== local.words[i]) return false;
+    this.#fresh = local.shapes;
+    this.#freshFirst = local.first;
+    return true;
   }
 
   /** Between payloads: the number of the first shape, and the keys of each. */
