@@ -1,4 +1,5 @@
 // What is tested over sockets in test/process/links.test.ts, where values go through memory.
 // watchdog: 300 s
+// asked for: node-22, node-26
 // needs: native
 import '../process/links.test.ts';

@@ -1,5 +1,6 @@
 // Channels whose memory is on its way while they end: the connection and its other channels go on, and no descriptor stays.
 // watchdog: 120 s
+// asked for: node-22, node-26
 // needs: native
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';

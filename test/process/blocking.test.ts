@@ -1,5 +1,6 @@
 // Reading and writing with the thread blocked, over sockets: a carrier has the socket, and whoever blocks is woken by whatever happens there.
 // watchdog: 300 s
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

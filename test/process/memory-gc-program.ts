@@ -4,15 +4,11 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { fork, type Port, type PortLink, parentPort } from '../../src/process/index.ts';
+import { collect } from '../kit/collect.ts';
 
 const CHANNELS = 100;
 const self = fileURLToPath(import.meta.url);
 
-function collect(): void {
-  const { gc, Bun } = globalThis as { gc?: () => void; Bun?: { gc(force: boolean): void } };
-  if (gc !== undefined) gc();
-  else Bun?.gc(true);
-}
 function mappings(): number {
   return readFileSync('/proc/self/maps', 'utf8').split('millrace').length;
 }

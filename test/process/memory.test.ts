@@ -1,5 +1,6 @@
 // Memory that two processes share, between real ones: who blocks and who does not, who is killed, what is left over, and what stays of it.
 // watchdog: 300 s
+// asked for: node-22, node-26
 // needs: native
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
