@@ -215,6 +215,7 @@ bool export_all(napi_env env, napi_value exports, Instance *instance, const Expo
 static void environment_ended(napi_env env, void *data, void *hint) {
   (void)env, (void)hint;
   memory_end(data);
+  descriptor_end(data);
   instance_drop(data);
 }
 

@@ -46,6 +46,10 @@ typedef struct {
   uint32_t holders;
   Table mappings;
   Table watches;
+  // Of descriptor.c: those that end with the environment.
+  int *kept;
+  uint32_t kept_count;
+  uint32_t kept_room;
   // Of loop.c: watches that libuv has not closed yet; the hook that waits for them when the environment ends.
   uint32_t watches_open;
   bool ending;
@@ -99,5 +103,8 @@ int bell_drain(int fd);
 
 // Of memory.c, when the environment has ended: the table's share in its mappings.
 void memory_end(Instance *instance);
+
+// Of descriptor.c, when the environment has ended: those that were kept for it.
+void descriptor_end(Instance *instance);
 
 #endif

@@ -2,6 +2,7 @@
 #include "addon.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,18 +74,53 @@ static napi_value duplicate(napi_env env, napi_callback_info info) {
   return other < 0 ? throw_errno(env, "fcntl", errno) : int_value(env, other);
 }
 
+// keep(descriptor): closes it with this environment, if `close` was not called before. A worker that is terminated runs no JavaScript any
+// more, and whoever is at the other end waits for that.
+static napi_value keep(napi_env env, napi_callback_info info) {
+  napi_value values[1];
+  int fd;
+  Instance *instance = arguments(env, info, 1, values);
+  if (instance == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  if (instance->kept_count == instance->kept_room) {
+    const uint32_t room = instance->kept_room == 0 ? 8 : instance->kept_room * 2;
+    int *kept = realloc(instance->kept, room * sizeof *kept);
+    if (kept == NULL) return throw_errno(env, "realloc", ENOMEM);
+    instance->kept = kept;
+    instance->kept_room = room;
+  }
+  instance->kept[instance->kept_count++] = fd;
+  return undefined_value(env);
+}
+
+static void let_go(Instance *instance, int fd) {
+  for (uint32_t i = 0; i < instance->kept_count; i++) {
+    if (instance->kept[i] != fd) continue;
+    instance->kept[i] = instance->kept[--instance->kept_count];
+    return;
+  }
+}
+
+void descriptor_end(Instance *instance) {
+  for (uint32_t i = 0; i < instance->kept_count; i++) close(instance->kept[i]);
+  free(instance->kept);
+  instance->kept = NULL;
+  instance->kept_count = instance->kept_room = 0;
+}
+
 // close(descriptor). On Linux it is closed whatever close(2) answers, unless there was none.
 static napi_value close_descriptor(napi_env env, napi_callback_info info) {
   napi_value values[1];
   int fd;
-  if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  Instance *instance = arguments(env, info, 1, values);
+  if (instance == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
+  let_go(instance, fd);
   return close(fd) != 0 && errno == EBADF ? throw_errno(env, "close", errno) : undefined_value(env);
 }
 
 bool descriptor_init(napi_env env, napi_value exports, Instance *instance) {
   const Export list[] = {
       {"openProcess", open_process}, {"openPeer", open_peer},       {"poll", poll_table},
-      {"duplicate", duplicate},      {"close", close_descriptor},
+      {"duplicate", duplicate},      {"close", close_descriptor},  {"keep", keep},
   };
   return EXPORT_ALL(env, exports, instance, list);
 }

@@ -327,6 +327,14 @@ export const CARRIER_START_MS: number = 10_000;
 export const FUTEX_SLICE_MS: number = 20;
 /** Milliseconds after which descriptors that found no room are tried again: the other side takes some whenever its event loop runs. */
 export const DESCRIPTOR_LINE_AGAIN_MS: number = 2;
+/** Messages on the line of descriptors that are taken before the event loop has a turn: the system lets some hundreds wait. */
+export const DESCRIPTOR_LINE_TAKEN_MAX: number = 4096;
+/** Messages that wait for room on it, a descriptor each, from which on no channel is given memory: it goes over the connection. */
+export const DESCRIPTOR_LINE_BUSY: number = 1024;
+/** From which on the connection is over: more than one for each end of a channel that there may be. */
+export const DESCRIPTOR_LINE_UNSENT_MAX: number = 4 * STREAM_CHANNELS_MAX;
+/** Messages that a side takes in as left over, over all channels of a connection; each takes some 200 bytes while it waits to be read. */
+export const MEMORY_LEFT_FRAMES_MAX: number = 4 * 1024 * 1024;
 /** Connections to a process's side socket that are looked at in search of the one that is expected. */
 export const DESCRIPTOR_LINE_TRIES_MAX: number = 16;
 /** Bytes with which who connects there shows that it is who was told. */

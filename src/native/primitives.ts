@@ -102,5 +102,10 @@ export interface Primitives {
   /** poll(2) over an Int32Array of descriptor, asked, answered; blocks up to `timeoutMs` (up to BLOCK_MS_MAX); how many are ready. */
   poll(table: Int32Array, count: number, timeoutMs: number): number;
   duplicate(descriptor: number): number;
+  /**
+   * Closes it with this thread, however that ends, unless `close` was called before: whoever is at its other end waits for that. By calls of libc it does
+   * so only with the process.
+   */
+  keep(descriptor: number): void;
   close(descriptor: number): void;
 }

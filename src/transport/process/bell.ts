@@ -28,6 +28,7 @@ class WatchedBell implements Bell {
     try {
       this.#watch = native.watch(this.theirs, READABLE | BELL, heard);
       native.holdLoop(this.#watch, false);
+      native.keep(this.theirs);
     } catch (error) {
       native.close(this.theirs);
       throw error;
@@ -56,6 +57,7 @@ class SocketBell implements Bell {
     this.#socket.on('data', () => heard());
     this.#socket.on('error', () => {});
     this.#socket.unref();
+    native.keep(theirs);
   }
   close(): void {
     this.#socket.destroy();
@@ -65,12 +67,35 @@ class SocketBell implements Bell {
 
 const ONE = new Uint8Array(1);
 
+/** Of poll(2): the other end of a socket is closed. */
+const POLLHUP = 0x10;
+
+/** A bell that another process has handed over. */
+export interface Ringer {
+  ring(): void;
+  /** Whether nobody is there any more to hear it, where that can be told. */
+  readonly gone: boolean;
+  close(): void;
+}
+
 /**
- * What rings a bell that another process has handed over, until that is gone.
- * @throws LayoutError if it is none: ringing a file would write into it
+ * @param descriptor the ringer's from now on, unless this throws
+ * @throws LayoutError if it is no bell: ringing a file would write into it
  */
-export function ringerOf(native: Primitives, descriptor: number): () => void {
-  if (native.isBell(descriptor)) return () => native.ring(descriptor);
+export function ringerOf(native: Primitives, descriptor: number): Ringer {
+  const ring = native.isBell(descriptor) ? () => native.ring(descriptor) : byteRinger(native, descriptor);
+  const asked = Int32Array.of(descriptor, 0, 0);
+  native.keep(descriptor);
+  return {
+    ring,
+    get gone() {
+      return native.poll(asked, 1, 0) > 0 && ((asked[2] as number) & POLLHUP) !== 0;
+    },
+    close: () => native.close(descriptor),
+  };
+}
+
+function byteRinger(native: Primitives, descriptor: number): () => void {
   try {
     native.send(descriptor, ONE);
   } catch (cause) {

@@ -2,12 +2,13 @@
 // or not at all. Nothing here waits, and what has come can be taken at any time, also by a thread that is blocked: no event loop reads it.
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
-import { DESCRIPTOR_LINE_AGAIN_MS } from '../../limits.ts';
+import { DESCRIPTOR_LINE_AGAIN_MS, DESCRIPTOR_LINE_UNSENT_MAX } from '../../limits.ts';
 import type { Primitives } from '../../native/primitives.ts';
 
 const WORDS = 8;
 const NO_WORDS: readonly number[] = [];
 const NO_DESCRIPTORS: readonly number[] = [];
+const NOBODY = (): void => {};
 /** In one message. */
 const DESCRIPTORS_MAX = 2;
 
@@ -20,9 +21,13 @@ export interface Said {
   readonly descriptors: readonly number[];
 }
 
+/** What the system says while all processes of this user together have too many descriptors on their way, or while it has no memory. */
+const AGAIN: ReadonlySet<string | undefined> = new Set(['ETOOMANYREFS', 'ENOBUFS', 'ENOMEM']);
+
 interface Unsent {
   readonly bytes: Uint8Array;
   readonly descriptors: Int32Array | undefined;
+  readonly out: () => void;
 }
 
 export class DescriptorLine {
@@ -45,34 +50,47 @@ export class DescriptorLine {
   constructor(native: Primitives, descriptor: number) {
     this.#native = native;
     this.#descriptor = descriptor;
+    native.keep(descriptor);
   }
 
-  /** @param descriptors the line's from now on; the other side has its own then */
+  /**
+   * @param descriptors the line's from now on; the other side has its own then
+   * @param out called once it can be taken over there, or nobody is there any more
+   */
   say(
     kind: number,
     number: number,
     words: readonly number[] = NO_WORDS,
     descriptors: readonly number[] = NO_DESCRIPTORS,
+    out: () => void = NOBODY,
   ): void {
     const bytes = new Uint8Array(Int32Array.of(kind, number, ...words, 0, 0, 0, 0, 0, 0).buffer, 0, WORDS * 4);
-    const unsent = { bytes, descriptors: descriptors.length === 0 ? undefined : Int32Array.from(descriptors) };
-    if (this.#closed) this.#letGo(unsent);
-    else {
-      this.#unsent.push(unsent);
-      this.#send();
+    const unsent = { bytes, descriptors: descriptors.length === 0 ? undefined : Int32Array.from(descriptors), out };
+    if (this.#closed) {
+      this.#letGo(unsent);
+      out();
+      return;
     }
+    this.#unsent.push(unsent);
+    if (this.#unsent.length > DESCRIPTOR_LINE_UNSENT_MAX && this.error === undefined) {
+      this.over = true;
+      this.error = new LayoutError(`The other side has left ${this.#unsent.length} messages untaken`);
+    }
+    this.#send();
   }
   /** What the socket has no room for waits: until it has, or the line is closed. */
   #send(): void {
     for (let next = this.#unsent[0]; next !== undefined; next = this.#unsent[0]) {
       try {
         if (this.#closed || this.#native.send(this.#descriptor, next.bytes, next.descriptors) < 0) break;
-      } catch {
+      } catch (error) {
+        if (AGAIN.has((error as { code?: string }).code)) break;
         // Nobody is there any more.
       }
       this.#unsent.shift();
       this.#letGo(next);
       this.sent();
+      next.out();
     }
     if (this.#unsent.length === 0 || this.#tryDue || this.#closed) return;
     this.#tryDue = true;
@@ -80,6 +98,10 @@ export class DescriptorLine {
       this.#tryDue = false;
       this.#send();
     }, DESCRIPTOR_LINE_AGAIN_MS);
+  }
+  /** Messages that wait for room. */
+  get unsent(): number {
+    return this.#unsent.length;
   }
   /** Tries again what had no room; whether all is out. */
   flush(): boolean {

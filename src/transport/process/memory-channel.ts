@@ -216,6 +216,7 @@ class MemoryChannel implements ChannelOwner {
     let descriptor: number | undefined;
     let mapping: Mapping;
     try {
+      if (link.busy) throw new LayoutError('the other side does not take what it is sent');
       descriptor = native.createMemory(bytes);
       mapping = native.map(descriptor, bytes);
     } catch (error) {

@@ -1,6 +1,7 @@
 // What a channel in memory of processes had not sent when it ended: in memory of its own, which goes over the line of descriptors.
 import { LayoutError } from '../../errors.ts';
 import type { LeftOver, SpilledFrame } from '../../lane/left-over.ts';
+import { MEMORY_LEFT_FRAMES_MAX } from '../../limits.ts';
 import { MEMORY_BYTES_MAX, type Primitives } from '../../native/primitives.ts';
 import { LEFT, type MemoryLink } from './memory-link.ts';
 
@@ -51,7 +52,8 @@ export class MemoryLeftOver implements LeftOver {
   leave(frames: readonly SpilledFrame[]): void {
     const { native } = this.#link;
     const bytes = frames.reduce((sum, [, payload]) => sum + frameBytes(payload), 0);
-    if (bytes > MEMORY_BYTES_MAX) throw new LayoutError(`Cannot leave ${bytes} bytes over`, { length: bytes });
+    if (bytes > MEMORY_BYTES_MAX || frames.length > MEMORY_LEFT_FRAMES_MAX)
+      throw new LayoutError(`Cannot leave ${bytes} bytes over in ${frames.length} messages`, { length: bytes });
     const descriptor = native.createMemory(bytes);
     const { buffer, place } = native.map(descriptor, bytes);
     const words = new Int32Array(buffer);

@@ -1,6 +1,13 @@
 // Two processes that have memory in common: a page where their channels rest, a bell of each, and a line for descriptors. Channels in their own
 // memory are its members, by the number that their connection knows them by. As links of threads (transport/thread), it leads strongly to no port.
+import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
+import {
+  DESCRIPTOR_LINE_AGAIN_MS,
+  DESCRIPTOR_LINE_BUSY,
+  DESCRIPTOR_LINE_TAKEN_MAX,
+  MEMORY_LEFT_FRAMES_MAX,
+} from '../../limits.ts';
 import { LINK_PAGE_BYTES, SAID, SIDE_0, SIDE_1 } from '../../link/layout.ts';
 import { type AgentLink, ownAgent } from '../../link/own-agent.ts';
 import { Resting } from '../../link/resting.ts';
@@ -9,7 +16,7 @@ import type { EndReason } from '../../outcome.ts';
 import type { Behind } from '../ring/tie.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { ExitStatus, Way } from '../transport.ts';
-import type { Bell } from './bell.ts';
+import type { Bell, Ringer } from './bell.ts';
 import type { DescriptorLine, Said } from './descriptor-line.ts';
 import { futexParking } from './futex.ts';
 
@@ -24,6 +31,8 @@ export const LEFT = 5;
 export const LENT = 6;
 /** Its side says nothing more of it. */
 export const DONE = 7;
+
+const STILL = new Int32Array(new SharedArrayBuffer(4));
 
 /** An end of a channel. */
 export interface MemoryMember {
@@ -41,9 +50,8 @@ export interface MemoryLinkParts {
   readonly page: Mapping;
   readonly line: DescriptorLine;
   readonly bell: Bell;
-  readonly ringOther: () => void;
-  /** Lets go of what rings it. */
-  readonly closeRinger: () => void;
+  /** Rings the other side's. */
+  readonly ringer: Ringer;
   readonly connection: StreamConnection;
   /** What the end of the other process means that says nothing. */
   readonly silentEnd: EndReason;
@@ -64,17 +72,19 @@ export class MemoryLink implements AgentLink, Behind {
   readonly #said: number;
   readonly #saidThere: number;
   #taken = 0;
+  /** Frames that the other side has left over, of channels that are not over here. */
+  #leftFrames = 0;
   #closed = false;
   #gone: EndReason | undefined;
 
   constructor(parts: MemoryLinkParts) {
-    const { native, side, page, connection, ringOther } = parts;
+    const { native, side, page, connection, ringer } = parts;
     this.native = native;
     this.link = connection;
     this.side = side;
     this.#parts = parts;
     const ring = (): void => {
-      if (!this.#closed) ringOther();
+      if (!this.#closed) ringer.ring();
     };
     const words = new Int32Array(page.buffer, 0, LINK_PAGE_BYTES >> 2);
     this.#words = words;
@@ -117,9 +127,32 @@ export class MemoryLink implements AgentLink, Behind {
     this.#members.delete(number);
   }
 
-  /** @param descriptors the link's from now on */
-  say(kind: number, number: number, words: readonly number[], descriptors: readonly number[] = []): void {
-    this.#parts.line.say(kind, number, words, descriptors);
+  /** @see DescriptorLine.say */
+  say(kind: number, number: number, words: readonly number[], descriptors?: readonly number[], out?: () => void): void {
+    this.#parts.line.say(kind, number, words, descriptors, out);
+    this.#look();
+  }
+  /** Waits with the thread, which ends, until what was said can be taken over there: so many milliseconds at the most. */
+  flushSync(timeoutMs: number): boolean {
+    const { line } = this.#parts;
+    const untilMs = performance.now() + timeoutMs;
+    while (!this.#closed && !line.flush()) {
+      if (performance.now() >= untilMs) return false;
+      Atomics.wait(STILL, 0, 0, DESCRIPTOR_LINE_AGAIN_MS);
+    }
+    return true;
+  }
+  /** Whether so much waits to be said that nothing is to be added which can do without. */
+  get busy(): boolean {
+    return this.#parts.line.unsent >= DESCRIPTOR_LINE_BUSY;
+  }
+
+  /** A channel has so many frames left over, or (less than 0) is over. @throws LayoutError */
+  countLeft(frames: number): void {
+    this.#leftFrames += frames;
+    if (this.#leftFrames <= MEMORY_LEFT_FRAMES_MAX) return;
+    const text = `Cannot take in ${this.#leftFrames} messages that were left over: ${MEMORY_LEFT_FRAMES_MAX} at the most`;
+    throw new LayoutError(text, { length: this.#leftFrames, limit: MEMORY_LEFT_FRAMES_MAX });
   }
 
   /** The bell was rung. */
@@ -131,9 +164,16 @@ export class MemoryLink implements AgentLink, Behind {
   }
   /** Takes what has come over the line, with the event loop or without. */
   pull(): void {
-    const { line, connection } = this.#parts;
+    const { line } = this.#parts;
     let told: Set<MemoryMember> | undefined;
-    for (let said = line.take(); said !== undefined; said = line.take()) {
+    for (let count = 0; ; count++) {
+      if (count === DESCRIPTOR_LINE_TAKEN_MAX) {
+        // More than the line can have held: whoever fills it as fast as this thread reads is not to have it for itself.
+        platform.turn(() => this.pull());
+        break;
+      }
+      const said = line.take();
+      if (said === undefined) break;
       this.#taken = (this.#taken + 1) | 0;
       try {
         const member = this.#members.get(said.number);
@@ -149,15 +189,22 @@ export class MemoryLink implements AgentLink, Behind {
         return;
       }
     }
-    if (line.error !== undefined && connection.ended === undefined) this.#damage(line.error);
+    this.#look();
     if (told === undefined) return;
     queueMicrotask(() => {
       for (const member of told) member.arrived();
     });
   }
+  /** Whether the line has broken. */
+  #look(): void {
+    const { error } = this.#parts.line;
+    if (error !== undefined && this.link.ended === undefined && !this.#closed) this.#damage(error);
+  }
   /** What came makes no sense, or could not be taken: nobody knows what is missing from here on. */
   #damage(error: Error): void {
-    queueMicrotask(() => this.link.closed('lost', error));
+    const text = `Cannot go on with the line of descriptors: ${error.message}`;
+    const damage = error instanceof LayoutError ? error : new LayoutError(text, { cause: error });
+    queueMicrotask(() => this.link.damaged(damage));
     this.over('lost');
   }
 
@@ -165,7 +212,7 @@ export class MemoryLink implements AgentLink, Behind {
   peerGone(): EndReason | undefined {
     if (this.#gone !== undefined || this.#closed) return this.#gone;
     this.pull();
-    if (this.#parts.line.over) this.over(this.#parts.silentEnd);
+    if (this.#parts.line.over || this.#parts.ringer.gone) this.over(this.#parts.silentEnd);
     return this.#gone;
   }
   /** The other side is gone, and all channels with it. */
@@ -182,6 +229,6 @@ export class MemoryLink implements AgentLink, Behind {
     ownAgent().remove(this);
     this.#parts.line.close();
     this.#parts.bell.close();
-    this.#parts.closeRinger();
+    this.#parts.ringer.close();
   }
 }

@@ -86,6 +86,7 @@ export class MemoryMeeting {
     return {
       ...options,
       features: MEMORY,
+      flushBeside: (timeoutMs) => this.link?.flushSync(timeoutMs) ?? true,
       featureFrames: [{ type: MEET, feature: MEMORY, bytesMin: 8, bytesMax: 8, came }],
       ...(waits ? {} : { fields: this.#place() }),
       ...(answer && { answer: (peer: Greeting): Answer => this.#answer(peer) }),
@@ -111,6 +112,7 @@ export class MemoryMeeting {
     const name = `millrace-${secret.toString('hex', MEMORY_TICKET_BYTES)}`;
     try {
       this.#listener = this.#native.listen(`\0${name}`);
+      this.#native.keep(this.#listener);
     } catch (error) {
       this.#fail(error);
       return [];
@@ -125,10 +127,10 @@ export class MemoryMeeting {
     this.#stopListening();
     const [page, bell] = said.descriptors as readonly [number, number];
     try {
-      const ringOther = ringerOf(native, bell);
+      const ringer = ringerOf(native, bell);
       this.#bell = this.#makeBell(native);
       line.say(BELL, 0, [], [native.duplicate(this.#bell.theirs)]);
-      this.#share(native, { page: native.map(page, LINK_PAGE_BYTES), ringOther, close: () => native.close(bell) });
+      this.#share(native, { page: native.map(page, LINK_PAGE_BYTES), ringer });
     } catch (error) {
       native.close(bell);
       throw error;
@@ -190,10 +192,16 @@ export class MemoryMeeting {
   }
   #otherShares(native: Primitives): void {
     const said = this.#line?.take();
-    const [bell] = said?.descriptors ?? [];
-    if (said?.kind !== BELL || bell === undefined || this.#shared === undefined)
-      throw new LayoutError('Cannot share memory: the other side has sent no bell');
-    this.#share(native, { ...this.#shared, ringOther: ringerOf(native, bell), close: () => native.close(bell) });
+    const descriptors = said?.descriptors ?? [];
+    try {
+      const [bell] = descriptors;
+      if (said?.kind !== BELL || bell === undefined || descriptors.length > 1 || this.#shared === undefined)
+        throw new LayoutError('Cannot share memory: the other side has sent no bell');
+      this.#share(native, { ...this.#shared, ringer: ringerOf(native, bell) });
+    } catch (error) {
+      for (const each of descriptors) native.close(each);
+      throw error;
+    }
   }
 
   // ---- both ------------------------------------------------------------------------------------------------------
@@ -201,7 +209,7 @@ export class MemoryMeeting {
   #came(step: number): void {
     const native = this.#native;
     if (native === undefined || this.why !== undefined) return;
-    if (step === FAILED) this.#fail(new UnsupportedError('the other side could not'), false);
+    if (step === FAILED && this.link === undefined) this.#fail(new UnsupportedError('the other side could not'), false);
     else if (step === CAME && !this.initiator && this.link === undefined) this.#trying(() => this.#otherCame(native));
     else if (step === SHARED && this.initiator && this.link === undefined)
       this.#trying(() => this.#otherShares(native));
@@ -217,18 +225,14 @@ export class MemoryMeeting {
   #makeBell(native: Primitives): Bell {
     return makeBell(native, () => this.link?.rung());
   }
-  #share(
-    native: Primitives,
-    { page, ringOther, close }: Pick<MemoryLinkParts, 'page' | 'ringOther'> & { close: () => void },
-  ): void {
+  #share(native: Primitives, { page, ringer }: Pick<MemoryLinkParts, 'page' | 'ringer'>): void {
     this.link = new MemoryLink({
       native,
       side: this.initiator ? 0 : 1,
       page,
       line: this.#line as DescriptorLine,
       bell: this.#bell as Bell,
-      ringOther,
-      closeRinger: close,
+      ringer,
       connection: this.#connection as StreamConnection,
       silentEnd: this.#silentEnd,
       stray: (said) => this.stray(said),

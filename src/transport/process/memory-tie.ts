@@ -33,6 +33,8 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
   /** The other side says nothing more. */
   #done = false;
   #closed = false;
+  /** Frames that came as left over. */
+  #left = 0;
 
   constructor(link: MemoryLink, channel: StreamChannel) {
     this.link = link;
@@ -86,10 +88,17 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
     if (this.#closed) return;
     this.#closed = true;
     this.hold(false);
+    this.link.countLeft(-this.#left);
     this.#letGo();
-    this.link.say(DONE, this.channel.number, []);
-    // The reason stands in the region.
-    this.channel.end(this.channel.ended ?? 'closed');
+    // The connection may end with this channel, and the line with it: not before what was said on that is out.
+    const { link } = this.link;
+    link.hold(true);
+    this.channel.ended ??= 'closed';
+    this.link.say(DONE, this.channel.number, [], [], () => {
+      // The reason stands in the region.
+      this.channel.end(this.channel.ended ?? 'closed');
+      link.hold(false);
+    });
   }
   /** Nothing comes for this end any more: whoever knows it is to hold it no longer. */
   #letGo(): void {
@@ -108,8 +117,12 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
         this.#letGo();
       } else if ((kind !== LEFT && kind !== LENT) || descriptor === undefined || descriptors.length > 1)
         throw new LayoutError(`Cannot take what was said of a channel: kind ${kind}`, { kind });
-      else if (kind === LEFT) this.leftOver.came(descriptor, bytes, one);
-      else this.lending.came(descriptor, bytes, one, other);
+      else if (kind === LEFT) {
+        if (this.#left > 0) throw new LayoutError('Cannot take what a channel has left over twice');
+        this.#left = Math.max(1, one);
+        this.link.countLeft(this.#left);
+        this.leftOver.came(descriptor, bytes, one);
+      } else this.lending.came(descriptor, bytes, one, other);
     } finally {
       for (const each of descriptors) native.close(each);
     }

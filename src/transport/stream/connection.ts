@@ -78,6 +78,11 @@ export interface ConnectionOptions extends GreetingOptions {
   readonly waitingMax?: number | undefined;
   /** What the peer is told of an exception that ends this thread; by default all but its stack, which says where files lie. */
   readonly crashTold?: CrashTold | undefined;
+  /**
+   * When the thread ends: waits with it until what goes beside the medium's bytes is out, so many milliseconds at the most; false at the end of that time.
+   * The goodbye comes behind it.
+   */
+  readonly flushBeside?: ((timeoutMs: number) => boolean) | undefined;
   /** By what the bytes go, for whoever asks a port. */
   readonly way?: Way | undefined;
 }
@@ -292,6 +297,11 @@ export class StreamConnection implements Link, Exiting {
     }
   }
 
+  /** What comes beside its bytes makes no sense, or could not be taken: it ends as `lost`, and the other side is told. */
+  damaged(error: LayoutError): void {
+    this.#break(error, frames.CODE_DAMAGE);
+  }
+
   /** The medium takes more again, after a `write` that returned false. */
   drained(): void {
     if (this.ended !== undefined) return;
@@ -351,6 +361,7 @@ export class StreamConnection implements Link, Exiting {
   goOnExit(waitMs: number): boolean {
     const untilMs = performance.now() + waitMs;
     const flush = (): boolean => this.#stream.flushSync?.(Math.max(0, Math.ceil(untilMs - performance.now()))) === true;
+    if (this.ended === undefined && this.#options.flushBeside?.(waitMs) === false) return false;
     // Nobody comes back when the medium has room by itself.
     while (this.ended === undefined && this.frames.full) {
       if (!flush()) return false;
