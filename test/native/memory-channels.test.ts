@@ -4,6 +4,7 @@
 // asked for: node-22, node-26
 // needs: native
 import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -83,11 +84,14 @@ async function readAll(port: Port): Promise<number> {
   return count;
 }
 
+const still = new Int32Array(new SharedArrayBuffer(4));
+
 test('more channels that close with a backlog than the line has room for: all of it is read', async () => {
   const count = 400;
   const server = await listen(join(tmpdir(), `millrace-memory-channels-${process.pid}-${++names}.sock`));
   const taken = server[Symbol.asyncIterator]().next();
-  const program = runProgram(PROGRAM, [server.address, String(count)], STEP_MS);
+  const closed = join(tmpdir(), `millrace-memory-channels-${process.pid}-closed`);
+  const program = runProgram(PROGRAM, [server.address, String(count), closed], STEP_MS);
   const main = (await within('a connection', taken)).value as Port;
   const reads: Promise<number>[] = [];
   (async () => {
@@ -96,7 +100,9 @@ test('more channels that close with a backlog than the line has room for: all of
   assert.equal(await within('its word', main.receiveAsync()), 'memory');
   assert.equal(reads.length, count);
   // It closes them while nobody here takes anything off the line.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+  const endMs = performance.now() + STEP_MS;
+  while (!existsSync(closed) && performance.now() < endMs) Atomics.wait(still, 0, 0, 1);
+  rmSync(closed);
   const got = await within('all', Promise.all(reads));
   assert.deepEqual(new Set(got), new Set([10]));
   assert.deepEqual(await within('the program', program), { status: 0, output: '' });
