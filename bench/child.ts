@@ -1,20 +1,31 @@
-// A worker process of scenario article-2016: C streams, each sends a request and waits for its answer before the next.
+// A worker process of the scenarios between processes. Of requests it has C streams, each sends one and waits for its answer
+// before the next; of a stream it is the end that receives.
 // Orders come over the IPC channel; contenders that use that channel as well leave out what carries `ctl`.
+import { consume } from './drivers.ts';
+import { digest, type Load, type LoadSpec, makeLoad, type Tally } from './loads.ts';
 import type { Link, Note } from './process-subject.ts';
+import type { End } from './subject.ts';
 import { processSubject } from './subjects/process-list.ts';
 
 export type ChildOrder =
   | { ctl: 'join'; subject: string; address: unknown; index: number }
   | { ctl: 'run'; ms: number; streams: number; payload: number }
+  | { ctl: 'join-stream'; subject: string; address: unknown; spec: LoadSpec }
+  | { ctl: 'receive'; count: number; deep: boolean }
   | { ctl: 'end' };
 
 export type ChildReply =
-  | { ctl: 'joined' | 'ready' }
+  | { ctl: 'joined' | 'ready' | 'receiving' }
   | { ctl: 'done'; count: number; seconds: number; right: boolean; cpuUs: number }
+  | ({ ctl: 'received'; cpuUs: number } & Tally)
   | { ctl: 'failed'; message: string };
 
 let link: Link | undefined;
 let onAnswer: (note: Note) => void = () => {};
+let inlet: { readonly end: End; readonly load: Load } | undefined;
+
+/** Reports of `consume`, which nobody reads: senders in other processes keep to back-pressure of their own. */
+const UNREAD = new Int32Array(new SharedArrayBuffer(4));
 
 process.on('message', (message: unknown) => {
   const order = message as ChildOrder;
@@ -32,10 +43,27 @@ async function obey(order: ChildOrder): Promise<void> {
     link = await subject.join(order.address, order.index, (note) => onAnswer(note));
     tell({ ctl: 'joined' });
   } else if (order.ctl === 'run') tell(await run(link!, order));
+  else if (order.ctl === 'join-stream') {
+    const load = makeLoad(order.spec);
+    inlet = { load, end: await (await processSubject(order.subject)).stream!.join(order.address, load) };
+    tell({ ctl: 'joined' });
+  } else if (order.ctl === 'receive') tell(await receive(inlet!, order));
   else {
     await link?.close();
+    await inlet?.end.close();
     process.exit(0);
   }
+}
+
+async function receive({ end, load }: { end: End; load: Load }, order: ChildOrder & { ctl: 'receive' }) {
+  const before = process.cpuUsage();
+  const read = order.deep ? { ...load, weigh: digest } : load;
+  // An end that blocks would keep the word to itself.
+  if (end.receive) await told({ ctl: 'receiving' });
+  else tell({ ctl: 'receiving' });
+  const tally = await consume(end, read, order.count, UNREAD);
+  const used = process.cpuUsage(before);
+  return { ctl: 'received', ...tally, cpuUs: used.user + used.system } as const;
 }
 
 function run(to: Link, { ms, streams, payload }: ChildOrder & { ctl: 'run' }): Promise<ChildReply> {
@@ -65,4 +93,10 @@ function run(to: Link, { ms, streams, payload }: ChildOrder & { ctl: 'run' }): P
 
 function tell(reply: ChildReply): void {
   process.send!(reply);
+}
+
+function told(reply: ChildReply): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.send!(reply, undefined, undefined, (error) => (error ? reject(error) : resolve()));
+  });
 }

@@ -1,6 +1,8 @@
-// What a contender between processes brings: the way of a request from a worker process to the master and back.
+// What a contender between processes brings: the way of a request from a worker process to the master and back, and the way
+// of a stream from the master to a worker process, where it takes part in streams.
 import type { ChildProcess, ForkOptions } from 'node:child_process';
-import type { Missing } from './subject.ts';
+import type { Form, Load } from './loads.ts';
+import type { End, Missing } from './subject.ts';
 
 /** One request or answer; both carry the payload, as in seed 004. */
 export interface Note {
@@ -18,9 +20,12 @@ export interface ProcessSubject {
   serve(): Promise<Hub>;
   /** Worker process. */
   join(address: unknown, index: number, onAnswer: (note: Note) => void): Promise<Link>;
+  /** One way, master to worker. */
+  readonly stream?: ProcessStream;
 }
 
-export interface Hub {
+/** What both kinds of master have. */
+export interface Home {
   /** Travels to the workers. */
   readonly address: unknown;
   readonly forkOptions?: ForkOptions;
@@ -28,11 +33,39 @@ export interface Hub {
   fork?(file: string): ChildProcess;
   /** A child was started. */
   adopt?(child: ChildProcess): void;
-  /** Processor microseconds that a server of its own used so far. */
   close(): Promise<void> | void;
 }
+
+export type Hub = Home;
 
 export interface Link {
   send(note: Note): void;
   close(): Promise<void> | void;
+}
+
+export interface ProcessStream {
+  /** What it can carry. */
+  readonly forms: readonly Form[];
+  /** Master. */
+  serve(load: Load): Promise<StreamHome>;
+  /** Worker process: the end that receives, by `listen` or `receive`. */
+  join(address: unknown, load: Load): Promise<End>;
+}
+
+export interface StreamHome extends Home {
+  /** The end that sends, once the worker has joined. It brings `send`, which keeps to the contender's own back-pressure. */
+  end(): Promise<End> | End;
+}
+
+/**
+ * Sends a load with `post`, which answers with a promise when it is full; `last` lets go of what was kept back for more.
+ */
+export function sendBy(post: (value: unknown) => Promise<unknown> | undefined, last?: () => void): End['send'] {
+  return async ({ items, mask }, count, _progress, from) => {
+    for (let i = from; i < from + count; i++) {
+      const full = post(items[i & mask]);
+      if (full !== undefined) await full;
+    }
+    last?.();
+  };
 }

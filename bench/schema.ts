@@ -125,7 +125,7 @@ export interface Result {
   readonly checked: boolean;
   readonly cpu?: CpuCost;
   readonly memory?: MemoryCost;
-  /** Further figures of the same measurement, e.g. percentiles: name -> number in the scenario's unit. */
+  /** Further figures of the same measurement, e.g. percentiles: name -> number, in the scenario's unit unless the name says another (extra.ts). */
   readonly extra?: Readonly<Record<string, number>>;
   readonly note?: string;
 }

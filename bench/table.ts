@@ -1,4 +1,5 @@
 // Results as text: one block per row, one line per contender, a bar for the eye.
+import { unitOfExtra } from './extra.ts';
 import type { Result, Results, Row, ScenarioResults } from './schema.ts';
 
 const BAR = 20;
@@ -38,7 +39,7 @@ function figures(result: Result, unit: string): string {
     result.memory?.peakBytes ? `peak ${quantity(result.memory.peakBytes, 'bytes')}` : '',
     result.memory?.perUnitBytes ? `${quantity(result.memory.perUnitBytes, 'bytes')} each` : '',
     result.memory?.heapUnitBytes ? `heap ${quantity(result.memory.heapUnitBytes, 'bytes')} each` : '',
-    ...Object.entries(result.extra ?? {}).map(([name, value]) => `${name} ${quantity(value, unit)}`),
+    ...Object.entries(result.extra ?? {}).map(([name, value]) => `${name} ${quantity(value, unitOfExtra(name, unit))}`),
     result.checked ? '' : 'CHECKSUM DIFFERS',
     result.note ?? '',
   ];

@@ -1,5 +1,6 @@
 // The table of one scenario: a block of lines per row, one line per contender, best first. One run gets a column for
 // each property; several runs get a column each. Without a style sheet it is still a plain table of figures.
+import { unitOfExtra } from '../extra.ts';
 import type { Result, ScenarioResults } from '../schema.ts';
 import { barMarkup, scaleEnd } from './bars.ts';
 import { figure, spread, times, unitName } from './format.ts';
@@ -105,7 +106,7 @@ function properties(scenario: ScenarioView): Property[] {
       return {
         title: key,
         kind: 'more',
-        of: ({ extra }) => (extra?.[key] === undefined ? '' : figure(extra[key], unit)),
+        of: ({ extra }) => (extra?.[key] === undefined ? '' : figure(extra[key], unitOfExtra(key, unit))),
       };
     }),
     ...costs(),
@@ -145,7 +146,7 @@ function lineOfOne(
 
 /** Further figures and costs in few letters, for a cell of several runs. */
 function inShort(cell: Result, unit: string): Markup | undefined {
-  const parts = Object.entries(cell.extra ?? {}).map(([key, of]) => `${key} ${figure(of, unit)}`);
+  const parts = Object.entries(cell.extra ?? {}).map(([key, of]) => `${key} ${figure(of, unitOfExtra(key, unit))}`);
   if (cell.cpu) parts.push(`${cell.cpu.cores.toFixed(2)} cores`);
   if (cell.memory?.peakBytes !== undefined) parts.push(`peak ${figure(cell.memory.peakBytes, 'bytes')}`);
   if (cell.memory?.perUnitBytes !== undefined) parts.push(`${figure(cell.memory.perUnitBytes, 'bytes')} each`);

@@ -2,6 +2,7 @@ import type { Scenario } from '../contest.ts';
 import { article2016 } from './article-2016.ts';
 import { manyPortsScenario, open } from './channels.ts';
 import { afterRest, firstThousand } from './cold.ts';
+import { processStream } from './process-stream.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
 import { selectScenario } from './select.ts';
@@ -38,4 +39,5 @@ export const scenarios: readonly Scenario[] = [
   latencyHistogram,
   scaling,
   article2016,
+  processStream,
 ];

@@ -1,18 +1,19 @@
 // Our own ports to processes: over memory that both map, where the addon is built, and over the sockets that everybody has.
 import { rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import process from 'node:process';
 import type { Port } from '../../src/index.ts';
 import { type ConnectOptions, connect, listen } from '../../src/process/index.ts';
-import type { Hub, Link, Note, ProcessSubject } from '../process-subject.ts';
-import type { Missing } from '../subject.ts';
+import { type Home, type Hub, type Link, type Note, type ProcessSubject, sendBy } from '../process-subject.ts';
+import type { End, Missing } from '../subject.ts';
 
 let count = 0;
 
 /** One way of the same port. */
 interface Kind {
-  readonly address: 'unix' | 'tcp';
+  readonly address: 'unix' | 'tcp' | 'pipe';
   /** By what it is to go: what went by another would be measured under its name. */
   readonly way: string;
   readonly options: ConnectOptions;
@@ -23,36 +24,84 @@ function checkWay(port: Port, { way }: Kind): void {
   if (taken?.name !== way) throw new Error(`it goes by ${taken?.name} and not by ${way}: ${taken?.why}`);
 }
 
-function serve(kind: Kind): () => Promise<Hub> {
-  return async () => {
-    const path = joinPath(tmpdir(), `millrace-bench-ours-${process.pid}-${count++}.sock`);
-    const server = await listen(kind.address === 'unix' ? path : 'tcp:127.0.0.1:0', kind.options);
-    const ports: Port[] = [];
-    const taking = (async () => {
-      for await (const port of server) {
-        ports.push(port);
-        port.on('message', (note) => port.postMessage(note));
-      }
-    })();
-    return {
-      address: server.address,
-      close: async () => {
-        for (const port of ports) port.close();
-        await server.close();
-        await taking;
-        rmSync(path, { force: true });
-      },
-    };
+/** @param opened called with the port of each worker */
+async function open(kind: Kind, opened: (port: Port) => void): Promise<Home> {
+  if (kind.address === 'pipe') return openPipe(kind, opened);
+  const path = joinPath(tmpdir(), `millrace-bench-ours-${process.pid}-${count++}.sock`);
+  const server = await listen(kind.address === 'unix' ? path : 'tcp:127.0.0.1:0', kind.options);
+  const ports: Port[] = [];
+  const taking = (async () => {
+    for await (const port of server) {
+      ports.push(port);
+      opened(port);
+    }
+  })();
+  return {
+    address: server.address,
+    close: async () => {
+      for (const port of ports) port.close();
+      await server.close();
+      await taking;
+      rmSync(path, { force: true });
+    },
   };
+}
+
+/** Behind the three of every program and that of `send`. */
+const PIPE = 4;
+
+function openPipe(kind: Kind, opened: (port: Port) => void): Home {
+  const ports: Promise<Port>[] = [];
+  return {
+    address: `pipe:${PIPE}`,
+    forkOptions: { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] },
+    adopt: (child) => {
+      const port = connect(child.stdio[PIPE] as Socket, kind.options);
+      ports.push(port);
+      port.then(opened, () => {});
+    },
+    close: async () => {
+      for (const port of await Promise.allSettled(ports)) if (port.status === 'fulfilled') port.value.close();
+    },
+  };
+}
+
+function serve(kind: Kind): () => Promise<Hub> {
+  return () => open(kind, (port) => port.on('message', (note) => port.postMessage(note)));
+}
+
+async function joined(kind: Kind, address: unknown): Promise<Port> {
+  const port = await connect(address as string, kind.options);
+  await port.ready;
+  checkWay(port, kind);
+  return port;
 }
 
 function join(kind: Kind) {
   return async (address: unknown, _index: number, onAnswer: (note: Note) => void): Promise<Link> => {
-    const port = await connect<Note, Note>(address as string, kind.options);
-    await port.ready;
-    checkWay(port, kind);
-    port.on('message', onAnswer);
+    const port = await joined(kind, address);
+    port.on('message', (note) => onAnswer(note as Note));
     return { send: (note) => port.postMessage(note), close: () => port.close() };
+  };
+}
+
+/** What is posted waits within the port's own bounds. */
+function sendingEnd(port: Port): End {
+  const post = (value: unknown): Promise<void> | undefined => {
+    port.postMessage(value);
+    return port.full ? port.drained() : undefined;
+  };
+  return { send: sendBy(post)!, close: () => {} };
+}
+
+function receivingEnd(port: Port): End {
+  let handler: ((value: unknown) => void) | null = null;
+  port.on('message', (value) => handler?.(value));
+  return {
+    listen: (next) => {
+      handler = next;
+    },
+    close: () => port.close(),
   };
 }
 
@@ -74,6 +123,17 @@ function subject(name: string, label: string, use: string, kind: Kind): ProcessS
     ...absent,
     serve: serve(kind),
     join: join(kind),
+    stream: {
+      forms: ['bytes', 'object'],
+      serve: async () => {
+        let opened: (port: Port) => void = () => {};
+        const port = new Promise<Port>((resolve) => {
+          opened = resolve;
+        });
+        return { ...(await open(kind, opened)), end: async () => sendingEnd(await port) };
+      },
+      join: async (address) => receivingEnd(await joined(kind, address)),
+    },
   };
 }
 
@@ -81,7 +141,7 @@ export const subjects: readonly ProcessSubject[] = [
   subject(
     'memory',
     'shared memory',
-    'listen and connect with their defaults, where the addon is built: values in and out through rings that both processes map; event loops look again for a while before they sleep.',
+    'listen and connect with their defaults, where the addon is built: values in and out through rings that both processes map; event loops look again for a while before they sleep. Streams wait for drained() when the port is full.',
     { address: 'unix', way: 'memory', options: {} },
   ),
   subject(
@@ -97,4 +157,10 @@ export const subjects: readonly ProcessSubject[] = [
     { address: 'unix', way: 'unix', options: { memory: false } },
   ),
   subject('tcp', 'TCP', 'The same over 127.0.0.1.', { address: 'tcp', way: 'tcp', options: {} }),
+  subject(
+    'pipe',
+    'pipe',
+    'The same over an extra descriptor of a child of fork(), which both connect to: what there is without an address.',
+    { address: 'pipe', way: 'pipe', options: { memory: false } },
+  ),
 ];

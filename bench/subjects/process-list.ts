@@ -13,6 +13,7 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'unix-json': () => import('./sockets.ts'),
   'unix-opt': () => import('./sockets.ts'),
   'tcp-json': () => import('./sockets.ts'),
+  'unix-binary': () => import('./framed-sockets.ts'),
   'millrace-process': () => import('./millrace-process.ts'),
   redis: () => import('./redis.ts'),
   nats: () => import('./nats.ts'),

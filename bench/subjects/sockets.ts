@@ -1,9 +1,7 @@
 // Stream sockets: JSON lines over a unix socket and over TCP, and the seed's hand-made text format ("opt").
-import { rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join as joinPath } from 'node:path';
+import type { Socket } from 'node:net';
 import type { Hub, Link, Note, ProcessSubject } from '../process-subject.ts';
+import { connectTo, serveSockets } from './socket-home.ts';
 
 interface Format {
   write(note: Note): string;
@@ -33,7 +31,6 @@ class LineSocket {
     this.#socket = socket;
     this.#format = format;
     socket.setEncoding('utf8');
-    socket.on('error', () => {});
     let rest = '';
     socket.on('data', (text: string) => {
       const lines = (rest + text).split('\n');
@@ -54,45 +51,16 @@ class LineSocket {
   }
 }
 
-let socketCount = 0;
-
-function unixPath(): string {
-  const name = `millrace-bench-${process.pid}-${socketCount++}`;
-  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : joinPath(tmpdir(), `${name}.sock`);
-}
-
 function serve(kind: 'unix' | 'tcp', format: Format): () => Promise<Hub> {
-  return async () => {
-    const sockets = new Set<Socket>();
-    const server: Server = createServer({ noDelay: true }, (socket) => {
-      sockets.add(socket);
+  return () =>
+    serveSockets(kind, (socket) => {
       const lines: LineSocket = new LineSocket(socket, format, (note) => lines.send(note));
     });
-    const path = unixPath();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      if (kind === 'unix') server.listen(path, resolve);
-      else server.listen(0, '127.0.0.1', resolve);
-    });
-    return {
-      address: kind === 'unix' ? path : (server.address() as AddressInfo).port,
-      close: () => {
-        for (const socket of sockets) socket.destroy();
-        server.close();
-        if (kind === 'unix') rmSync(path, { force: true });
-      },
-    };
-  };
 }
 
 function join(format: Format): ProcessSubject['join'] {
   return async (address, _index, onAnswer): Promise<Link> => {
-    const socket = typeof address === 'string' ? connect(address) : connect(address as number, '127.0.0.1');
-    socket.setNoDelay(true);
-    await new Promise((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.once('error', reject);
-    });
+    const socket = await connectTo(address);
     const lines = new LineSocket(socket, format, onAnswer);
     return { send: (note) => lines.send(note), close: () => void socket.destroy() };
   };
