@@ -89,6 +89,14 @@ export interface Listener extends AsyncIterable<Port> {
   unref(): this;
 }
 
+/** What waits for the time of its greeting keeps nobody, and no memory, that has greeted or is over. */
+interface Ungreeted {
+  link: StreamLink | undefined;
+}
+function refuseLater(ungreeted: Ungreeted, timeoutMs: number): void {
+  platform.later(() => ungreeted.link?.connection.refuse(CODE_FULL, 'no greeting came'), timeoutMs);
+}
+
 class OpenListener implements Listener {
   readonly address: string;
   readonly #bound: Bound;
@@ -149,15 +157,15 @@ class OpenListener implements Listener {
     const { connection, memory, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
     const options = { ...connection, initiator: false, answer: () => undefined };
-    let greeted = false;
+    const ungreeted: Ungreeted = { link: undefined };
     const link = new StreamLink(stream, this.address, options, memory, () => {
-      greeted = true;
+      ungreeted.link = undefined;
       this.#greeted(link);
     });
-    platform.later(() => {
-      if (!greeted) link.connection.refuse(CODE_FULL, 'no greeting came');
-    }, timeoutMs);
+    ungreeted.link = link;
+    refuseLater(ungreeted, timeoutMs);
     link.closed.then(() => {
+      ungreeted.link = undefined;
       this.#links.delete(link);
       this.#waiting.delete(link);
     });

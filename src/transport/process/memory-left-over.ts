@@ -2,7 +2,7 @@
 import { LayoutError } from '../../errors.ts';
 import type { LeftOver, SpilledFrame } from '../../lane/left-over.ts';
 import { MEMORY_LEFT_FRAMES_MAX } from '../../limits.ts';
-import { MEMORY_BYTES_MAX, type Primitives } from '../../native/primitives.ts';
+import { type Mapping, MEMORY_BYTES_MAX, type Primitives } from '../../native/primitives.ts';
 import { LEFT, type MemoryLink } from './memory-link.ts';
 
 /** Two words of each frame: its tag, and its length; then its payload, to a multiple of 8. */
@@ -19,7 +19,8 @@ function framesIn(native: Primitives, descriptor: number, bytes: number, count: 
   } catch (cause) {
     throw new LayoutError('Cannot map what a channel has left over', { cause });
   }
-  const words = new Int32Array(buffer);
+  // Of whatever length the other side has made it.
+  const words = new Int32Array(buffer, 0, bytes >> 2);
   const frames: SpilledFrame[] = [];
   let at = 0;
   for (let i = 0; i < count; i++) {
@@ -55,7 +56,14 @@ export class MemoryLeftOver implements LeftOver {
     if (bytes > MEMORY_BYTES_MAX || frames.length > MEMORY_LEFT_FRAMES_MAX)
       throw new LayoutError(`Cannot leave ${bytes} bytes over in ${frames.length} messages`, { length: bytes });
     const descriptor = native.createMemory(bytes);
-    const { buffer, place } = native.map(descriptor, bytes);
+    let mapping: Mapping;
+    try {
+      mapping = native.map(descriptor, bytes);
+    } catch (error) {
+      native.close(descriptor);
+      throw error;
+    }
+    const { buffer, place } = mapping;
     const words = new Int32Array(buffer);
     const memory = new Uint8Array(buffer);
     let at = 0;

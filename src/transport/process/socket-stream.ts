@@ -130,7 +130,11 @@ export class SocketStream implements ByteStream {
     };
     socket.on('data', (bytes: Uint8Array) => this.take(bytes));
     socket.on('end', closed);
-    socket.on('close', closed);
+    socket.on('close', () => {
+      closed();
+      // What waits for a socket that is closed keeps the connection, and the memory that goes with it.
+      clearTimeout(this.#giveUp);
+    });
     if (socket.destroyed) closed();
     else socket.resume();
   }
