@@ -39,6 +39,8 @@ interface Handle {
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0);
+/** Where a runtime writes what the system takes within the call, and says so. */
+const WRITES_AT_ONCE: boolean = platform.name === 'node';
 const nap: Int32Array = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -89,6 +91,8 @@ export class SocketStream implements ByteStream {
   #byHand = false;
   #out = 0;
   #held = false;
+  /** The runtime's word for it: with each piece it would be a call into the runtime. */
+  #holds = false;
   #ended = false;
   #over = false;
   #giveUp: NodeJS.Timeout | undefined;
@@ -206,8 +210,10 @@ export class SocketStream implements ByteStream {
   #hold(): void {
     // What lies here would go with the process, and may be more than is written at its end; and a line whose other side has not ended takes
     // back what it has sent.
-    const busy = !this.#tellsRest && !this.#over && (this.#bytes > 0 || this.#ended);
-    if (this.#held || busy) this.#socket.ref();
+    const holds = this.#held || (!this.#over && (this.#bytes > 0 || this.#ended) && !this.#tellsRest);
+    if (holds === this.#holds) return;
+    this.#holds = holds;
+    if (holds) this.#socket.ref();
     else this.#socket.unref();
   }
 
@@ -233,10 +239,25 @@ export class SocketStream implements ByteStream {
     this.#length = 0;
     this.#piece = piece;
     this.#hold();
-    this.#socket.write(piece, (error) => {
+    this.#give(piece, memory);
+  }
+  /** The runtime is given a piece, which lies in `memory`. */
+  #give(piece: Uint8Array, memory: Uint8Array): void {
+    const socket = this.#socket;
+    const out = (error: unknown): void => {
       if (error) this.#hearOut();
       else this.#written(memory);
-    });
+    };
+    if (!WRITES_AT_ONCE) {
+      socket.write(piece, out);
+      return;
+    }
+    // A call that is told of each piece costs a turn of the runtime's own, though nearly every piece is out when `write` returns. Where one is
+    // not, nothing at all goes behind it, and who is told of that is told then.
+    socket.write(piece);
+    if (socket.destroyed || socket.errored !== null) this.#hearOut();
+    else if (socket.writableLength > 0) socket.write(NOTHING, out);
+    else this.#written(memory);
   }
   #written(memory: Uint8Array): void {
     if (this.#byHand) return;
