@@ -151,8 +151,8 @@ export class Listeners {
     failed: (error: unknown) => void,
     there: readonly Entry[] = this.#entries,
   ): void {
-    for (const entry of there) {
-      if (event.stopped) return;
+    for (let i = 0; i < there.length && !event.stopped; i++) {
+      const entry = there[i] as Entry;
       if (!entry.live) continue;
       if (entry.once) this.#drop(entry);
       try {

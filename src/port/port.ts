@@ -594,10 +594,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     this.#settleReady();
     if (this.#transport.ended === undefined) this.#settleProgress();
     const { ended } = this.#transport;
-    if (ended === undefined) {
-      this.#rehold();
-      return;
-    }
+    if (ended === undefined) this.#rehold();
+    else this.#settleEnd(ended);
+  }
+  #settleEnd(ended: CloseReason): void {
     this.#ending.tell(ended);
     this.#sending?.progress.end(this.#ending.shut, (action) => this.#ending.refusal(action));
     if (!this.#wantsData) this.#tellEnd();

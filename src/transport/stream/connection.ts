@@ -277,7 +277,11 @@ export class StreamConnection implements Link, Exiting {
       return;
     }
     this.heard++;
-    this.#trying(() => this.#incoming.feed(bytes));
+    try {
+      this.#incoming.feed(bytes);
+    } catch (error) {
+      this.#found(error);
+    }
   }
 
   /** Whether a thread can wait for what comes. */
@@ -288,13 +292,9 @@ export class StreamConnection implements Link, Exiting {
   receiveSync(timeoutMs: number): boolean {
     return this.ended === undefined && this.#stream.receiveSync?.(timeoutMs) === true;
   }
-  #trying(body: () => void): void {
-    try {
-      body();
-    } catch (error) {
-      if (!(error instanceof LayoutError)) throw error;
-      this.#break(error, frames.CODE_DAMAGE);
-    }
+  #found(error: unknown): void {
+    if (!(error instanceof LayoutError)) throw error;
+    this.#break(error, frames.CODE_DAMAGE);
   }
 
   /** What comes beside its bytes makes no sense, or could not be taken: it ends as `lost`, and the other side is told. */
@@ -426,7 +426,11 @@ export class StreamConnection implements Link, Exiting {
     this.#book.own = greetingFor({ ...this.#options, ...answer });
     this.#greet();
     this.#meet(peer);
-    this.#trying(() => this.#incoming.goOn());
+    try {
+      this.#incoming.goOn();
+    } catch (error) {
+      this.#found(error);
+    }
     this.frames.flush();
   }
   /** The other side waits for an answer, and is not to be told what went wrong here. */

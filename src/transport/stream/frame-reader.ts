@@ -69,9 +69,8 @@ export class FrameReader {
         continue;
       }
       const end = Math.min(bytes.length, at + this.#wanted - this.#filled);
-      this.#keptBytes.set(bytes.subarray(at, end), this.#filled);
-      this.#filled += end - at;
-      at = end;
+      // A few bytes: a view of them costs more than they do.
+      while (at < end) this.#keptBytes[this.#filled++] = bytes[at++] as number;
       if (this.#filled === this.#wanted) this.#whole();
     }
   }

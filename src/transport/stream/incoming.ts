@@ -153,10 +153,20 @@ export class Incoming implements FrameHandler {
     if (this.#into?.closeCame === true)
       this.#spoil(new LayoutError('Cannot take records behind the end of their channel'));
     else if (this.#into?.attached === false) this.#spoil(frames.unexpected(frames.DATA, number));
-    else this.#trying((channel) => channel.source.begin(length, channel.creditGiven));
+    else {
+      try {
+        this.#into?.source.begin(length, this.#into.creditGiven);
+      } catch (error) {
+        this.#found(error);
+      }
+    }
   }
   data(bytes: Uint8Array, start: number, end: number): void {
-    this.#trying((channel) => channel.source.add(bytes, start, end));
+    try {
+      this.#into?.source.add(bytes, start, end);
+    } catch (error) {
+      this.#found(error);
+    }
   }
   dataEnds(): void {
     const channel = this.#into;
@@ -167,14 +177,9 @@ export class Incoming implements FrameHandler {
   }
 
   /** Damage inside a channel's records is that channel's alone: the frames around them still say where they end. */
-  #trying(body: (channel: StreamChannel) => void): void {
-    if (this.#into === undefined) return;
-    try {
-      body(this.#into);
-    } catch (error) {
-      if (!(error instanceof LayoutError)) throw error;
-      this.#spoil(error);
-    }
+  #found(error: unknown): void {
+    if (!(error instanceof LayoutError)) throw error;
+    this.#spoil(error);
   }
   #spoil(error: LayoutError): void {
     const channel = this.#into;

@@ -60,6 +60,11 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   #parks = 0;
   #parked: { readonly data: boolean; readonly space: boolean; readonly taken: Mark | undefined } | undefined;
   #wakes = false;
+  readonly #wake = (): void => {
+    this.#wakes = false;
+    this.#parked = undefined;
+    this.#events.woken();
+  };
   /** This end is closed, and what it had accepted still goes out. */
   #lingers = false;
   #inDrain = false;
@@ -139,11 +144,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   }
   turned(): void {
     if (this.#wakes) return;
-    queueMicrotask(() => {
-      this.#wakes = false;
-      this.#parked = undefined;
-      this.#events.woken();
-    });
+    queueMicrotask(this.#wake);
     // Not before: where the stack has ended nobody would wake it again.
     this.#wakes = true;
   }
