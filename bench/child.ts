@@ -3,7 +3,7 @@
 // Orders come over the IPC channel; contenders that use that channel as well leave out what carries `ctl`.
 import { consume } from './drivers.ts';
 import { digest, type Load, type LoadSpec, makeLoad, type Tally } from './loads.ts';
-import type { Link, Note } from './process-subject.ts';
+import { LAST, type Link, type Note } from './process-subject.ts';
 import type { End } from './subject.ts';
 import { processSubject } from './subjects/process-list.ts';
 
@@ -15,7 +15,7 @@ export type ChildOrder =
   | { ctl: 'end' };
 
 export type ChildReply =
-  | { ctl: 'joined' | 'ready' | 'receiving' }
+  | { ctl: 'joined' | 'ready' | 'receiving' | 'asking' }
   | { ctl: 'done'; count: number; seconds: number; right: boolean; cpuUs: number }
   | ({ ctl: 'received'; cpuUs: number } & Tally)
   | { ctl: 'failed'; message: string };
@@ -42,7 +42,7 @@ async function obey(order: ChildOrder): Promise<void> {
     const subject = await processSubject(order.subject);
     link = await subject.join(order.address, order.index, (note) => onAnswer(note));
     tell({ ctl: 'joined' });
-  } else if (order.ctl === 'run') tell(await run(link!, order));
+  } else if (order.ctl === 'run') tell(await (link!.ask ? ask(link as Required<Link>, order) : run(link!, order)));
   else if (order.ctl === 'join-stream') {
     const load = makeLoad(order.spec);
     inlet = { load, end: await (await processSubject(order.subject)).stream!.join(order.address, load) };
@@ -89,6 +89,24 @@ function run(to: Link, { ms, streams, payload }: ChildOrder & { ctl: 'run' }): P
     };
     for (let i = 0; i < streams; i++) to.send({ id: i, payload: text });
   });
+}
+
+/** One stream, and both threads stand still. */
+async function ask(to: Pick<Required<Link>, 'ask'>, { ms, payload }: ChildOrder & { ctl: 'run' }): Promise<ChildReply> {
+  const text = 'x'.repeat(payload);
+  // Once this thread stands still nothing more would go out.
+  await told({ ctl: 'asking' });
+  const before = process.cpuUsage();
+  const start = performance.now();
+  let right = true;
+  let count = 0;
+  let seconds = 0;
+  for (; seconds * 1000 < ms; seconds = (performance.now() - start) / 1000) {
+    right &&= to.ask({ id: count++, payload: text }).payload.length === payload;
+  }
+  const used = process.cpuUsage(before);
+  to.ask({ id: LAST, payload: '' });
+  return { ctl: 'done', count, seconds, right, cpuUs: used.user + used.system };
 }
 
 function tell(reply: ChildReply): void {

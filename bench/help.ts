@@ -26,7 +26,7 @@ export const HELP: string = `millrace bench: the tables of the README, measured 
                         ${names(threadFamilies)}
                         between processes:
                         ${names(processFamilies)}
-                        limits in C++: cpp-ring, cpp-memcpy, cpp-spin, cpp-futex
+                        limits in C++: cpp-ring, cpp-memcpy, cpp-spin, cpp-futex, cpp-shared, cpp-eventfd; limit-ring-of-threads
   --payload a,b         rows by size (64), value (req118) or label
   --quick               a useful table in about two minutes; without it about fifteen
   --rounds N            rounds per row

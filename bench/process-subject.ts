@@ -2,7 +2,7 @@
 // of a stream from the master to a worker process, where it takes part in streams.
 import type { ChildProcess, ForkOptions } from 'node:child_process';
 import type { Form, Load } from './loads.ts';
-import type { End, Missing } from './subject.ts';
+import type { End, Missing, Wait } from './subject.ts';
 
 /** One request or answer; both carry the payload, as in seed 004. */
 export interface Note {
@@ -20,6 +20,8 @@ export interface ProcessSubject {
   serve(): Promise<Hub>;
   /** Worker process. */
   join(address: unknown, index: number, onAnswer: (note: Note) => void): Promise<Link>;
+  /** How its ends wait, where that is not with their event loops: in requests of one stream of one worker. */
+  readonly wait?: Wait;
   /** One way, master to worker. */
   readonly stream?: ProcessStream;
 }
@@ -36,16 +38,29 @@ export interface Home {
   close(): Promise<void> | void;
 }
 
-export type Hub = Home;
+export interface Hub extends Home {
+  /**
+   * Answers without the event loop, until a note comes whose id is `LAST`, which is answered too. Where it is there, so is `ask` of the link, and the
+   * contender has one worker at a time.
+   */
+  answerBlocked?(): void;
+}
+
+/** The id of the last note of a round, for who answers without an event loop. */
+export const LAST = -1;
 
 export interface Link {
   send(note: Note): void;
+  /** Blocks this thread until the answer is there. */
+  ask?(note: Note): Note;
   close(): Promise<void> | void;
 }
 
 export interface ProcessStream {
   /** What it can carry. */
   readonly forms: readonly Form[];
+  /** How its ends wait, where that is not with their event loops. */
+  readonly wait?: Wait;
   /** Master. */
   serve(load: Load): Promise<StreamHome>;
   /** Worker process: the end that receives, by `listen` or `receive`. */

@@ -78,6 +78,7 @@ export function processFlow(subject: ProcessSubject, stream: ProcessStream, spec
   return {
     subject: subject.name,
     label: subject.label,
+    ...(stream.wait && { wait: stream.wait }),
     start: async () => {
       const load = makeLoad(spec);
       const home = await stream.serve(load);

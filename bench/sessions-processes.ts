@@ -1,4 +1,6 @@
 // W worker processes with C streams each, against one master: seed 004's load.
+
+import type { ChildOrder, ChildReply } from './child.ts';
 import type { Contestant, Sample, Session } from './contest.ts';
 import { CpuMeter } from './cpu.ts';
 import type { Hub, ProcessSubject } from './process-subject.ts';
@@ -26,7 +28,9 @@ class ArticleSession implements Session {
     const meter = new CpuMeter();
     const start = performance.now();
     const order = { ctl: 'run', ms, streams, payload } as const;
-    const replies = await Promise.all(this.#workers.map((worker) => worker.order(order)));
+    const replies = await (this.#hub.answerBlocked
+      ? this.#blocked(this.#hub.answerBlocked, order)
+      : Promise.all(this.#workers.map((worker) => worker.order(order))));
     const wallMs = performance.now() - start;
     let cpuUs = meter.stop() ?? 0;
     let rate = 0;
@@ -42,6 +46,15 @@ class ArticleSession implements Session {
     return { value: rate, checked, cpuUs, messages, wallMs };
   }
 
+  /** This thread stands still as long as the worker asks. */
+  async #blocked(answer: () => void, order: ChildOrder): Promise<ChildReply[]> {
+    const worker = this.#workers[0]!;
+    expectReply(await worker.order(order), 'asking');
+    const reply = worker.answer();
+    answer();
+    return [await reply];
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.end()));
     await this.#hub.close();
@@ -52,6 +65,7 @@ export function requests(subject: ProcessSubject, load: ArticleLoad): Contestant
   return {
     subject: subject.name,
     label: subject.label,
+    ...(subject.wait && { wait: subject.wait }),
     start: async () => {
       const hub = await subject.serve();
       const workers: WorkerProcess[] = [];

@@ -5,6 +5,8 @@
 //     memcpy SIZE STRIDE COUNT    one thread copies COUNT messages into a buffer of the ring's size, and reads them there
 //     spin COUNT                  two threads hand one word back and forth, spinning: COUNT round trips
 //     futex COUNT                 the same, each sleeping in the kernel until the other wakes it (Linux)
+//     shared COUNT                two processes hand one word of memory in common back and forth, spinning (Linux)
+//     eventfd COUNT               the same, each asleep in read() on an eventfd of its own until the other writes to it (Linux)
 //
 // The ring has the design of src/ring: records of an 8-byte header and a payload, 8-aligned and contiguous, a pad at
 // the wrap, power-of-two capacity, positions that only grow, each side caching the other's, publication by 16 KiB.
@@ -14,12 +16,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 #ifdef __linux__
 #include <linux/futex.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #endif
 
@@ -203,6 +209,53 @@ void pingPong(uint64_t count, bool sleep) {
   std::printf("%.9f %d\n", seconds, 0);
 }
 
+#ifdef __linux__
+void await(Position& word, int bell, uint32_t wanted) {
+  if (bell >= 0) {
+    uint64_t rung;
+    while (read(bell, &rung, sizeof rung) != sizeof rung) {
+    }
+  }
+  for (uint32_t turns = 0; word.value.load(std::memory_order_acquire) != wanted; turn(turns)) {
+  }
+}
+
+void pass(Position& word, int bell, uint32_t value) {
+  word.value.store(value, std::memory_order_seq_cst);
+  const uint64_t one = 1;
+  while (bell >= 0 && write(bell, &one, sizeof one) != sizeof one) {
+  }
+}
+
+void processes(uint64_t count, bool sleep) {
+  void* memory = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Position& word = *new (memory) Position;
+  const int here = sleep ? eventfd(0, 0) : -1;
+  const int there = sleep ? eventfd(0, 0) : -1;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (uint64_t i = 0; i < count; i++) {
+      await(word, there, 1);
+      pass(word, here, 0);
+    }
+    _exit(0);
+  }
+  double start = now();
+  for (uint64_t i = 0; i < count; i++) {
+    pass(word, there, 1);
+    await(word, here, 0);
+  }
+  double seconds = now() - start;
+  waitpid(child, nullptr, 0);
+  if (sleep) {
+    close(here);
+    close(there);
+  }
+  munmap(memory, 4096);
+  std::printf("%.9f %d\n", seconds, 0);
+}
+#endif
+
 }  // namespace
 
 int main() {
@@ -219,6 +272,12 @@ int main() {
       understood = std::scanf("%llu", &count) == 1;
       if (understood) pingPong(count, order == "futex");
     }
+#ifdef __linux__
+    else if (order == "shared" || order == "eventfd") {
+      understood = std::scanf("%llu", &count) == 1;
+      if (understood) processes(count, order == "eventfd");
+    }
+#endif
     if (!understood) std::printf("error\n");
     std::fflush(stdout);
   }

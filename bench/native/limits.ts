@@ -142,3 +142,29 @@ export function limitTrips(setting: Setting): Contestant[] {
   }
   return contestants;
 }
+
+/** Requests a second of one worker process with one stream, if a request were a word. */
+export function limitRequests(setting: Setting): Contestant[] {
+  const contestants: Contestant[] = [];
+  const kinds = [
+    ['cpp-shared', 'C++ processes, one word, spinning', 'shared'],
+    ['cpp-eventfd', 'C++ processes, one word, asleep in read() on eventfds', 'eventfd'],
+  ] as const;
+  for (const [subject, label, order] of kinds) {
+    const path = process.platform === 'linux' ? program(setting, subject) : undefined;
+    if (!path) continue;
+    const load = makeLoad({ form: 'bytes', size: 4 });
+    contestants.push({
+      subject,
+      label,
+      start: async () =>
+        new LimitSession(
+          path,
+          (count) => `${order} ${count}`,
+          (count, { seconds }) => messagesPerSecond(count, seconds, load),
+          () => 0,
+        ),
+    });
+  }
+  return contestants;
+}

@@ -1,18 +1,35 @@
-import { type RowPlan, type Scenario, sized } from '../contest.ts';
+import { type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
+import { limitRequests } from '../native/limits.ts';
+import type { ProcessSubject } from '../process-subject.ts';
 import { requests } from '../sessions-processes.ts';
 import { presentProcessSubjects } from '../subjects/process-list.ts';
 import { chosen } from './common.ts';
 
 type Shape = readonly [workers: number, streams: number, payload: number];
 
-const FULL: readonly Shape[] = [
-  [1, 1, 100],
-  [1, 4, 100],
-  [2, 1, 100],
-  [2, 4, 100],
-  [2, 4, 1000],
-  [2, 4, 10_000],
-];
+const LOADS = [
+  [1, 1],
+  [1, 4],
+  [2, 1],
+  [2, 4],
+] as const;
+const PAYLOADS = [100, 1000, 10_000] as const;
+const FULL: readonly Shape[] = PAYLOADS.flatMap((payload) => LOADS.map((load): Shape => [...load, payload]));
+const SMALLEST: Shape = [1, 1, 100];
+
+/** Who blocks in both processes can serve one stream of one worker. */
+function isAble({ wait }: ProcessSubject, [workers, streams]: Shape): boolean {
+  return wait === undefined || (workers === 1 && streams === 1);
+}
+
+function rowOf(shape: Shape, subjects: readonly ProcessSubject[], setting: Setting): RowPlan {
+  const [workers, streams, payload] = shape;
+  const contestants = subjects
+    .filter((subject) => isAble(subject, shape))
+    .map((subject) => requests(subject, { workers, streams, payload }));
+  if (String(shape) === String(SMALLEST)) contestants.push(...limitRequests(setting));
+  return { label: `${workers}x${streams} P=${payload}`, params: { workers, streams, payload }, contestants };
+}
 
 export const article2016: Scenario = {
   name: 'article-2016',
@@ -21,7 +38,7 @@ export const article2016: Scenario = {
   unit: 'msg/s',
   better: 'higher',
   baseline: 'child-process-send',
-  note: 'WxC P: W worker processes, each with C streams that send a request with a payload of P characters and wait for the answer, which carries it back. Requests answered per second, all workers together; CPU is that of master and workers, without the servers of Redis and NATS.',
+  note: 'WxC P: W worker processes, each with C streams that send a request with a payload of P characters and wait for the answer, which carries it back. Requests answered per second, all workers together; The payload is the same text in each, as in the article. CPU is that of master and workers, without the servers of Redis and NATS.',
   pace: (setting) =>
     sized(setting, {
       full: { rounds: 7, roundMs: 120, warmMs: 400, startMs: 500 },
@@ -29,13 +46,9 @@ export const article2016: Scenario = {
       smoke: { roundMs: 10 },
     }),
   rows: async (setting) => {
-    const shapes = sized<readonly Shape[]>(setting, { full: FULL, quick: [FULL[3]!], smoke: [FULL[0]!] });
+    const shapes = sized<readonly Shape[]>(setting, { full: FULL, quick: [[2, 4, 100]], smoke: [SMALLEST] });
     const subjects = await presentProcessSubjects(setting);
-    const rows: RowPlan[] = shapes.map(([workers, streams, payload]) => ({
-      label: `${workers}x${streams} P=${payload}`,
-      params: { workers, streams, payload },
-      contestants: subjects.map((subject) => requests(subject, { workers, streams, payload })),
-    }));
+    const rows = shapes.map((shape) => rowOf(shape, subjects, setting));
     return chosen(setting, rows);
   },
 };

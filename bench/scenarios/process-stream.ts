@@ -1,6 +1,9 @@
-import { type RowPlan, type Scenario, sized } from '../contest.ts';
+import { type Contestant, type RowPlan, type Scenario, type Setting, sized } from '../contest.ts';
 import type { LoadSpec } from '../loads.ts';
+import { flow, messagesPerSecond } from '../sessions.ts';
 import { processFlow } from '../sessions-process-stream.ts';
+import { isWanted } from '../subjects/list.ts';
+import { subjects as ringSubjects } from '../subjects/millrace-ring.ts';
 import { presentProcessSubjects } from '../subjects/process-list.ts';
 import { chosen } from './common.ts';
 
@@ -16,6 +19,16 @@ const KINDS: readonly Kind[] = [
   { label: 'objects P=10000', spec: { form: 'object', size: 10_000, value: 'text' } },
   { label: '1 MiB blocks', spec: { form: 'bytes', size: 1 << 20 } },
 ];
+
+/** What processes could reach at best: the same code, and memory that the runtime has shared itself. */
+const RING_OF_THREADS = 'limit-ring-of-threads';
+
+function ringOfThreads(spec: LoadSpec, { options }: Setting): Contestant {
+  const [subject] = ringSubjects;
+  const label = 'the ring of millrace alone, between threads';
+  const flowing = flow({ subject: subject!, wait: 'block/block', spec, options, gauge: messagesPerSecond }, label);
+  return { ...flowing, subject: RING_OF_THREADS };
+}
 
 export const processStream: Scenario = {
   name: 'process-stream',
@@ -41,9 +54,12 @@ export const processStream: Scenario = {
     const rows: RowPlan[] = kinds.map(({ label, spec }) => ({
       label,
       params: { form: spec.form, size: spec.size },
-      contestants: subjects.flatMap((subject) =>
-        subject.stream?.forms.includes(spec.form) ? [processFlow(subject, subject.stream, spec)] : [],
-      ),
+      contestants: [
+        ...subjects.flatMap((subject) =>
+          subject.stream?.forms.includes(spec.form) ? [processFlow(subject, subject.stream, spec)] : [],
+        ),
+        ...(spec.form === 'bytes' && isWanted(setting, RING_OF_THREADS) ? [ringOfThreads(spec, setting)] : []),
+      ],
     }));
     return chosen(setting, rows);
   },

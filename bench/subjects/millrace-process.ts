@@ -6,7 +6,7 @@ import { join as joinPath } from 'node:path';
 import process from 'node:process';
 import type { Port } from '../../src/index.ts';
 import { type ConnectOptions, connect, listen } from '../../src/process/index.ts';
-import { type Home, type Hub, type Link, type Note, type ProcessSubject, sendBy } from '../process-subject.ts';
+import { type Home, type Hub, LAST, type Link, type Note, type ProcessSubject, sendBy } from '../process-subject.ts';
 import type { End, Missing } from '../subject.ts';
 
 let count = 0;
@@ -68,6 +68,53 @@ function openPipe(kind: Kind, opened: (port: Port) => void): Home {
 
 function serve(kind: Kind): () => Promise<Hub> {
   return () => open(kind, (port) => port.on('message', (note) => port.postMessage(note)));
+}
+
+const ANSWER_MS = 20_000;
+
+function received(port: Port): Note {
+  const note = port.receive({ timeoutMs: ANSWER_MS });
+  if (typeof note === 'object') return note as Note;
+  throw new Error(`no note came, but ${String(note)}`);
+}
+
+async function serveBlocked(kind: Kind): Promise<Hub> {
+  let port: Port | undefined;
+  const home = await open(kind, (opened) => {
+    port = opened;
+  });
+  const answerBlocked = (): void => {
+    for (let id = 0; id !== LAST; ) {
+      const note = received(port!);
+      id = note.id;
+      port!.send(note);
+    }
+  };
+  return { ...home, answerBlocked };
+}
+
+function joinBlocked(kind: Kind) {
+  return async (address: unknown): Promise<Link> => {
+    const port = await joined(kind, address);
+    const ask = (note: Note): Note => {
+      port.send(note);
+      return received(port);
+    };
+    return { send: (note) => port.send(note), ask, close: () => port.close() };
+  };
+}
+
+/** Both processes stand still in `receive` and `send`. */
+function blocked(name: string, label: string, use: string, kind: Kind): ProcessSubject {
+  return {
+    name: `millrace-process:${name}`,
+    label: `millrace/process, ${label}, both block`,
+    use,
+    wait: 'block/block',
+    ...(kind.way === 'memory' && { absent: withoutMemory }),
+    serve: () => serveBlocked(kind),
+    join: joinBlocked(kind),
+  };
 }
 
 async function joined(kind: Kind, address: unknown): Promise<Port> {
@@ -162,5 +209,17 @@ export const subjects: readonly ProcessSubject[] = [
     'pipe',
     'The same over an extra descriptor of a child of fork(), which both connect to: what there is without an address.',
     { address: 'pipe', way: 'pipe', options: { memory: false } },
+  ),
+  blocked(
+    'memory-blocked',
+    'shared memory',
+    'receive() and send() in both processes, which never return to their event loops: for a worker that has one thing to do. One stream of one worker.',
+    { address: 'unix', way: 'memory', options: {} },
+  ),
+  blocked(
+    'unix-blocked',
+    'unix socket',
+    'The same over a socket, with blocking: true: another thread of each process has the socket.',
+    { address: 'unix', way: 'unix', options: { memory: false, blocking: true } },
   ),
 ];

@@ -6,7 +6,8 @@ import { type Load, type Tally, weighBytes } from '../loads.ts';
 import type { End, ThreadSubject } from '../subject.ts';
 import { SpinWatch } from './spin-watch.ts';
 
-const door = await openDoor<typeof import('../../src/ring/index.ts')>('./ring');
+type Door = typeof import('../../src/ring/index.ts');
+export const door: Door = await openDoor<Door>('./ring');
 const { FULL, allocate, open } = door;
 
 const CAPACITY_MIN = 1 << 20;
@@ -34,7 +35,8 @@ function claim(producer: Producer, size: number, watch: SpinWatch): number {
   return offset;
 }
 
-function sendBytes(producer: Producer, blocks: BlockMemory, load: Load, count: number, from: number): void {
+/** Bytes in place, published by 16 KiB. */
+export function sendBytes(producer: Producer, blocks: BlockMemory, load: Load, count: number, from: number): void {
   const { items, mask, spec } = load;
   const watch = new SpinWatch();
   producer.gather(PUBLISH_BYTES);
@@ -58,7 +60,8 @@ function sendTexts(producer: Producer, text: TextBuffer, load: Load, count: numb
   producer.publish();
 }
 
-function receiveBytes(consumer: Consumer, load: Load, count: number): Tally {
+/** The same, read where they lie. */
+export function receiveBytes(consumer: Consumer, load: Load, count: number): Tally {
   const { stride } = load;
   const watch = new SpinWatch();
   let sum = 0;

@@ -15,6 +15,8 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'tcp-json': () => import('./sockets.ts'),
   'unix-binary': () => import('./framed-sockets.ts'),
   'millrace-process': () => import('./millrace-process.ts'),
+  'millrace-process-ring': () => import('./millrace-process-ring.ts'),
+  'bun-ipc': () => import('./bun-ipc.ts'),
   redis: () => import('./redis.ts'),
   nats: () => import('./nats.ts'),
   zeromq: () => import('./zeromq.ts'),
