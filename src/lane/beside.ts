@@ -8,7 +8,7 @@ export interface BesideValue {
   readonly value: unknown;
   readonly ports: readonly unknown[];
   /** Why it could not be made in this thread, if it could not. */
-  readonly unreadable?: { readonly cause: unknown };
+  readonly unreadable?: { readonly cause?: unknown };
 }
 
 /** A value cloned for later, with the transferred objects in it: they have left their sender already. */

@@ -417,7 +417,10 @@ export class LaneInbound {
   #besides(found: BesideValue | undefined): unknown {
     if (found === undefined) throw this.#failure(new CodecError('ERR_DECODE', NO_SIDE_VALUE));
     const { unreadable } = found;
-    if (unreadable !== undefined) throw this.#failure(new CodecError('ERR_DECODE', SIDE_VALUE_UNREADABLE, unreadable));
+    if (unreadable !== undefined) {
+      const why = 'cause' in unreadable ? SIDE_VALUE_UNREADABLE : NO_SIDE_VALUE;
+      throw this.#failure(new CodecError('ERR_DECODE', why, unreadable));
+    }
     this.ports = found.ports;
     return found.value;
   }

@@ -193,6 +193,23 @@ test('both threads are terminated before either has passed on anything: the ends
   for (const { port } of homes) port.close();
 });
 
+test('one thread is terminated, and the other one passes on nothing: what went beside the ring is lost', async () => {
+  const { homes, one, other } = await movedBoth();
+  const [maker, attacher] = homes;
+  for (const each of [one, other]) each.postMessage({ shared: new SharedArrayBuffer(8) });
+  await maker.thread.kill();
+  // The way to the other end lies where nobody takes it in: that is no reason to wait for who has ended.
+  assert.equal(await within('the end', one.closed), 'lost');
+  assert.equal(one.receive(soon), 'unread');
+  assert.throws(() => one.receive(soon), { code: 'ERR_DECODE', message: /never came/ });
+  assert.equal(one.receive(soon), CLOSED);
+  await attacher.thread.kill();
+  assert.equal(await within('what was unread', other.receiveAsync()), 'unread');
+  await assert.rejects(within('what was lost', other.receiveAsync()), { code: 'ERR_DECODE', message: /never came/ });
+  assert.equal(await within('the end', other.receiveAsync()), CLOSED);
+  for (const { port } of homes) port.close();
+});
+
 test('who waits for a large message whose memory was lost with both threads is told so', async () => {
   const homes = [home('makes', { capacityBytes: 131_072 }), home('attaches')] as const;
   const [maker, attacher] = homes;

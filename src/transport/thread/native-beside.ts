@@ -159,10 +159,10 @@ export class NativeBeside implements Beside {
     }
     return { value: exchanged(value, opened), ports: ports.map((item) => opened.get(item) ?? item) };
   }
-  /** What came from there and is not among the values could not be made here. */
+  /** What came from there and is not among the values could not be made here; or the line was over before it came. */
   #unreadable(where: number): BesideValue | undefined {
     if (!this.#lines.hasArrived(where)) return undefined;
-    return { value: undefined, ports: [], unreadable: { cause: this.#lines.causeOf(where) } };
+    return { value: undefined, ports: [], unreadable: this.#lines.causeOf(where) ?? {} };
   }
 
   get late(): boolean {

@@ -136,7 +136,7 @@ export class Stretches implements Joiner {
     return stretch.isDone(tag) || stretch.lineOf(tag).hasArrived(where >> LINE_BITS);
   }
   /** Why the message there could not be made. */
-  causeOf(where: number): unknown {
+  causeOf(where: number): { readonly cause: unknown } | undefined {
     const tag = where & TAG_MASK;
     return this.#stretchOf(tag)
       ?.lineOf(tag)
@@ -150,13 +150,19 @@ export class Stretches implements Joiner {
   }
   /** Whether something may come by ways of which this thread, if it were blocked, could not take it in at will. */
   get unsettled(): boolean {
-    return this.#unsettledHere || this.#moveUnheard;
+    return this.#unsettledHere || (this.#moveUnheard && !this.#willNotMeet);
   }
   /** The other side may not have heard yet that this end has come here. What must not be lost it says again when it has. */
   get unmet(): boolean {
-    if (this.stretch !== this.#own || this.stretch.rank === 0 || this.joining.met) return false;
-    // SYNC closed: who has ended says nothing again, and what it had said is there (T1); pairs with EndTeller.tell.
-    return Atomics.load(this.side.words, this.side.there + layout.CLOSED) === 0;
+    return this.#isUnmet && !this.#willNotMeet;
+  }
+  get #isUnmet(): boolean {
+    return this.stretch === this.#own && this.stretch.rank !== 0 && !this.joining.met;
+  }
+  /** It has ended before it heard: it says nothing again, nor where it has gone. What it had said is there, or with who passes it on. */
+  get #willNotMeet(): boolean {
+    // SYNC closed: what was said before is there (T1); pairs with EndTeller.tell.
+    return this.#isUnmet && Atomics.load(this.side.words, this.side.there + layout.CLOSED) !== 0;
   }
   get #unsettledHere(): boolean {
     return this.#older.length > 0 || this.#tail !== undefined || this.#left !== undefined;

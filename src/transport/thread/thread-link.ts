@@ -52,7 +52,7 @@ export class ThreadLink implements AgentLink {
   #posted = 0;
   #arrived = 0;
   /** Why messages could not be made here, by their place among those that arrived. */
-  #unreadable: Map<number, unknown> | undefined;
+  #unreadable: Map<number, { readonly cause: unknown }> | undefined;
   #sent: { readonly ends: readonly OnTheWay[]; readonly answer: () => void }[] | undefined;
   #peerLife: SharedArrayBuffer | undefined;
   #lifeHolds = always;
@@ -165,7 +165,7 @@ export class ThreadLink implements AgentLink {
     return (place - this.#arrived) << (32 - PLACE_BITS) < 0;
   }
   /** Why the message at that place could not be made. */
-  causeOf(place: number): unknown {
+  causeOf(place: number): { readonly cause: unknown } | undefined {
     return this.#unreadable?.get(place & PLACE_MASK);
   }
 
@@ -200,7 +200,7 @@ export class ThreadLink implements AgentLink {
   }
   #acceptUnreadable(cause: unknown): void {
     this.#unreadable ??= new Map();
-    this.#unreadable.set(this.#arrived & PLACE_MASK, cause);
+    this.#unreadable.set(this.#arrived & PLACE_MASK, { cause });
     this.#arrived = (this.#arrived + 1) | 0;
     if (this.#unreadable.size > SIDE_VALUES_MAX)
       this.#unreadable.delete(this.#unreadable.keys().next().value as number);
