@@ -1,5 +1,6 @@
 // What stands behind the channels of one connection, as a program sees it.
 import type { CloseReason } from '../outcome.ts';
+import type { ProcessTopicHandle, SharableTopic } from '../transport/topic-medium.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
 import type { ChannelOptions } from './options.ts';
 import type { Port } from './port.ts';
@@ -31,6 +32,20 @@ export interface PortLink {
    * @throws UsageError ERR_OPTION; UnsupportedError when the connection has ended or is leaving
    */
   channel<In = unknown, Out = unknown>(name: string, options?: ChannelOptions): Port<In, Out>;
+  /**
+   * Lets one reader of the other process have a topic that was made with `createTopic({ memory: processMemory() })`: the one that asks for it by this name,
+   * now or later. For another reader over the same connection it is shared once more. It ends with the connection, or when either side closes.
+   * @returns a promise, pending until the other side has asked; it keeps the process alive meanwhile
+   * @throws (rejects) UnsupportedError where the two have no memory in common, or the topic lies in memory of threads; RefusedError where the other side has
+   *   opened a channel of that name; ClosedError when the connection or the topic ends first; UsageError ERR_OPTION
+   */
+  shareTopic(name: string, topic: SharableTopic): Promise<void>;
+  /**
+   * Asks for a topic that the other process shares by this name, now or later: `subscribe(await link.topic(name))` of millrace/topic.
+   * @returns a promise, pending until the other side shares it; it keeps the process alive meanwhile
+   * @throws (rejects) as shareTopic
+   */
+  topic(name: string): Promise<ProcessTopicHandle>;
   /**
    * Channels that the other side opens, as they come: `for await (const offer of link.channels)`. It ends with the connection. Until they are taken
    * they wait, in the number that `maxWaitingChannels` allows; more are refused.

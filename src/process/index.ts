@@ -8,3 +8,4 @@ export { type ClusterForkOptions, clusterFork, type ForkedWorker } from './clust
 export { type ConnectOptions, connect } from './connect.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
+export { processMemory } from './process-memory.ts';

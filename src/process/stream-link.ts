@@ -11,6 +11,7 @@ import { MemoryMeeting, type MemoryMeetingOptions } from '../transport/process/m
 import type { ChannelWish, StreamChannel } from '../transport/stream/channel.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
 import type { Opening } from '../transport/stream/opening.ts';
+import type { ProcessTopicHandle, SharableTopic } from '../transport/topic-medium.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
 
 /** The channel that both sides open of themselves: the port that a connection is. */
@@ -81,14 +82,22 @@ export class StreamLink implements PortLink {
     return this.#open(MAIN, options);
   }
   channel<In = unknown, Out = unknown>(name: string, options: ChannelOptions = {}): Port<In, Out> {
-    if (typeof name !== 'string' || name === MAIN) {
-      const shown = name === MAIN ? "'', which is the port that comes with the connection" : String(name);
-      throw new UsageError('ERR_OPTION', `A channel cannot be named ${shown}: give it a text`, {
-        option: 'name',
-        value: name,
+    checkName(name);
+    return this.#open(name, options) as Port<In, Out>;
+  }
+  async shareTopic(name: string, topic: SharableTopic): Promise<void> {
+    checkName(name);
+    if (typeof topic?.share !== 'function') {
+      throw new UsageError('ERR_OPTION', `Cannot share ${String(topic)}: expected a topic, as createTopic makes them`, {
+        option: 'topic',
+        value: topic,
       });
     }
-    return this.#open(name, options) as Port<In, Out>;
+    await this.#memory.share(name, topic);
+  }
+  async topic(name: string): Promise<ProcessTopicHandle> {
+    checkName(name);
+    return await this.#memory.askForTopic(name);
   }
   #open(name: string, options: ChannelOptions): Port {
     return this.#port(options, (wish) => this.connection.open(name, wish));
@@ -150,4 +159,14 @@ export class StreamLink implements PortLink {
   #tellOffer(): void {
     for (const told of this.#offered) told.resolve();
   }
+}
+
+/** @throws UsageError ERR_OPTION */
+function checkName(name: unknown): void {
+  if (typeof name === 'string' && name !== MAIN) return;
+  const shown = name === MAIN ? "'', which is the port that comes with the connection" : String(name);
+  throw new UsageError('ERR_OPTION', `A channel cannot be named ${shown}: give it a text`, {
+    option: 'name',
+    value: name,
+  });
 }

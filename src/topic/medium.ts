@@ -1,8 +1,10 @@
-// What a topic and its readers need beside their memory: where they sleep, and news of each other's end. Threads: thread.ts. Whoever maps
-// memory into two processes supplies others; nothing else here has heard of threads.
+// What a topic and its readers need beside their memory: where they sleep, and news of each other's end. Threads: thread.ts; processes:
+// process.ts. Nothing else here has heard of either.
 import type { EndReason } from '../outcome.ts';
+import type { ReaderLine, TopicShare } from '../transport/topic-medium.ts';
 import type { ParkPlace } from '../wait/park-place.ts';
 import type { LoopSleep } from './sleep.ts';
+import type { TopicHandle } from './thread.ts';
 
 interface Medium {
   /** Where a word is slept on. */
@@ -12,12 +14,20 @@ interface Medium {
 
 /** The writer's. */
 export interface WriterMedium extends Medium {
+  /** Readers that have a way to the topic, and are not gone. */
+  readonly count: number;
+  /** A way for a reader in another thread. @throws UsageError ERR_OPTION if there are too many; UnsupportedError */
+  make(): TopicHandle;
+  /** A way for a reader in another process. @throws as `make` */
+  share(line: ReaderLine): TopicShare;
   /** Asks, without the event loop, whether the readers of these handles still live; whoever is gone is told of as ever. */
   probe(handles: readonly number[]): void;
 }
 
 /** A reader's. */
 export interface ReaderMedium extends Medium {
+  /** Whether its news of the writer's end hold for all readers: else for this one alone, whose way to the writer may have ended. */
+  readonly endsAll: boolean;
   /** How its event loop sleeps. @throws UnsupportedError if it cannot */
   onLoop(words: Int32Array, index: number, woken: () => void): LoopSleep;
   /** Milliseconds between two questions after the writer's life by a thread that is blocked; Infinity where there is no answer. */

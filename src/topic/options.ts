@@ -3,6 +3,7 @@ import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { checked, checkNames } from '../port/options.ts';
+import type { TopicMemorySource } from '../transport/topic-medium.ts';
 import type { StartAt } from './consumer.ts';
 
 /** What a topic can be told. Every bound has its reason in limits.ts. */
@@ -20,6 +21,11 @@ export interface TopicOptions {
   readonly whenHeld?: 'wait' | 'drop-newest' | undefined;
   /** Milliseconds that `wait` waits for one message, before it skips the readers that hold it up; default 10,000. */
   readonly patienceMs?: number | undefined;
+  /**
+   * Memory that other processes can map (`processMemory()` of millrace/process), for readers that come over a connection: `port.link.shareTopic`.
+   * Without it readers are threads of this process.
+   */
+  readonly memory?: TopicMemorySource | undefined;
   /** Whose named properties travel: those of match results alone (`matches`, the default), or those of every array (`always`). */
   readonly arrayProperties?: 'matches' | 'always' | undefined;
 }
@@ -30,6 +36,7 @@ export interface ResolvedTopic {
   readonly reliableReaders: number;
   readonly whenHeld: 'wait' | 'drop-newest';
   readonly patienceMs: number;
+  readonly memory: TopicMemorySource | undefined;
   readonly exactArrays: boolean;
 }
 
@@ -55,6 +62,7 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
     'reliableReaders',
     'whenHeld',
     'patienceMs',
+    'memory',
     'arrayProperties',
   ]);
   const asked = checked('capacityBytes', options.capacityBytes, {
@@ -93,7 +101,23 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
       { feature: 'blocking' },
     );
   }
-  return { capacityBytes, maxMessageBytes, reliableReaders, whenHeld: whenHeld as 'wait', patienceMs, exactArrays };
+  const { memory } = options;
+  if (memory !== undefined && typeof memory?.make !== 'function') {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Option memory cannot be ${String(memory)}: it takes what processMemory() of millrace/process gives`,
+      { option: 'memory', value: memory },
+    );
+  }
+  return {
+    capacityBytes,
+    maxMessageBytes,
+    reliableReaders,
+    whenHeld: whenHeld as 'wait',
+    patienceMs,
+    memory,
+    exactArrays,
+  };
 }
 
 export interface ResolvedSubscription {

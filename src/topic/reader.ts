@@ -17,6 +17,7 @@ import { SIGNAL, WRITER_PARK } from './layout.ts';
 import type { ReaderMedium } from './medium.ts';
 import type { TopicMemory } from './memory.ts';
 import { type ResolvedSubscription, resolveSubscription, type SubscribeOptions } from './options.ts';
+import { isProcessHandle, openProcessHandle } from './process.ts';
 import { Seat } from './seats.ts';
 import { type LoopSleep, sleepBlocked } from './sleep.ts';
 import { openTopicHandle, Tether } from './thread.ts';
@@ -75,7 +76,7 @@ export class TopicReader<T = unknown> implements Disposable {
       const reader = own.deref();
       if (reader !== undefined) reader.#broken(how);
     });
-    this.#end = new TopicEnd(words, new TopicBell(words, this.#medium.place(words, SIGNAL)));
+    this.#end = new TopicEnd(words, new TopicBell(words, this.#medium.place(words, SIGNAL)), this.#medium.endsAll);
     this.#join(memory, number, start, slow === 'reliable');
     dropped.register(this, { medium: this.#medium, consumer: this.#consumer }, this);
   }
@@ -309,12 +310,13 @@ const dropped = new FinalizationRegistry<{ readonly medium: ReaderMedium; readon
 );
 
 /**
- * Opens a handle of a topic: a reader, in this thread.
+ * Opens a handle of a topic: a reader, in this thread. A topic of another process comes by `subscribe(await port.link.topic(name))`.
  * @throws UsageError ERR_HANDLE if it is none, came without its transfer list, or has a reader already; ERR_OPTION
  * @throws LayoutError if it comes from another version, or its memory is damaged
  */
 export function subscribe<T = unknown>(handle: unknown, options?: SubscribeOptions): TopicReader<T> {
   const choice = resolveSubscription(options);
+  if (isProcessHandle(handle)) return new TopicReader<T>(openProcessHandle(handle), choice);
   const opened = openTopicHandle(handle);
   return new TopicReader<T>({ ...opened, medium: (broken) => new Tether(opened, broken) }, choice);
 }

@@ -12,6 +12,7 @@ import { type ParkPlace, SharedPlace } from '../wait/park-place.ts';
 import { LAYOUT_VERSION } from './layout.ts';
 import type { ReaderMedium, WriterMedium } from './medium.ts';
 import { openTopic, type TopicMemory } from './memory.ts';
+import { tooManyReaders } from './process.ts';
 import { LoopSleep } from './sleep.ts';
 
 const HANDLE_TYPE = 'millrace-topic';
@@ -65,13 +66,7 @@ export class Handles implements WriterMedium {
 
   /** @throws UsageError ERR_OPTION if there are too many */
   make(): TopicHandle {
-    if (this.#tethers.size >= TOPIC_HANDLES_MAX) {
-      throw new UsageError(
-        'ERR_OPTION',
-        `Cannot make another handle: ${TOPIC_HANDLES_MAX} readers have one; close() those that are done`,
-        { limit: TOPIC_HANDLES_MAX },
-      );
-    }
+    if (this.#tethers.size >= TOPIC_HANDLES_MAX) throw tooManyReaders();
     const number = ++this.#last;
     const [near, tether] = platform.messageChannel();
     const pass = new ArrayBuffer(1);
@@ -87,6 +82,13 @@ export class Handles implements WriterMedium {
       life: this.#life,
     } as const;
     return Object.defineProperty(handle, 'transfer', { value: [tether, pass] }) as unknown as TopicHandle;
+  }
+
+  share(): never {
+    throw new UnsupportedError(
+      'Cannot share this topic with another process: it lies in memory of threads; make it by createTopic({ memory: processMemory() })',
+      { feature: 'memory' },
+    );
   }
 
   probe(handles: readonly number[]): void {
@@ -166,6 +168,7 @@ export function openTopicHandle(value: unknown): OpenedTopic {
 /** A reader's thread: what it hears of the writer's. */
 export class Tether implements ReaderMedium {
   readonly place: typeof place = place;
+  readonly endsAll: boolean = true;
   readonly sliceMs: number;
   readonly #port: NativePort;
   readonly #life: SharedArrayBuffer | null;

@@ -7,14 +7,17 @@ import type { EndReason } from '../outcome.ts';
 import type { ThreadEnd } from '../platform/contract.ts';
 import { ownLife } from '../port/start-data.ts';
 import { endWithThread, forgetThreadEnd } from '../transport/thread-end.ts';
+import type { ReaderLine, SharableTopic, TopicShare } from '../transport/topic-medium.ts';
 import { BlockingWait } from '../wait/block.ts';
 import { SPACE } from '../wait/signal.ts';
 import { Spin } from '../wait/spin.ts';
 import { TopicBell } from './bell.ts';
 import { TopicEnd } from './end.ts';
 import { SIGNAL, WRITER_PARK, WRITER_PARKS } from './layout.ts';
+import type { WriterMedium } from './medium.ts';
 import { allocateTopic, type TopicMemory } from './memory.ts';
 import { type ResolvedTopic, resolveTopic, type TopicOptions } from './options.ts';
+import { allocateMapped, ProcessReaders } from './process.ts';
 import { HELD, TopicProducer, tooLarge } from './producer.ts';
 import { Seats } from './seats.ts';
 import { Handles, type TopicHandle } from './thread.ts';
@@ -32,21 +35,23 @@ export interface TopicStats {
   readonly evicted: number;
   /** Times that a publication had to wake readers. */
   readonly wakes: number;
-  /** Handles whose readers have not closed, and whose threads live. */
+  /** Handles whose readers have not closed, and whose threads or processes live. */
   readonly handles: number;
 }
 
 /** One writer, any number of readers. Lives until it is closed, or its thread ends. */
-export class Topic<T = unknown> implements Disposable {
-  readonly #memory: TopicMemory<SharedArrayBuffer>;
+export class Topic<T = unknown> implements Disposable, SharableTopic {
+  readonly #memory: TopicMemory;
   readonly #options: ResolvedTopic;
   readonly #seats: Seats;
   readonly #producer: TopicProducer;
   readonly #encoder: Encoder;
   readonly #bell: TopicBell;
   readonly #end: TopicEnd;
-  readonly #handles: Handles;
+  readonly #readers: WriterMedium;
   #wait: BlockingWait | undefined;
+  /** As it has ended itself. What stands in memory others may have written, too. */
+  #over: EndReason | undefined;
   /** Bytes that the next message is offered first. */
   #offer: number = TOPIC_OFFER_MIN;
   #dropped = 0;
@@ -55,16 +60,27 @@ export class Topic<T = unknown> implements Disposable {
   /** @internal */
   constructor(options: ResolvedTopic) {
     this.#options = options;
-    this.#memory = allocateTopic(options.capacityBytes, options.maxMessageBytes, options.reliableReaders);
-    const { words, memory } = this.#memory;
+    const { memory, readers } = this.#make(options);
+    this.#memory = memory;
+    this.#readers = readers;
+    const { words } = memory;
     // Payloads teach nothing: who reads one may have read no other.
     this.#encoder = packed.createEncoder({ knownTexts: 0, exactArrays: options.exactArrays });
     this.#seats = new Seats(this.#memory);
     this.#producer = new TopicProducer(this.#memory, this.#seats);
-    this.#handles = new Handles(memory, ownLife(), (handle) => this.#seats.free(handle));
-    this.#bell = new TopicBell(words, this.#handles.place(words, SIGNAL));
-    this.#end = new TopicEnd(words, this.#bell);
+    this.#bell = new TopicBell(words, readers.place(words, SIGNAL));
+    this.#end = new TopicEnd(words, this.#bell, true);
     endWithThread(this);
+  }
+  #make(options: ResolvedTopic): { readonly memory: TopicMemory; readonly readers: WriterMedium } {
+    const { capacityBytes, maxMessageBytes, reliableReaders, memory: source } = options;
+    const gone = (handle: number): void => this.#seats.free(handle);
+    if (source === undefined) {
+      const memory = allocateTopic(capacityBytes, maxMessageBytes, reliableReaders);
+      return { memory, readers: new Handles(memory.memory, ownLife(), gone) };
+    }
+    const { memory, piece } = allocateMapped(source, capacityBytes, maxMessageBytes, reliableReaders);
+    return { memory, readers: new ProcessReaders(memory, piece, gone) };
   }
 
   /**
@@ -92,10 +108,17 @@ export class Topic<T = unknown> implements Disposable {
    * What one reader needs, to be posted to its thread: `worker.postMessage(handle, handle.transfer)`, or in `workerData` with
    * `transferList`. For one reader; another one gets another handle.
    * @throws ClosedError after close(); UsageError ERR_OPTION while 1,024 of them are out
+   * @throws UnsupportedError for a topic in memory of processes
    */
   handle(): TopicHandle {
     this.#check();
-    return this.#handles.make();
+    return this.#readers.make();
+  }
+
+  /** @internal What `port.link.shareTopic(name, topic)` asks for. */
+  share(line: ReaderLine): TopicShare {
+    this.#check();
+    return this.#readers.share(line);
   }
 
   stats(): TopicStats {
@@ -104,13 +127,13 @@ export class Topic<T = unknown> implements Disposable {
       dropped: this.#dropped,
       evicted: this.#evicted,
       wakes: this.#bell.wakes,
-      handles: this.#handles.count,
+      handles: this.#readers.count,
     };
   }
 
   /** Ends it: readers get what they have not read yet, and then the end. Idempotent. */
   close(): void {
-    this.#over('closed');
+    this.#finish('closed');
   }
   [Symbol.dispose](): void {
     this.close();
@@ -118,19 +141,19 @@ export class Topic<T = unknown> implements Disposable {
 
   /** @internal */
   endThread(how: ThreadEnd): void {
-    this.#over(how);
+    this.#finish(how);
   }
 
-  #over(reason: EndReason): void {
-    if (this.#end.reason !== undefined) return;
+  #finish(reason: EndReason): void {
+    if (this.#over !== undefined) return;
+    this.#over = reason;
     this.#end.tell(reason);
     forgetThreadEnd(this);
-    this.#handles.close();
+    this.#readers.close();
   }
 
   #check(): void {
-    const { reason } = this.#end;
-    if (reason !== undefined) throw new ClosedError('Cannot publish: this topic was closed', reason);
+    if (this.#over !== undefined) throw new ClosedError('Cannot publish: this topic was closed', this.#over);
   }
 
   /** Writes the value where the next record goes; its length, or `HELD`. */
@@ -167,8 +190,8 @@ export class Topic<T = unknown> implements Disposable {
   }
 
   #makeWait(): BlockingWait {
-    const place = this.#handles.place(this.#memory.words, WRITER_PARK);
-    const slice = (): void => this.#handles.probe(this.#seats.holders());
+    const place = this.#readers.place(this.#memory.words, WRITER_PARK);
+    const slice = (): void => this.#readers.probe(this.#seats.holders());
     return new BlockingWait(place, WRITER_PARKS, new Spin(SPIN_US_DEFAULT), () => LIVENESS_SLICE_MS, slice);
   }
 }

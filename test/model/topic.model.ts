@@ -266,7 +266,7 @@ function closing(shipped: Shipped, plan: Plan): Actor {
         bell.ring();
       }
       kit.checkpoint('over');
-      new shipped.TopicEnd(kit.words(), bell).tell('closed');
+      new shipped.TopicEnd(kit.words(), bell, true).tell('closed');
       return 'closed';
     },
   };
@@ -471,7 +471,7 @@ export const topicModels: readonly NamedModel[] = [
           {
             name: 'watcher',
             afterKill: 'writer',
-            run: (kit) => new shipped.TopicEnd(kit.words(), bellOf(shipped, kit)).tell('terminated'),
+            run: (kit) => new shipped.TopicEnd(kit.words(), bellOf(shipped, kit), true).tell('terminated'),
           },
         ],
         {

@@ -15,12 +15,15 @@ import type { TieEvents } from '../ring/tie.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from '../stream/channel.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { type StreamOptions, StreamTransport } from '../stream/stream-transport.ts';
+import type { ProcessTopicHandle, SharableTopic } from '../topic-medium.ts';
 import type { Transport, TransportEvents, Way } from '../transport.ts';
 import type { Said } from './descriptor-line.ts';
 import { futexParking } from './futex.ts';
-import { type MemoryLink, NO_REGION, REGION } from './memory-link.ts';
+import { type MemoryLink, NO_REGION, REGION, TOPIC } from './memory-link.ts';
 import { MEMORY, type MemoryMeeting } from './memory-meeting.ts';
 import { MemoryLines, MemoryTie } from './memory-tie.ts';
+import { FOR_TOPIC, TopicChannel } from './topic-channel.ts';
+import { asking, sharing } from './topic-ends.ts';
 
 export interface MemoryChannelOptions {
   /** For the case that it goes over the connection. */
@@ -28,12 +31,23 @@ export interface MemoryChannelOptions {
   readonly spinUs: number;
 }
 
+/** One of which it is not known yet by what it goes: a channel, or the end of a topic. */
+interface Expected {
+  /** The number by which this side knows it. */
+  readonly number: number;
+  /** The number by which both know it; undefined before. */
+  readonly joinedAs: number | undefined;
+  decide(): void;
+  /** Its memory, or that there is none; the descriptors are its own. */
+  came(said: Said): void;
+}
+
 /** Those of one connection that have memory of their own, or may yet. */
 export class MemoryChannels {
   readonly #meeting: MemoryMeeting;
   readonly #connection: StreamConnection;
   /** What they go by is not known. */
-  readonly #asked = new Set<MemoryChannel>();
+  readonly #asked = new Set<Expected>();
   /** Memory that came for a channel which is not known to be one yet. */
   readonly #early = new Map<number, Said>();
 
@@ -73,10 +87,28 @@ export class MemoryChannels {
     return asked.transport;
   }
 
+  /** @throws (rejects) as `sharing` */
+  share(name: string, topic: SharableTopic): Promise<void> {
+    return sharing(this.#topic(name), topic);
+  }
+  /** @throws (rejects) as `asking` */
+  askForTopic(name: string): Promise<ProcessTopicHandle> {
+    return asking(this.#topic(name), (number) => this.#takeEarly(number));
+  }
+  #topic(name: string): TopicChannel {
+    const connection = this.#connection;
+    const { flags } = this;
+    const channel = connection.open(name, { flags: flags === 0 ? 0 : flags | FOR_TOPIC });
+    const settled = (one: TopicChannel): void => this.#settled(one);
+    const topic = new TopicChannel({ connection, meeting: this.#meeting, channel, settled });
+    this.#asked.add(topic);
+    return topic;
+  }
+
   /** @throws LayoutError */
   #stray(said: Said): void {
     const { kind, number } = said;
-    if (kind !== REGION && kind !== NO_REGION) {
+    if (kind !== REGION && kind !== NO_REGION && kind !== TOPIC) {
       // Its end has closed.
       this.#close(said);
       return;
@@ -102,7 +134,7 @@ export class MemoryChannels {
     this.#early.set(number, said);
   }
   /** It is known by what this one goes. What was kept for a number of the other side's that was never met goes with the last of them. */
-  #settled(asked: MemoryChannel): void {
+  #settled(asked: Expected): void {
     this.#asked.delete(asked);
     const said = this.#takeEarly(asked.number);
     if (said !== undefined) this.#close(said);
@@ -131,7 +163,7 @@ interface Parts {
   readonly events: TransportEvents;
 }
 
-class MemoryChannel implements ChannelOwner {
+class MemoryChannel implements ChannelOwner, Expected {
   readonly transport: AskedTransport;
   readonly #parts: Parts;
   readonly #asked: Asked;
@@ -241,6 +273,7 @@ class MemoryChannel implements ChannelOwner {
   came(said: Said): void {
     const link = this.#parts.meeting.link as MemoryLink;
     try {
+      if (said.kind === TOPIC) throw new LayoutError('a topic came for it');
       if (said.kind === NO_REGION) this.#overStream();
       else this.#map(link, said);
     } catch (error) {

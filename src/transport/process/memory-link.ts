@@ -31,6 +31,8 @@ export const LEFT = 5;
 export const LENT = 6;
 /** Its side says nothing more of it. */
 export const DONE = 7;
+/** The memory of a topic: BYTES, SLEEPS, NUMBER, and a descriptor. */
+export const TOPIC = 8;
 
 const STILL = new Int32Array(new SharedArrayBuffer(4));
 
@@ -65,6 +67,10 @@ export class MemoryLink implements AgentLink, Behind {
   readonly way: Way = { name: 'memory' };
   readonly side: 0 | 1;
   readonly resting: Resting;
+  /** Rings the other side's bell. */
+  readonly ring: () => void;
+  /** Told whenever this side's was rung, whatever for. */
+  readonly bells: Set<() => void> = new Set();
   readonly #parts: MemoryLinkParts;
   readonly #members = new Map<number, MemoryMember>();
   readonly #words: Int32Array;
@@ -86,6 +92,7 @@ export class MemoryLink implements AgentLink, Behind {
     const ring = (): void => {
       if (!this.#closed) ringer.ring();
     };
+    this.ring = ring;
     const words = new Int32Array(page.buffer, 0, LINK_PAGE_BYTES >> 2);
     this.#words = words;
     this.#said = (side === 0 ? SIDE_0 : SIDE_1) + SAID;
@@ -161,6 +168,7 @@ export class MemoryLink implements AgentLink, Behind {
     // SYNC said: what was said before it rang is there; pairs with MemoryLink's `sent`.
     if (Atomics.load(this.#words, this.#saidThere) !== this.#taken) this.pull();
     this.resting.rung();
+    for (const each of this.bells) each();
   }
   /** Takes what has come over the line, with the event loop or without. */
   pull(): void {
