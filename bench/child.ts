@@ -8,15 +8,18 @@ import type { End } from './subject.ts';
 import { processSubject } from './subjects/process-list.ts';
 
 export type ChildOrder =
-  | { ctl: 'join'; subject: string; address: unknown; index: number }
+  | { ctl: 'join'; subject: string; address: unknown; index: number; channels?: number }
   | { ctl: 'run'; ms: number; streams: number; payload: number }
   | { ctl: 'join-stream'; subject: string; address: unknown; spec: LoadSpec }
   | { ctl: 'receive'; count: number; deep: boolean }
+  | { ctl: 'rest'; restMs: number; trips: number; payload: number }
+  | { ctl: 'first'; trips: number; payload: number }
   | { ctl: 'end' };
 
 export type ChildReply =
   | { ctl: 'joined' | 'ready' | 'receiving' | 'asking' }
   | { ctl: 'done'; count: number; seconds: number; right: boolean; cpuUs: number }
+  | { ctl: 'trips'; timesUs: number[]; right: boolean; cpuUs: number }
   | ({ ctl: 'received'; cpuUs: number } & Tally)
   | { ctl: 'failed'; message: string };
 
@@ -40,14 +43,19 @@ tell({ ctl: 'ready' });
 async function obey(order: ChildOrder): Promise<void> {
   if (order.ctl === 'join') {
     const subject = await processSubject(order.subject);
-    link = await subject.join(order.address, order.index, (note) => onAnswer(note));
+    const { address, index, channels } = order;
+    const heard = (note: Note): void => onAnswer(note);
+    link = await (channels === undefined
+      ? subject.join(address, index, heard)
+      : subject.joinMany!(address, channels, heard));
     tell({ ctl: 'joined' });
   } else if (order.ctl === 'run') tell(await (link!.ask ? ask(link as Required<Link>, order) : run(link!, order)));
   else if (order.ctl === 'join-stream') {
     const load = makeLoad(order.spec);
     inlet = { load, end: await (await processSubject(order.subject)).stream!.join(order.address, load) };
     tell({ ctl: 'joined' });
-  } else if (order.ctl === 'receive') tell(await receive(inlet!, order));
+  } else if (order.ctl === 'rest' || order.ctl === 'first') tell(await trips(link!, order));
+  else if (order.ctl === 'receive') tell(await receive(inlet!, order));
   else {
     await link?.close();
     await inlet?.end.close();
@@ -89,6 +97,26 @@ function run(to: Link, { ms, streams, payload }: ChildOrder & { ctl: 'run' }): P
     };
     for (let i = 0; i < streams; i++) to.send({ id: i, payload: text });
   });
+}
+
+/** One after the other, each timed by itself; with a rest before each. */
+async function trips(to: Link, order: ChildOrder & { ctl: 'rest' | 'first' }): Promise<ChildReply> {
+  const text = 'x'.repeat(order.payload);
+  const before = process.cpuUsage();
+  const timesUs: number[] = [];
+  let right = true;
+  for (let id = 0; id < order.trips; id++) {
+    if (order.ctl === 'rest') await new Promise((resolve) => setTimeout(resolve, order.restMs));
+    const start = performance.now();
+    const answer = await new Promise<Note>((resolve) => {
+      onAnswer = resolve;
+      to.send({ id, payload: text });
+    });
+    timesUs.push((performance.now() - start) * 1000);
+    right &&= answer.id === id && answer.payload.length === order.payload;
+  }
+  const used = process.cpuUsage(before);
+  return { ctl: 'trips', timesUs, right, cpuUs: used.user + used.system };
 }
 
 /** One stream, and both threads stand still. */

@@ -1,11 +1,10 @@
 // `node dist/bench/cli.js bench [options]`, the same as `npm run bench -- [options]` and `npx millrace bench`.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Pace, Scenario, Setting } from './contest.ts';
 import { HELP } from './help.ts';
 import { typedCommand } from './home.ts';
+import { keep, store, usualFolder } from './keep.ts';
 import { commit, machineFacts, runtimeFacts } from './machine.ts';
 import { NoiseProbe } from './noise.ts';
 import { Progress } from './progress.ts';
@@ -35,6 +34,7 @@ const OPTIONS = {
   quick: { type: 'boolean' },
   smoke: { type: 'boolean' },
   json: { type: 'string' },
+  out: { type: 'string' },
   list: { type: 'boolean' },
   help: { type: 'boolean' },
   'sab-message-port': { type: 'string' },
@@ -79,18 +79,11 @@ export async function main(args: readonly string[]): Promise<number> {
   if (values.list) return printPlan(wishes);
   const results = await measure(wishes, (scenario) => console.log(printScenario(scenario)));
   console.log(`\n${printHead(results)}`);
-  if (values.json) {
-    mkdirSync(dirname(resolve(values.json)), { recursive: true });
-    writeFileSync(values.json, format(results));
-    console.log(`written: ${values.json}`);
-  }
+  const folder = values.out ?? usualFolder();
+  const written = folder === undefined ? [] : keep(folder, results);
+  if (values.json) store(values.json, results);
+  for (const file of [...written, ...(values.json ? [values.json] : [])]) console.log(`written: ${file}`);
   return results.scenarios.some(wrong) ? 1 : 0;
-}
-
-/** JSON that can be read and compared line by line: lists of numbers on one line each. */
-function format(results: Results): string {
-  const flat = (list: string): string => list.replace(/\s+/g, ' ').replace('[ ', '[').replace(' ]', ']');
-  return `${JSON.stringify(results, null, 1).replace(/\[[-+.\de,\s]+\]/g, flat)}\n`;
 }
 
 function parse(args: string[]): ReturnType<typeof parseArgs<{ args: string[]; options: typeof OPTIONS }>> {

@@ -31,6 +31,7 @@ export const HELP: string = `millrace bench: the tables of the README, measured 
   --quick               a useful table in about two minutes; without it about fifteen
   --rounds N            rounds per row
   --json FILE           also write the results, with all samples
+  --out FOLDER          store the results there, and draw the page with their charts; \`npm run bench\` does so in bench/out
   --runtime a,b         run again under node-20, node-24, bun, deno ... (or paths); FILE gets the name added
   --sab-message-port PATH, --nxtedition-shared PATH
                         main file of the original package; without it a stand-in of its documented design takes part

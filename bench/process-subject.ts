@@ -20,6 +20,8 @@ export interface ProcessSubject {
   serve(): Promise<Hub>;
   /** Worker process. */
   join(address: unknown, index: number, onAnswer: (note: Note) => void): Promise<Link>;
+  /** The same as `join` where there are `count` channels to the master, of which the link that it gives uses one in the middle. */
+  joinMany?(address: unknown, count: number, onAnswer: (note: Note) => void): Promise<Link>;
   /** How its ends wait, where that is not with their event loops: in requests of one stream of one worker. */
   readonly wait?: Wait;
   /** One way, master to worker. */

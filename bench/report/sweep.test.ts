@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { Row } from '../schema.ts';
 import { fixture } from './fixture.ts';
 import { buildReport, type RowView } from './model.ts';
-import { families, paramText, sweeps } from './sweep.ts';
+import { paramText } from './panels.ts';
+import { families, sweeps } from './sweep.ts';
 
 function rows(...params: Row['params'][]): RowView[] {
   return params.map((one, at) => ({ label: `row ${at}`, params: one, way: undefined, contenders: [], standings: [] }));
@@ -55,4 +56,27 @@ test('percentiles are lines from the median on, without the file naming the medi
   const drawn = String(sweeps(report, report.scenarios[3]!));
   for (const name of ['p50', 'p90', 'p99.99']) assert.ok(drawn.includes(`>${name}</text>`), name);
   assert.equal(drawn.match(/<svg class="sweep"/g)!.length, 3);
+});
+
+test('workers by streams are charts of a payload each, over the loads in the order of the rows', () => {
+  const whole = fixture();
+  const [scenario] = whole.scenarios;
+  const grid = [100, 1000].flatMap((payload) =>
+    [1, 2].flatMap((workers) => [1, 4].map((streams) => ({ workers, streams, payload }))),
+  );
+  const rows = grid.map((params) => ({
+    label: `${params.workers}x${params.streams} P=${params.payload}`,
+    params,
+    results: scenario!.rows[0]!.results,
+  }));
+  const report = buildReport([{ ...whole, scenarios: [{ ...scenario!, rows }] }]);
+  const drawn = String(sweeps(report, report.scenarios[0]!));
+  assert.equal(drawn.match(/<svg class="sweep"/g)!.length, 2);
+  assert.deepEqual(drawn.match(/>\dx\d<\/text>/g)!.slice(0, 4), [
+    '>1x1</text>',
+    '>1x4</text>',
+    '>2x1</text>',
+    '>2x4</text>',
+  ]);
+  assert.ok(drawn.includes('<b>payload 1000 B</b>'), 'a chart of the second payload');
 });

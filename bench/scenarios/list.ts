@@ -2,6 +2,7 @@ import type { Scenario } from '../contest.ts';
 import { article2016 } from './article-2016.ts';
 import { manyPortsScenario, open } from './channels.ts';
 import { afterRest, firstThousand } from './cold.ts';
+import { processAfterRest, processChannels, processFirstThousand } from './process-cold.ts';
 import { processStream } from './process-stream.ts';
 import { roundTrip } from './round-trip.ts';
 import { smp1000, smpRoundTrip, smpSustained } from './sab-message-port-tables.ts';
@@ -40,4 +41,7 @@ export const scenarios: readonly Scenario[] = [
   scaling,
   article2016,
   processStream,
+  processAfterRest,
+  processFirstThousand,
+  processChannels,
 ];

@@ -66,8 +66,39 @@ function openPipe(kind: Kind, opened: (port: Port) => void): Home {
   };
 }
 
+function echo(port: Port): void {
+  port.on('message', (note) => port.postMessage(note));
+}
+
+/** Of channels of which there are many: a request has room many times over. */
+const SMALL = { capacityBytes: 16 << 10 };
+/** Opened at a time, well below what may wait over there. */
+const OPENING = 50;
+
 function serve(kind: Kind): () => Promise<Hub> {
-  return () => open(kind, (port) => port.on('message', (note) => port.postMessage(note)));
+  return () =>
+    open(kind, (port) => {
+      echo(port);
+      (async () => {
+        for await (const offer of port.link!.channels) echo(offer.accept(SMALL));
+      })();
+    });
+}
+
+function joinMany(kind: Kind): Required<ProcessSubject>['joinMany'] {
+  return async (address, count, onAnswer): Promise<Link> => {
+    const { link } = await joined(kind, address);
+    const ports: Port[] = [];
+    while (ports.length < count) {
+      const some = Array.from({ length: Math.min(OPENING, count - ports.length) }, (_, i) =>
+        link!.channel(`channel ${ports.length + i}`, SMALL),
+      );
+      await Promise.all(some.map((port) => port.ready));
+      ports.push(...some);
+    }
+    for (const port of ports) port.on('message', (note) => onAnswer(note as Note));
+    return { send: (note) => ports[count >> 1]!.postMessage(note), close: () => link!.close() };
+  };
 }
 
 const ANSWER_MS = 20_000;
@@ -170,6 +201,7 @@ function subject(name: string, label: string, use: string, kind: Kind): ProcessS
     ...absent,
     serve: serve(kind),
     join: join(kind),
+    joinMany: joinMany(kind),
     stream: {
       forms: ['bytes', 'object'],
       serve: async () => {

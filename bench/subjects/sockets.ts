@@ -66,6 +66,19 @@ function join(format: Format): ProcessSubject['join'] {
   };
 }
 
+/** Who wants channels that do not hold each other up has a socket for each. */
+function joinMany(format: Format): Required<ProcessSubject>['joinMany'] {
+  return async (address, count, onAnswer): Promise<Link> => {
+    const sockets: Socket[] = [];
+    while (sockets.length < count) sockets.push(await connectTo(address));
+    const all = sockets.map((socket) => new LineSocket(socket, format, onAnswer));
+    const close = (): void => {
+      for (const socket of sockets) socket.destroy();
+    };
+    return { send: (note) => all[count >> 1]!.send(note), close };
+  };
+}
+
 export const subjects: readonly ProcessSubject[] = [
   {
     name: 'unix-json',
@@ -73,6 +86,7 @@ export const subjects: readonly ProcessSubject[] = [
     use: 'A line of JSON per message, all messages of one turn of the event loop in one write.',
     serve: serve('unix', JSON_LINES),
     join: join(JSON_LINES),
+    joinMany: joinMany(JSON_LINES),
   },
   {
     name: 'unix-opt',
