@@ -129,7 +129,7 @@ export class MemoryMeeting {
     try {
       const ringer = ringerOf(native, bell);
       this.#bell = this.#makeBell(native);
-      line.say(BELL, 0, [], [native.duplicate(this.#bell.theirs)]);
+      sayNow(line, BELL, [], [native.duplicate(this.#bell.theirs)]);
       this.#share(native, { page: native.map(page, LINK_PAGE_BYTES), ringer });
     } catch (error) {
       native.close(bell);
@@ -180,14 +180,16 @@ export class MemoryMeeting {
     this.#line = line;
     if (!isOurs(native, descriptor)) throw new UnsupportedError('the other side is of another user');
     const memory = native.createMemory(LINK_PAGE_BYTES);
+    let bell: number;
     try {
-      const page = native.map(memory, LINK_PAGE_BYTES);
+      this.#shared = { page: native.map(memory, LINK_PAGE_BYTES) };
       this.#bell = this.#makeBell(native);
-      line.say(PAGE, 0, [...ticket], [native.duplicate(memory), native.duplicate(this.#bell.theirs)]);
-      this.#shared = { page };
-    } finally {
+      bell = native.duplicate(this.#bell.theirs);
+    } catch (error) {
       native.close(memory);
+      throw error;
     }
+    sayNow(line, PAGE, [...ticket], [memory, bell]);
     this.#connection?.say(MEET, [CAME, 0]);
   }
   #otherShares(native: Primitives): void {
@@ -270,6 +272,11 @@ export class MemoryMeeting {
   }
 }
 
+/** A step is told of behind it: what the system does not take at once would come too late. @throws UnsupportedError */
+function sayNow(line: DescriptorLine, kind: number, words: readonly number[], descriptors: readonly number[]): void {
+  line.say(kind, 0, words, descriptors);
+  if (!line.flush()) throw new UnsupportedError('the system has no room for descriptors on their way');
+}
 /** Whether the process at the other end is of this user. */
 function isOurs(native: Primitives, descriptor: number): boolean {
   return native.peerCredentials(descriptor).uid === getuid?.();
