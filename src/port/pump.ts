@@ -38,7 +38,7 @@ export class Pump {
   #tired = false;
 
   readonly #start = (): void => {
-    if (this.#state === 'due') void this.#run();
+    if (this.#state === 'due') this.#run();
   };
   readonly #startRested = (): void => {
     this.#rested();
@@ -51,7 +51,7 @@ export class Pump {
       this.#loop.spin.caught();
       this.#restingSince = 0;
       this.#rested();
-      void this.#run();
+      this.#run();
     } else if (performance.now() - this.#restingSince < this.#loop.spin.windowMs) this.#pollNextTurn();
     else {
       this.#loop.spin.missed();
@@ -100,7 +100,7 @@ export class Pump {
   woken(): void {
     if (this.#state === 'running' || this.#state === 'due') return;
     this.#rested();
-    void this.#run();
+    this.#run();
   }
 
   /** A blocking call has used the park word meanwhile, and may have taken the native port's messages: look and announce anew. */
@@ -108,26 +108,38 @@ export class Pump {
     if (this.#state === 'parked' || this.#host.wantsReady?.() === true) this.kick();
   }
 
-  async #run(): Promise<void> {
+  #run(): void {
     if (this.#state === 'parked') this.#loop.unpark();
     this.#state = 'running';
-    const host = this.#host;
     // What never spins has nothing to learn: the clock costs as much as a small part of a message.
     const start = this.#spins ? performance.now() : 0;
-    for (let first = true; ; first = false) {
-      if (this.#tired) {
-        this.#startNextTurn();
-        return;
-      }
-      if (first || host.presses?.() !== false) host.settle();
-      if (!host.wantsData() || !host.deliver()) break;
-      if (first) this.#learn(start);
-      this.tire();
-      // What the handler left to microtasks runs before the next message, as with a native port.
-      await undefined;
+    if (this.#tired) {
+      this.#startNextTurn();
+      return;
     }
-    host.settle();
-    this.#rest();
+    this.#host.settle();
+    if (this.#handOut()) this.#learn(start);
+  }
+  readonly #next = (): void => {
+    if (this.#tired) {
+      this.#startNextTurn();
+      return;
+    }
+    if (this.#host.presses?.() !== false) this.#host.settle();
+    this.#handOut();
+  };
+  /** One message; whether there was one. What its handler leaves to microtasks runs before the next, as with a native port. */
+  #handOut(): boolean {
+    const host = this.#host;
+    if (!host.wantsData() || !host.deliver()) {
+      host.settle();
+      this.#rest();
+      return false;
+    }
+    this.tire();
+    // An async function that awaits here makes two objects a message.
+    queueMicrotask(this.#next);
+    return true;
   }
 
   #rested(): void {

@@ -110,9 +110,11 @@ export class FrameReader {
   }
 }
 
+const DATA_BOUNDS = [0, STREAM_FRAME_BYTES_MAX] as const;
+
 /** Bytes of body at the least and at the most; undefined for one that nobody knows by this page, and nobody may pass over. */
 function boundsOf(type: number): readonly [least: number, most: number] | undefined {
-  if (type === DATA) return [0, STREAM_FRAME_BYTES_MAX];
+  if (type === DATA) return DATA_BOUNDS;
   if (type >= OPTIONAL_TYPES) return [0, STREAM_UNKNOWN_BYTES_MAX];
   const least = BODY_BYTES[type];
   return least === undefined ? undefined : [least, least + (BEHIND_BYTES_MAX[type] ?? 0)];
