@@ -1,6 +1,7 @@
 // Tries out what the library stands on, on the runtime at hand, and says in a line each what it found.
 import type { Worker } from 'node:worker_threads';
-import { attach, CLOSED, channel, features, type Port, spawn } from '../src/index.ts';
+import { attach, CLOSED, channel, type Port, spawn } from '../src/index.ts';
+import { features } from '../src/process/index.ts';
 
 interface Check {
   readonly name: string;
@@ -24,6 +25,13 @@ const CHECKS: readonly Check[] = [
     run() {
       const found = features();
       return `${found.runtime}; blocking ${found.blocking ? 'allowed' : 'forbidden'}; event loops sleep by ${found.eventLoopWait}; peers ${found.probesPeers ? 'are' : 'cannot be'} probed while blocked`;
+    },
+  },
+  {
+    name: 'processes',
+    run() {
+      const { name, why } = features().processWay;
+      return why === undefined ? `share ${name}` : `talk over sockets: ${why}`;
     },
   },
   {

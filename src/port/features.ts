@@ -15,7 +15,7 @@ export interface Features {
   readonly probesPeers: boolean;
 }
 
-/** What this runtime and thread can do. */
+/** What this runtime and thread can do. By what processes can talk here, `features()` of `millrace/process` says as well. */
 export function features(): Features {
   return {
     runtime: platform.name,

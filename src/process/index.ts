@@ -6,6 +6,7 @@ export type { LinkOptions } from '../port/stream-options.ts';
 export type { PipeEnd } from '../transport/process/pipe.ts';
 export { type ClusterForkOptions, clusterFork, type ForkedWorker } from './cluster-fork.ts';
 export { type ConnectOptions, connect } from './connect.ts';
+export { features, type ProcessFeatures } from './features.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { processMemory } from './process-memory.ts';
