@@ -8,6 +8,7 @@ import type { Wait } from '../wait.ts';
 import { findChromium } from './chromium.ts';
 import { fixture, result } from './fixture.ts';
 import { headline } from './headline.ts';
+import { kindOf } from './kind.ts';
 import { betterBy, buildReport, onlyOurs, standing } from './model.ts';
 import { page } from './page.ts';
 import { picture } from './picture.ts';
@@ -296,4 +297,9 @@ test('a PNG needs a Chromium: drawn with one, refused with a remedy without', as
     process.env['PATH'] = saved.path;
     if (saved.chromium !== undefined) process.env['CHROMIUM'] = saved.chromium;
   }
+});
+
+test('the ring of processes alone is a limit: nobody can install it, and it wins no row for the port', () => {
+  const names = ['millrace-process-ring', 'millrace-process-ring:parked', 'millrace-process:memory', 'millrace-ring'];
+  assert.deepEqual(names.map(kindOf), ['limit', 'limit', 'ours', 'ours']);
 });

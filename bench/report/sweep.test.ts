@@ -78,5 +78,5 @@ test('workers by streams are charts of a payload each, over the loads in the ord
     '>2x1</text>',
     '>2x4</text>',
   ]);
-  assert.ok(drawn.includes('<b>payload 1000 B</b>'), 'a chart of the second payload');
+  assert.ok(drawn.includes('<b>payload = 1000</b>'), 'a chart of the second payload');
 });

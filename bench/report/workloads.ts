@@ -3,7 +3,7 @@ import { figure, tickText } from './format.ts';
 import { type Line, lines } from './lines.ts';
 import type { Markup } from './markup.ts';
 import type { Report, RowView, ScenarioView } from './model.ts';
-import { allFigures, collect, nameRoom, paramText, strip } from './panels.ts';
+import { allFigures, collect, nameRoom, strip } from './panels.ts';
 
 const POINTS_MIN = 2;
 
@@ -29,7 +29,7 @@ export function workloadPanels(report: Report, scenario: ScenarioView): Markup[]
         return [{ x, y: result.median, low: result.low, high: result.high }];
       }),
     );
-    const heading = `payload ${paramText('payload', payload)}`;
+    const heading = `payload = ${payload}`;
     const draw = (some: Line[]): Markup | undefined =>
       lines(some, {
         title: `${title}, ${heading} by workers and streams: the table below has the figures`,

@@ -38,7 +38,7 @@ export const article2016: Scenario = {
   unit: 'msg/s',
   better: 'higher',
   baseline: 'child-process-send',
-  note: 'WxC P: W worker processes, each with C streams that send a request with a payload of P characters and wait for the answer, which carries it back. Requests answered per second, all workers together; The payload is the same text in each, as in the article. CPU is that of master and workers, without the servers of Redis and NATS.',
+  note: 'WxC P: W worker processes, each with C streams that send a request with a payload of P characters and wait for the answer, which carries it back. Requests answered per second, all workers together. The payload is the same text in each, as in the article. CPU is that of master and workers, without the servers of Redis and NATS.',
   pace: (setting) =>
     sized(setting, {
       full: { rounds: 7, roundMs: 120, warmMs: 400, startMs: 500 },
