@@ -16,8 +16,12 @@ const ASKED: ReadonlySet<string> = new Set([
   'millrace-process:unix',
 ]);
 
+/** Enough to see that the frame works: the load of the article tries all of them. */
+const IN_SMOKE: ReadonlySet<string> = new Set(['unix-json', 'millrace-process:memory', 'millrace-process:unix']);
+
 async function asked(setting: Setting): Promise<readonly ProcessSubject[]> {
-  return (await presentProcessSubjects(setting)).filter(({ name }) => ASKED.has(name));
+  const names = sized(setting, { full: ASKED, quick: ASKED, smoke: IN_SMOKE });
+  return (await presentProcessSubjects(setting)).filter(({ name }) => names.has(name));
 }
 
 export const processAfterRest: Scenario = {
