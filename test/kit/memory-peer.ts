@@ -210,6 +210,13 @@ export class MemoryPeer {
     this.#mine.push(descriptor);
     return descriptor;
   }
+  /** Before the peer is closed. */
+  letGo(descriptors: readonly number[]): void {
+    for (const each of descriptors) {
+      this.#mine.splice(this.#mine.indexOf(each), 1);
+      native.close(each);
+    }
+  }
   memory(bytes: number): number {
     return this.own(native.createMemory(bytes));
   }

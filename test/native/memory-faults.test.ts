@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { CLOSED, MillraceError } from '../../src/index.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
 import { descriptors } from '../kit/native.ts';
-import { FAULTS, type Fault, failingAt } from '../kit/native-faults.ts';
+import { FAULTS, type Fault, failingAt, withCalls } from '../kit/native-faults.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 
 let server: Listener;
@@ -108,6 +108,30 @@ test('while two meet: they do without memory', async () => {
   });
   assert.ok(found.has('send: memory') && found.has('duplicate: unix'), [...found].join());
 });
+
+for (const [what, from] of [
+  ['page', 1],
+  ['bell', 2],
+] as const) {
+  test(`where the system takes no ${what} on its way, nor what follows, they do without memory`, async () => {
+    let sends = 0;
+    const refused = (call: () => unknown): unknown => {
+      if (++sends < from || sends > from + 9) return call();
+      throw Object.assign(new Error('too many on their way'), { code: 'ETOOMANYREFS' });
+    };
+    await withCalls(
+      ['send'],
+      (_, call, values) => refused(() => call(...values)),
+      async () => {
+        const ends = await met();
+        ends.near.postMessage('hello');
+        assert.deepEqual(await within('a message', readAll(ends.far, 1)), ['hello']);
+        assert.equal(ends.near.stats().way?.name, 'unix');
+        await end(ends);
+      },
+    );
+  });
+}
 
 test('a channel that ends with more than it has room for: all of it comes, or less and the count of what is missing', async () => {
   let ends = await met();

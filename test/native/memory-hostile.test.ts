@@ -181,6 +181,19 @@ const LIES: readonly (readonly [what: string, comes: string, lie: Lie])[] = [
   ['LEFT of a message that is longer', 'ends the connection', left(LEFT_BYTES, 1, LEFT_BYTES, [1, 57])],
   ['LEFT of less than no messages', 'means nothing', left(LEFT_BYTES, -5)],
   [
+    'LEFT of too many, and another channel that is closed then',
+    'ends the connection',
+    async (stage) => {
+      const { peer, main, asked } = stage;
+      shared(stage);
+      await within('a channel', asked.ready);
+      peer.tell(LEFT, 2, [LEFT_BYTES, 1], [peer.memory(LEFT_BYTES)]);
+      left(LEFT_BYTES, 2 ** 30)(stage);
+      await within('the end', main.closed);
+      asked.close();
+    },
+  ],
+  [
     'LEFT twice',
     'ends the connection',
     (stage) => {

@@ -154,12 +154,14 @@ export class MemoryLink implements AgentLink, Behind {
     return this.#parts.line.unsent >= DESCRIPTOR_LINE_BUSY;
   }
 
-  /** A channel has so many frames left over, or (less than 0) is over. @throws LayoutError */
+  /** A channel has so many frames left over, or (less than 0) is over. @throws LayoutError and they are not counted */
   countLeft(frames: number): void {
-    this.#leftFrames += frames;
-    if (this.#leftFrames <= MEMORY_LEFT_FRAMES_MAX) return;
-    const text = `Cannot take in ${this.#leftFrames} messages that were left over: ${MEMORY_LEFT_FRAMES_MAX} at the most`;
-    throw new LayoutError(text, { length: this.#leftFrames, limit: MEMORY_LEFT_FRAMES_MAX });
+    const all = this.#leftFrames + frames;
+    if (frames > 0 && all > MEMORY_LEFT_FRAMES_MAX) {
+      const text = `Cannot take in ${all} messages that were left over: ${MEMORY_LEFT_FRAMES_MAX} at the most`;
+      throw new LayoutError(text, { length: all, limit: MEMORY_LEFT_FRAMES_MAX });
+    }
+    this.#leftFrames = all;
   }
 
   /** The bell was rung. */

@@ -119,8 +119,9 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
         throw new LayoutError(`Cannot take what was said of a channel: kind ${kind}`, { kind });
       else if (kind === LEFT) {
         if (this.#left > 0) throw new LayoutError('Cannot take what a channel has left over twice');
-        this.#left = Math.max(1, one);
-        this.link.countLeft(this.#left);
+        const left = Math.max(1, one);
+        this.link.countLeft(left);
+        this.#left = left;
         this.leftOver.came(descriptor, bytes, one);
       } else this.lending.came(descriptor, bytes, one, other);
     } finally {

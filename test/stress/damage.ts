@@ -1,0 +1,43 @@
+// `npm run damage`: memory between processes with damaged bytes, after `npm run native`.
+//
+//   npm run damage -- --inputs 100000                        so many on the line, and as many in memory; this is the default
+//   npm run damage -- --kind line                           only these
+//   npm run damage -- --json bench/results/damage/today.json keeps the record
+//   SEED=123 npm run damage                                  the same again
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { commit, machineFacts, runtimeFacts } from '../../bench/machine.ts';
+import { seed } from '../kit/prng.ts';
+import { damaged, type Kind } from './memory-hostile.ts';
+
+const args = process.argv.slice(2);
+const { values } = parseArgs({
+  args,
+  options: {
+    inputs: { type: 'string', default: '100000' },
+    kind: { type: 'string', default: 'line,memory' },
+    json: { type: 'string' },
+  },
+});
+
+const date = new Date().toISOString();
+const series: unknown[] = [];
+for (const kind of values.kind.split(',') as Kind[]) {
+  const started = performance.now();
+  const found = await damaged(kind, seed, Number(values.inputs));
+  const seconds = Math.round((performance.now() - started) / 1000);
+  series.push({ ...found, seconds });
+  const ended = Object.entries(found.ended).map(([how, count]) => `${count} ${how}`);
+  console.log(
+    `${kind}: ${found.inputs} inputs over ${found.connections} connections (${ended.join(', ')}), ${seconds} s`,
+  );
+}
+if (values.json !== undefined) {
+  const command = `SEED=${seed} npm run damage -- ${args.join(' ')}`;
+  const facts = { machine: machineFacts(), runtime: runtimeFacts({}), commit: commit(), load: loadavg() };
+  mkdirSync(dirname(values.json), { recursive: true });
+  writeFileSync(values.json, `${JSON.stringify({ date, command, ...facts, series }, null, 2)}\n`);
+}
