@@ -55,6 +55,13 @@ if (what === 'busy') {
   const reason = await link.closed;
   await Promise.all(ends);
   console.log(reason, got);
+} else if (what === 'killed') {
+  const port = await connect(address, { memory: false });
+  port.postMessage(process.pid);
+  await port.receiveAsync();
+  for (let i = 0; i < 50; i++) port.postMessage(i);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.kill(process.pid, 'SIGKILL');
 } else if (what === 'fork-full') {
   if (!limited()) {
     const all = fill();

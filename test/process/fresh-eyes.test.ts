@@ -1,14 +1,14 @@
 // What a first look at this door found: who is told when, where descriptors run out, and who is slow.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
-import { lstatSync, mkdtempSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, fork, type Listener, listen, type Port } from '../../src/process/index.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
-import { runProgram } from '../runtimes/program.ts';
+import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
 const PROGRAM = fileURLToPath(new URL('./fresh-eyes-program.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'millrace-fresh-'));
@@ -86,4 +86,37 @@ test('an error of a child that lives does not end its port', async () => {
   port.postMessage('echo');
   assert.equal(await within('an echo', port.receiveAsync()), 'echo');
   port.close();
+});
+
+/** Waits with the thread until the process has ended; who waits for its end by the event loop has not been told. */
+function blockUntilGone(pid: number): void {
+  const asleep = new Int32Array(new SharedArrayBuffer(4));
+  const untilMs = performance.now() + STEP_MS;
+  const gone = (): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z ');
+    } catch {
+      return true;
+    }
+  };
+  while (!gone() && performance.now() < untilMs) Atomics.wait(asleep, 0, 0, 2);
+}
+
+test('what a process has said before it was killed is read, though this side writes before it looks', async () => {
+  const server = await listen(fresh(), { memory: false });
+  const ended = runProgram(PROGRAM, ['killed', server.address], STEP_MS);
+  const port = await within('a port', take(server));
+  const pid = (await within('its number', port.receiveAsync())) as number;
+  let got = 0;
+  port.on('message', () => got++);
+  const over = new Promise((resolve) => port.on('close', resolve));
+  port.postMessage('go on');
+  await new Promise((resolve) => setImmediate(resolve));
+  blockUntilGone(pid);
+  port.postMessage('too late');
+  assert.equal(await within('the end', over), 'lost');
+  // Deno gives up what lies unread in a socket when it cannot write to it, and its descriptors are numbers of its own.
+  if (runtimeKind !== 'deno') assert.equal(got, 50);
+  await within('its end', ended);
+  await server.close();
 });
