@@ -5,6 +5,8 @@ import * as layout from '../../src/memory/layout.ts';
 import type { NativePair } from '../../src/memory/native-pair.ts';
 import type { Region } from '../../src/memory/region.ts';
 import type { ThreadRingOptions } from '../../src/transport/thread/thread-ring.ts';
+import type { LoopWait } from '../../src/transport/transport.ts';
+import type { Spin } from '../../src/wait/spin.ts';
 import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';
 import { SIDE_WORDS, SideEnd, TetherEnd, tetherGone } from './native.ts';
 import { blocksOf } from './platform.ts';
@@ -94,6 +96,24 @@ const plain: Codec = {
 type Port = InstanceType<Shipped['Port']>;
 export type Sleep = 'wait-async' | 'doorbell';
 
+/**
+ * Where nothing spins the pump reads no clock, and would pass nothing that `watch` hears of: states that are the same would never meet
+ * (six times as many). It asks whether to spin where it begins and before it rests: there it reads one.
+ */
+function passingBy(shipped: Shipped): Shipped['ThreadTransport'] {
+  return class extends shipped.ThreadTransport {
+    override get loop(): LoopWait {
+      const loop = super.loop;
+      const { spin } = loop;
+      const get = (): Spin => {
+        performance.now();
+        return spin;
+      };
+      return Object.defineProperty(loop, 'spin', { get });
+    }
+  };
+}
+
 export interface Manner {
   /** Lives on its event loop, and sleeps like this. */
   readonly loop?: Sleep;
@@ -160,7 +180,7 @@ export class End {
     this.port = new shipped.Port((events) => {
       const first = new shipped.ThreadLink(natives);
       const way = { first, peerLife: null, life: null, peerEndTold: false };
-      this.#transport = new shipped.ThreadTransport(region, side, way, options, events);
+      this.#transport = new (passingBy(shipped))(region, side, way, options, events);
       return this.#transport;
     });
   }
