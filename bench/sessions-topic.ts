@@ -25,7 +25,7 @@ const sumOfBurst: number = values.reduce<number>((sum, value) => (sum + load.wei
 let channels = 0;
 
 export interface TopicOptions {
-  readonly how: 'topic' | 'topic:blocked' | 'broadcast-channel';
+  readonly how: 'topic' | 'topic:thread' | 'topic:blocked' | 'broadcast-channel';
   readonly readers: number;
   /** What is measured: the time until all have all of it, or the processor time of the writer's thread. */
   readonly gauge: 'all-have-it' | 'writer';
@@ -106,7 +106,7 @@ function writerOf({ how, readers }: TopicOptions): {
     const all = new BroadcastChannel(channel);
     return { publish: (value) => all.postMessage(value), close: () => all.close(), data: () => ({ channel }) };
   }
-  const topic: Topic = createTopic({ reliableReaders: readers });
+  const topic: Topic = createTopic({ reliableReaders: readers, wakes: how === 'topic:thread' ? 'thread' : 'writer' });
   return {
     publish: (value) => topic.publish(value),
     close: () => topic.close(),
@@ -119,7 +119,10 @@ export function topics(options: TopicOptions): Contestant {
   const blocks = how === 'topic:blocked';
   return {
     subject: how === 'broadcast-channel' ? how : `millrace-${how}`,
-    label: how === 'broadcast-channel' ? 'BroadcastChannel' : `topic, readers ${blocks ? 'block' : 'on event loops'}`,
+    label:
+      how === 'broadcast-channel'
+        ? 'BroadcastChannel'
+        : `topic, readers ${blocks ? 'block' : 'on event loops'}${how === 'topic:thread' ? ', a thread wakes them' : ''}`,
     wait: blocks ? 'loop/block' : 'loop/loop',
     start: async () => {
       const { publish, close, data } = writerOf(options);

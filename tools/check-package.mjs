@@ -19,13 +19,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 67_200,
+  '.': 67_300,
   './ring': 4_200,
-  './process': 103_800,
-  './topic': 34_800,
+  './process': 104_300,
+  './topic': 35_300,
   './compat/sab-message-port': 71_200,
-  './compat/sab-message-port.global.js': 66_800,
-  './compat/nxtedition-shared': 8_150,
+  './compat/sab-message-port.global.js': 66_900,
+  './compat/nxtedition-shared': 8_300,
 };
 
 await build();

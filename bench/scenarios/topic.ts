@@ -5,7 +5,9 @@ import { chosen } from './common.ts';
 
 /** On Deno 2.9 a BroadcastChannel drops what a slow reader leaves lying: it cannot take part. */
 const HOW: readonly TopicOptions['how'][] =
-  process.versions['deno'] === undefined ? ['topic', 'topic:blocked', 'broadcast-channel'] : ['topic', 'topic:blocked'];
+  process.versions['deno'] === undefined
+    ? ['topic', 'topic:thread', 'topic:blocked', 'broadcast-channel']
+    : ['topic', 'topic:thread', 'topic:blocked'];
 
 function rows(setting: Setting): Promise<RowPlan[]> {
   const counts = sized(setting, { full: [1, 16], quick: [1, 16], smoke: [2] });

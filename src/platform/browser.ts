@@ -156,6 +156,9 @@ export const platform: Platform = {
     return typeof Worker === 'function' && value instanceof Worker;
   },
 
+  // Content security policies refuse what is made of a text.
+  startOwn: () => false,
+
   listen(port: NativePort, handlers: TetherHandlers): void {
     const native = port as unknown as MessagePort;
     native.addEventListener('message', (event) => handlers.message(event.data));

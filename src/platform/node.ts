@@ -122,6 +122,17 @@ export const nodePlatform: Platform = {
     else native.unref();
   },
 
+  startOwn(name: string, task: string, data: unknown): boolean {
+    const source = `import { workerData } from 'node:worker_threads';(${task})(workerData);`;
+    // Bun's loader makes an empty module of a data: URL with a dot in it.
+    const url = new URL(`data:text/javascript,${encodeURIComponent(source).replaceAll('.', '%2E')}`);
+    // What the program preloads into each of its threads has no use there.
+    const worker = new workerThreads.Worker(url, { name, workerData: data, execArgv: [] });
+    worker.on('error', () => {});
+    worker.unref();
+    return true;
+  },
+
   turn(task: () => void): void {
     setImmediate(task);
   },

@@ -26,6 +26,11 @@ export interface TopicOptions {
    * Without it readers are threads of this process.
    */
   readonly memory?: TopicMemorySource | undefined;
+  /**
+   * Who wakes readers that sleep: the `writer` within `publish` (the default), or a `thread` of the topic's own, so that a publication costs the same however many
+   * sleep. For topics with many readers on event loops; the thread takes a few MB, and each wake-up one hop more. Not for `memory`, nor in browsers.
+   */
+  readonly wakes?: 'writer' | 'thread' | undefined;
   /** Whose named properties travel: those of match results alone (`matches`, the default), or those of every array (`always`). */
   readonly arrayProperties?: 'matches' | 'always' | undefined;
 }
@@ -37,6 +42,7 @@ export interface ResolvedTopic {
   readonly whenHeld: 'wait' | 'drop-newest';
   readonly patienceMs: number;
   readonly memory: TopicMemorySource | undefined;
+  readonly wakes: 'writer' | 'thread';
   readonly exactArrays: boolean;
 }
 
@@ -63,6 +69,7 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
     'whenHeld',
     'patienceMs',
     'memory',
+    'wakes',
     'arrayProperties',
   ]);
   const asked = checked('capacityBytes', options.capacityBytes, {
@@ -101,6 +108,7 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
       { feature: 'blocking' },
     );
   }
+  const wakes = checked('wakes', options.wakes, { fallback: 'writer', names: ['writer', 'thread'] });
   const { memory } = options;
   if (memory !== undefined && typeof memory?.make !== 'function') {
     throw new UsageError(
@@ -109,6 +117,12 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
       { option: 'memory', value: memory },
     );
   }
+  if (memory !== undefined && wakes === 'thread') {
+    throw new UsageError('ERR_OPTION', 'Option wakes cannot be thread where memory is given: leave one of them out', {
+      option: 'wakes',
+      value: wakes,
+    });
+  }
   return {
     capacityBytes,
     maxMessageBytes,
@@ -116,6 +130,7 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
     whenHeld: whenHeld as 'wait',
     patienceMs,
     memory,
+    wakes: wakes as 'writer',
     exactArrays,
   };
 }

@@ -21,6 +21,7 @@ import { allocateMapped, ProcessReaders } from './process.ts';
 import { HELD, TopicProducer, tooLarge } from './producer.ts';
 import { Seats } from './seats.ts';
 import { Handles, type TopicHandle } from './thread.ts';
+import { startWaker, type WakerThread } from './waker.ts';
 
 /** Bytes below which no value is tried. */
 const LEAST = 8;
@@ -48,6 +49,7 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   readonly #encoder: Encoder;
   readonly #bell: TopicBell;
   readonly #end: TopicEnd;
+  readonly #waker: WakerThread | undefined;
   readonly #readers: WriterMedium;
   #wait: BlockingWait | undefined;
   /** As it has ended itself. What stands in memory others may have written, too. */
@@ -68,7 +70,9 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
     this.#encoder = packed.createEncoder({ knownTexts: 0, exactArrays: options.exactArrays });
     this.#seats = new Seats(this.#memory);
     this.#producer = new TopicProducer(this.#memory, this.#seats);
-    this.#bell = new TopicBell(words, readers.place(words, SIGNAL));
+    const place = readers.place(words, SIGNAL);
+    this.#waker = options.wakes === 'thread' ? startWaker(place) : undefined;
+    this.#bell = new TopicBell(words, this.#waker ?? place);
     this.#end = new TopicEnd(words, this.#bell, true);
     endWithThread(this);
   }
@@ -147,6 +151,8 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   #finish(reason: EndReason): void {
     if (this.#over !== undefined) return;
     this.#over = reason;
+    // It may be over before it has woken anybody.
+    this.#waker?.close();
     this.#end.tell(reason);
     forgetThreadEnd(this);
     this.#readers.close();

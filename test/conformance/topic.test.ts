@@ -70,6 +70,35 @@ for (const way of ['blocked', 'loop'] as const) {
   });
 }
 
+for (const way of ['blocked', 'loop'] as const) {
+  test(`readers (${way}) whom a thread of the topic's own wakes hear of each message, and of the end`, async () => {
+    const topic = createTopic<number>({ wakes: 'thread' });
+    const threads = [1, 2, 3].map(() => reading(topic.handle(), way));
+    for (const thread of threads) await thread.next();
+    for (let i = 0; i < 30; i++) {
+      topic.publish(i);
+      // So that they sleep now and then, and the thread too.
+      await new Promise((resolve) => setTimeout(resolve, i & 3));
+    }
+    topic.close();
+    for (const thread of threads)
+      assert.deepEqual(await thread.done(), { got: upTo(30), missed: 0, reason: 'closed' } satisfies Story);
+  });
+}
+
+test('a reader that a thread wakes is woken while the writer does nothing more', async () => {
+  const topic = createTopic<number>({ wakes: 'thread' });
+  const reader = subscribe<number>(topic.handle());
+  for (let i = 0; i < 20; i++) {
+    const next = reader.receiveAsync();
+    await new Promise((resolve) => setTimeout(resolve, i & 3));
+    topic.publish(i);
+    assert.equal(await within('a message', next), i);
+  }
+  topic.close();
+  assert.equal(reader.tryReceive(), CLOSED);
+});
+
 /** Publishes what it is told to, then ends as it is told to. */
 const publishes: Role = async ({ data, topic, say, hear, exit, crash, gates }) => {
   const own = topic.createTopic<number>();

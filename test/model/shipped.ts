@@ -28,6 +28,8 @@ type TopicSeats = typeof import('../../src/topic/seats.ts');
 type TopicBell = typeof import('../../src/topic/bell.ts');
 type TopicSleep = typeof import('../../src/topic/sleep.ts');
 type TopicEnd = typeof import('../../src/topic/end.ts');
+type TopicWaker = typeof import('../../src/topic/waker.ts');
+type TopicProcess = typeof import('../../src/topic/process.ts');
 type Futex = typeof import('../../src/transport/process/futex.ts');
 type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
@@ -60,6 +62,8 @@ export type Shipped = Producer &
   TopicBell &
   TopicSleep &
   TopicEnd &
+  TopicWaker &
+  TopicProcess &
   Annex &
   Inbound &
   Outcome &
@@ -100,6 +104,8 @@ const MODULES = [
   'topic/bell.js',
   'topic/sleep.js',
   'topic/end.js',
+  'topic/waker.js',
+  'topic/process.js',
 ];
 
 /** The list of a thread's open channels outlives a run; a model ends its channels itself. */

@@ -15,6 +15,8 @@ const WRITER_PARKS = 65;
 const SENT = 70;
 const DEAD = 71;
 const END = 'the end';
+/** The bell of a reader in another process. */
+const BELL = 72;
 
 const names = {
   16: 'INTENT',
@@ -44,6 +46,9 @@ const PADDED: Plan = { count: 6, lengths: (i) => (i === 3 ? 4 : 20), capacity: 2
 
 const TWO: Plan = { ...FOUR, count: 2 };
 const ONE: Plan = { ...FOUR, count: 1 };
+/** One message, and behind the ring the word of an event loop in another process. */
+const FAR: Plan = { ...ONE, seats: 1 };
+const SLEEPS = DATA + FAR.capacity / 4;
 /** What is written over is of another length. */
 const SEATED: Plan = { count: 5, lengths: (i) => (i < 4 ? 4 : 8), capacity: 128, seats: 1 };
 /** The fifth goes over all of the first, and the header of the second. */
@@ -272,6 +277,100 @@ function closing(shipped: Shipped, plan: Plan): Actor {
   };
 }
 
+/** The same, with a thread that wakes in its place. That thread's words are the first four, which the ring looks at no more. */
+function knocking(shipped: Shipped, plan: Plan): Actor {
+  return {
+    name: 'writer',
+    run(kit) {
+      const words = kit.words();
+      const { producer } = producerOf(shipped, kit, plan);
+      const waker = new shipped.WakerThread(new shipped.SharedPlace(words, SIGNAL), words);
+      const bell = new shipped.TopicBell(words, waker);
+      for (let i = 0; i < plan.count; i++) {
+        kit.checkpoint(i, producer);
+        publish(shipped, kit, producer, plan, i);
+        bell.ring();
+      }
+      kit.checkpoint('over');
+      waker.close();
+      new shipped.TopicEnd(words, bell, true).tell('closed');
+      return 'closed';
+    },
+  };
+}
+function waking(shipped: Shipped): Actor {
+  return {
+    name: 'waker',
+    run(kit) {
+      shipped.wakeForWriter({ own: kit.words(), topic: kit.words(), signal: SIGNAL });
+      return 'over';
+    },
+  };
+}
+
+/** The same, with a reader whose event loop has a bell. */
+function ringing(shipped: Shipped, plan: Plan): Actor {
+  return {
+    name: 'writer',
+    run(kit) {
+      const words = kit.words();
+      const { producer } = producerOf(shipped, kit, plan);
+      const { capacity, seats = 0 } = plan;
+      const piece = { parking: { place: () => new shipped.SharedPlace(words, SIGNAL) } } as never;
+      const readers = new shipped.ProcessReaders({ words, capacity, seats } as never, piece, () => undefined);
+      const ring = (): void => {
+        Atomics.add(words, BELL, 1);
+        Atomics.notify(words, BELL);
+      };
+      readers.share({ ring, gone: false, close: () => undefined });
+      const bell = new shipped.TopicBell(words, readers.place(words, SIGNAL));
+      for (let i = 0; i < plan.count; i++) {
+        kit.checkpoint(i, producer);
+        publish(shipped, kit, producer, plan, i);
+        bell.ring();
+      }
+      kit.checkpoint('over');
+      new shipped.TopicEnd(words, bell, true).tell('closed');
+      return 'closed';
+    },
+  };
+}
+/** An event loop in another process. */
+function behindBell(shipped: Shipped, plan: Plan, name: string): Actor {
+  return {
+    name,
+    async run(kit) {
+      const words = kit.words();
+      const { consumer, take } = reading(shipped, kit, plan);
+      consumer.join('oldest');
+      const ended = (): boolean => Atomics.load(words, CLOSED) !== 0;
+      const got: (number | string)[] = [];
+      let done = false;
+      const place = new shipped.LoopPlace(new shipped.SharedPlace(words, SIGNAL), SLEEPS);
+      const sleep = new shipped.LoopSleep(place, () => serve());
+      const serve = (): void => {
+        for (;;) {
+          const over = ended();
+          const found = take();
+          if (found !== undefined) got.push(found);
+          else if (over) break;
+          else if (sleep.park(() => consumer.ready || ended())) return;
+        }
+        done = true;
+      };
+      serve();
+      for (let heard = 0; !done; ) {
+        const bell = Atomics.waitAsync(words, BELL, heard);
+        if (bell.async) await bell.value;
+        // A bell is emptied before anybody is told that it rang.
+        heard = Atomics.load(words, BELL);
+        place.rung();
+      }
+      return { got: [...got, END], missed: consumer.missed };
+    },
+  };
+}
+
 /** Every reader that lives tells all messages, and then the end. */
 function allTell(count: number, ...who: string[]): (ending: Ending) => string | undefined {
   const whole = JSON.stringify([...Array.from({ length: count }, (_, i) => i), END]);
@@ -444,6 +543,23 @@ export const topicModels: readonly NamedModel[] = [
         final: allTell(1, 'one', 'two'),
       });
     },
+  },
+  {
+    name: 'topic: a thread wakes for the writer',
+    about:
+      'it may begin late: one reader blocked, one with its event loop, each woken for each message and for the end',
+    make: (shipped) =>
+      ring(ONE, [knocking(shipped, ONE), waking(shipped), blocked(shipped, ONE, 'one')], { final: allTell(1, 'one') }),
+  },
+  {
+    name: 'topic: the bell of another process',
+    about: 'an event loop that has a word behind the ring: woken for each message, and for the end',
+    make: (shipped) =>
+      ring(FAR, [ringing(shipped, FAR), behindBell(shipped, FAR, 'one')], {
+        words: SLEEPS + 1,
+        overtaken: (word) => word >= DATA && word < SLEEPS,
+        final: allTell(1, 'one'),
+      }),
   },
   {
     name: 'topic: a reader is killed',

@@ -7,8 +7,50 @@ const SEATS = 'topic/seats.js';
 const BELL = 'topic/bell.js';
 const SLEEP = 'topic/sleep.js';
 const END = 'topic/end.js';
+const WAKER = 'topic/waker.js';
+const PROCESS = 'topic/process.js';
 
 export const topicMutants: readonly Mutant[] = [
+  {
+    name: 'topic: the thread that wakes says that it sleeps behind its look',
+    file: WAKER,
+    find: /Atomics\.store\(own, 1, 1\);\s+Atomics\.wait\(own, 0, done\);/,
+    replace: 'const seen = Atomics.load(own, 0); Atomics.store(own, 1, 1); Atomics.wait(own, 0, seen);',
+    caughtBy: 'topic: a thread wakes for the writer',
+    as: 'stuck',
+  },
+  {
+    name: 'topic: the writer looks whether the thread sleeps before it knocks',
+    file: WAKER,
+    find: /Atomics\.add\(this\.#own, KNOCKS, 1\);\s+if \(Atomics\.load\(this\.#own, ASLEEP\) !== 0\)/,
+    replace: 'const asleep = Atomics.load(this.#own, ASLEEP) !== 0; Atomics.add(this.#own, KNOCKS, 1); if (asleep)',
+    caughtBy: 'topic: a thread wakes for the writer',
+    as: 'stuck',
+  },
+  {
+    name: 'topic: a knock takes back that the thread sleeps',
+    file: WAKER,
+    find: 'Atomics.load(this.#own, ASLEEP) !== 0',
+    replace: 'Atomics.exchange(this.#own, ASLEEP, 0) !== 0',
+    caughtBy: 'topic: a thread wakes for the writer',
+    as: 'stuck',
+  },
+  {
+    name: 'topic: an event loop of another process sleeps without a second look at SIGNAL',
+    file: PROCESS,
+    find: /if \(Atomics\.load\(this\.words, this\.index\) !== seen\)\s+return false;/,
+    replace: '',
+    caughtBy: 'topic: the bell of another process',
+    as: 'stuck',
+  },
+  {
+    name: 'topic: an event loop of another process looks at SIGNAL before it says that it sleeps',
+    file: PROCESS,
+    find: /(Atomics\.store\(this\.words, this\.#sleeps, ASLEEP\);)([\s\S]+?)(if \(Atomics\.load\(this\.words, this\.index\) !== seen\)\s+return false;)/,
+    replace: '$3 $1',
+    caughtBy: 'topic: the bell of another process',
+    as: 'stuck',
+  },
   {
     name: 'topic: what the writer intends falls short by a record',
     file: PRODUCER,
