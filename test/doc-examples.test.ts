@@ -1,4 +1,5 @@
 // The examples in doc comments and documents run to their end; tools/doc-examples.mjs takes them out.
+// asked for: node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

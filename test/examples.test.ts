@@ -1,6 +1,7 @@
 // Every program directly under examples/ ends with status 0. A line `// runtimes: node, bun` at its top names the only
 // runtimes it is for, a line `// in tests: --quick` the arguments it gets here. Files with "worker" in their name are
 // parts of others, and so is all that stands in folders below.
+// asked for: node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 // The other thread has ended: what each call of the sab-message-port door does then. A pipe whose writer has ended is not
 // disposed, another writer may come; so what has a time limit waits for as long, and only what would wait for ever
 // rejects.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';

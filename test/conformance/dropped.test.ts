@@ -1,5 +1,6 @@
 // Ports and handles that nobody holds are collected, and their peers are told; those that have something to do stay. Each
 // case in a process of its own, with a collector that can be called.
+// asked for: node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,5 +1,6 @@
 // Both ends of a channel move at once, so that neither has heard of the other one's move when it leaves, and a thread that was left ends
 // before it could pass on what it would have heard. The threads that have the ends now live: their channel goes on.
+// asked for: node-22, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { attach, type ChannelOptions, CLOSED, channel, type Port, type Remote, transferOf } from '../../src/index.ts';

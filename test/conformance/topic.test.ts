@@ -1,4 +1,5 @@
 // A topic and readers in other threads: how they wait, how each end is told, on every runtime.
+// asked for: node-22, node-26
 // watchdog: 240 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

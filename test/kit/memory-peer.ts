@@ -47,6 +47,8 @@ export interface Lies {
 export class MemoryPeer {
   /** Frames that have come and that nobody has asked for. */
   readonly frames: Heard[] = [];
+  /** Of messages that have come over the socket. */
+  dataBytes = 0;
   /** Once it is over, which may be by either side's doing. */
   over = false;
   line = -1;
@@ -63,7 +65,9 @@ export class MemoryPeer {
       {
         control: (type, channel, words) => void this.frames.push({ type, channel, words: words.slice() }),
         dataBegins: () => {},
-        data: () => {},
+        data: (_, start, end) => {
+          this.dataBytes += end - start;
+        },
         dataEnds: () => {},
       },
       (type) => (type === MEET ? [8, 8] : undefined),
@@ -158,7 +162,7 @@ export class MemoryPeer {
     this.line = native.accept(listener);
     const { descriptors } = this.take() as Said;
     const [memory, bell] = descriptors as readonly [number, number];
-    this.#page = this.map(this.own(memory), LINK_PAGE_BYTES);
+    this.#page = this.map(memory, LINK_PAGE_BYTES);
     this.#ringer = ringerOf(native, bell);
     this.put(BELL, 0, [], beside ?? [this.own(native.createBell())]);
     this.meet(SHARED);

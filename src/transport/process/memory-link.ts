@@ -80,6 +80,7 @@ export class MemoryLink implements AgentLink, Behind {
   #taken = 0;
   /** Frames that the other side has left over, of channels that are not over here. */
   #leftFrames = 0;
+  #pullsLater = false;
   #closed = false;
   #gone: EndReason | undefined;
 
@@ -179,7 +180,7 @@ export class MemoryLink implements AgentLink, Behind {
     for (let count = 0; ; count++) {
       if (count === DESCRIPTOR_LINE_TAKEN_MAX) {
         // More than the line can have held: whoever fills it as fast as this thread reads is not to have it for itself.
-        platform.turn(() => this.pull());
+        this.#pullLater();
         break;
       }
       const said = line.take();
@@ -203,6 +204,15 @@ export class MemoryLink implements AgentLink, Behind {
     if (told === undefined) return;
     queueMicrotask(() => {
       for (const member of told) member.arrived();
+    });
+  }
+  /** Once, however often it is rung meanwhile. */
+  #pullLater(): void {
+    if (this.#pullsLater) return;
+    this.#pullsLater = true;
+    platform.turn(() => {
+      this.#pullsLater = false;
+      this.pull();
     });
   }
   /** Whether the line has broken. */
