@@ -290,10 +290,11 @@ export const STREAM_JOIN_FIRST: number = 1024 * 1024;
 
 /** Bytes of a unix socket's path: `sun_path` has 108 on Linux and 104 elsewhere, the last one 0. */
 export const UNIX_PATH_BYTES_MAX: number = 103;
-/** Bytes of the first memory for what a connection says in a turn; doubled as more is. */
+/**
+ * Bytes of the first memory for what a connection says in a turn; doubled as more is. It keeps up to SCRATCH_BYTES_MIN for its next turn, twice where much is said; larger
+ * memory is the thread's (memory/scratch.ts).
+ */
 export const SOCKET_MEMORY_FIRST: number = 1024;
-/** Bytes of such memory that a connection keeps for its next turn: two of them, where much is said. */
-export const SOCKET_MEMORY_KEPT: number = 16 * 1024;
 /** Bytes read at a time by hand, where the runtime does not: a socket's fill in some calls. */
 export const SOCKET_READ_BYTES: number = 64 * 1024;
 /** Bytes that wait to be written from which on a connection has enough for now: some pieces, so that the line never waits for us. */

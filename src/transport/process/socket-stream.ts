@@ -7,14 +7,16 @@ import { nextTick } from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { platform } from '#platform';
 import {
+  SCRATCH_BYTES_MIN,
   SOCKET_CLOSE_MS,
   SOCKET_HEAR_MS,
   SOCKET_LINGER_MS,
   SOCKET_MEMORY_FIRST,
-  SOCKET_MEMORY_KEPT,
   SOCKET_READ_BYTES,
   SOCKET_WAITING_BYTES,
 } from '../../limits.ts';
+import { type Views, viewsOf } from '../../memory/region.ts';
+import { scratch } from '../../memory/scratch.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 
@@ -39,6 +41,7 @@ interface Handle {
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0);
+const NO_MEMORY: Views = viewsOf(new ArrayBuffer(0));
 /** Where a runtime writes what the system takes within the call, and says so. */
 const WRITES_AT_ONCE: boolean = platform.name === 'node';
 const nap: Int32Array = new Int32Array(new SharedArrayBuffer(4));
@@ -79,12 +82,12 @@ export class SocketStream implements ByteStream {
   flushSync?: (timeoutMs: number) => boolean;
   readonly #socket: Socket;
   /** What was said and is not with the runtime yet: so many bytes of this memory. */
-  #waiting = NOTHING;
+  #waiting: Views = NO_MEMORY;
   #length = 0;
   /** What is with the runtime. */
   #piece: Uint8Array | undefined;
   /** Memory for what is said next, while that is. */
-  #spare: Uint8Array | undefined;
+  #spare: Views | undefined;
   #scheduled = false;
   #full = false;
   /** The thread has begun to write with its own hands: the runtime is given nothing more. Of what waits, so many bytes are out. */
@@ -163,16 +166,18 @@ export class SocketStream implements ByteStream {
   }
   #append(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
-    if (length > this.#waiting.length) this.#grow(length);
-    this.#waiting.set(bytes, this.#length);
+    if (length > this.#waiting.bytes.length) this.#grow(length);
+    this.#waiting.bytes.set(bytes, this.#length);
     this.#length = length;
   }
   #grow(bytes: number): void {
     let size = SOCKET_MEMORY_FIRST;
     while (size < bytes) size *= 2;
-    const waiting = new Uint8Array(size);
-    waiting.set(this.#waiting.subarray(0, this.#length));
-    this.#waiting = waiting;
+    const before = this.#waiting;
+    const memory = size < SCRATCH_BYTES_MIN ? viewsOf(new ArrayBuffer(size)) : scratch.take(size);
+    memory.bytes.set(before.bytes.subarray(0, this.#length));
+    this.#waiting = memory;
+    giveBack(before, this.#length);
   }
   /** Bytes that were said and are not out. */
   get #bytes(): number {
@@ -233,8 +238,8 @@ export class SocketStream implements ByteStream {
       return;
     }
     const memory = this.#waiting;
-    const piece = memory.subarray(0, this.#length);
-    this.#waiting = this.#spare ?? NOTHING;
+    const piece = memory.bytes.subarray(0, this.#length);
+    this.#waiting = this.#spare ?? NO_MEMORY;
     this.#spare = undefined;
     this.#length = 0;
     this.#piece = piece;
@@ -242,7 +247,7 @@ export class SocketStream implements ByteStream {
     this.#give(piece, memory);
   }
   /** The runtime is given a piece, which lies in `memory`. */
-  #give(piece: Uint8Array, memory: Uint8Array): void {
+  #give(piece: Uint8Array, memory: Views): void {
     const socket = this.#socket;
     const out = (error: unknown): void => {
       if (error) this.#hearOut();
@@ -259,11 +264,12 @@ export class SocketStream implements ByteStream {
     else if (socket.writableLength > 0) socket.write(NOTHING, out);
     else this.#written(memory);
   }
-  #written(memory: Uint8Array): void {
+  #written(memory: Views): void {
     if (this.#byHand) return;
+    const bytes = this.#piece?.length ?? 0;
     this.#piece = undefined;
-    // Large memory is had anew: a thousand connections that have said much once are not to keep it.
-    if (memory.length <= SOCKET_MEMORY_KEPT) {
+    // A thousand connections that have said much once are not to keep large memory each.
+    if (!giveBack(memory, bytes)) {
       if (this.#length === 0) this.#waiting = memory;
       else this.#spare = memory;
     }
@@ -305,13 +311,13 @@ export class SocketStream implements ByteStream {
       // Before what was said behind it; the runtime goes on with nothing from here, and would write its piece again.
       this.#byHand = true;
       const rest = piece.subarray(piece.length - left);
-      const waiting = this.#waiting.slice(0, this.#length);
+      const waiting = this.#waiting.bytes.slice(0, this.#length);
       this.#length = 0;
       for (const part of [rest, waiting]) this.#append(part);
     }
     while (this.#out < this.#length) {
       try {
-        this.#out += writeSync(fd, this.#waiting, this.#out, this.#length - this.#out);
+        this.#out += writeSync(fd, this.#waiting.bytes, this.#out, this.#length - this.#out);
       } catch (error) {
         if (!isBusy(error) || performance.now() >= untilMs) return false;
         Atomics.wait(nap, 0, 0, 1);
@@ -322,6 +328,13 @@ export class SocketStream implements ByteStream {
     this.#full = false;
     return !this.#ended || readOut(fd, untilMs);
   }
+}
+
+/** Large memory is the thread's, of which `used` bytes were needed; whether it is. */
+function giveBack(memory: Views, used: number): boolean {
+  if (memory.bytes.length < SCRATCH_BYTES_MIN) return false;
+  scratch.give(memory, used);
+  return true;
 }
 
 /** A TCP socket that goes with something unread takes back what it has sent: until the other side has ended its own. */
