@@ -98,9 +98,6 @@ bool loop_init(napi_env env, napi_value exports, Instance *instance);
 bool socket_init(napi_env env, napi_value exports, Instance *instance);
 bool descriptor_init(napi_env env, napi_value exports, Instance *instance);
 
-// Of bell.c: 1 if it was rung, 0 if not, -1 with errno.
-int bell_drain(int fd);
-
 // Of memory.c, when the environment has ended: the table's share in its mappings.
 void memory_end(Instance *instance);
 

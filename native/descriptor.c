@@ -1,48 +1,9 @@
-// Descriptors of any kind: whether one is ready, whether a process lives, another number for it, and its end.
+// Descriptors of any kind: whether one is ready, another number for it, and its end.
 #include "addon.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77
-#endif
-
-static napi_value opened_process(napi_env env, pid_t pid) {
-  // Always close-on-exec.
-  const long fd = syscall(SYS_pidfd_open, pid, 0);
-  return fd < 0 ? throw_errno(env, "pidfd_open", errno) : int_value(env, fd);
-}
-
-// openProcess(pid): a descriptor that is readable once the process has ended. ESRCH: there is none, or no more.
-static napi_value open_process(napi_env env, napi_callback_info info) {
-  napi_value values[1];
-  int64_t pid;
-  if (arguments(env, info, 1, values) == NULL) return NULL;
-  if (!int_argument(env, values[0], "pid", 1, INT32_MAX, &pid)) return NULL;
-  return opened_process(env, (pid_t)pid);
-}
-
-// openPeer(descriptor): the same for the process at the other end of a unix socket. Kernels before 6.5 only know its number, which
-// may be another process's by now: who holds the result compares what it has with what it expected (the socket's end tells as well).
-static napi_value open_peer(napi_env env, napi_callback_info info) {
-  napi_value values[1];
-  int socket, fd;
-  struct ucred peer;
-  socklen_t length = sizeof fd;
-  if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &socket)) return NULL;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, &fd, &length) == 0) return int_value(env, fd);
-  if (errno != ENOPROTOOPT) return throw_errno(env, "getsockopt", errno);
-  length = sizeof peer;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return throw_errno(env, "getsockopt", errno);
-  return opened_process(env, peer.pid);
-}
 
 // poll(table, count, timeoutMs): how many are ready. An Int32Array of three words each: descriptor, what is asked, what is answered, as
 // in poll(2). Blocks the thread, for BLOCK_MS_MAX at most. A thread that waits for descriptors sleeps here.
@@ -107,7 +68,7 @@ void descriptor_end(Instance *instance) {
   instance->kept_count = instance->kept_room = 0;
 }
 
-// close(descriptor). On Linux it is closed whatever close(2) answers, unless there was none.
+// close(descriptor). It is closed whatever close(2) answers, unless there was none.
 static napi_value close_descriptor(napi_env env, napi_callback_info info) {
   napi_value values[1];
   int fd;
@@ -119,8 +80,7 @@ static napi_value close_descriptor(napi_env env, napi_callback_info info) {
 
 bool descriptor_init(napi_env env, napi_value exports, Instance *instance) {
   const Export list[] = {
-      {"openProcess", open_process}, {"openPeer", open_peer},       {"poll", poll_table},
-      {"duplicate", duplicate},      {"close", close_descriptor},  {"keep", keep},
+      {"poll", poll_table}, {"duplicate", duplicate}, {"close", close_descriptor}, {"keep", keep},
   };
   return EXPORT_ALL(env, exports, instance, list);
 }

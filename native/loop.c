@@ -5,7 +5,7 @@
 //   P1. A watch has a duplicate of its descriptor, which it closes itself once libuv has let go of it. libuv calls abort() if a descriptor that it
 //       is to watch has been closed, and watches a stranger if its number was given away again.
 //   P2. No watch outlives its environment: when that ends (also by terminate() and process.exit()) all are closed, and it waits for it.
-#include "addon.h"
+#include "system.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static void called(uv_handle *handle, int status, int events) {
   bool pending = false;
   if (watch->closing) return;
   if (status == 0 && watch->drains) {
-    const int rung = bell_drain(watch->fd);
+    const int rung = system_drain(watch->fd);
     // Somebody else has taken it.
     if (rung == 0) return;
     if (rung < 0) status = -1;

@@ -1,31 +1,17 @@
 // Memory that two processes share, and how a thread sleeps on one of its words.
 //
-// A region is a memfd: it has no name, and the kernel frees it with its last descriptor and mapping, however the processes ended.
+// A region has no name, and the kernel frees it with its last descriptor and mapping, however the processes ended.
 // It is mapped as a plain ArrayBuffer, not as a SharedArrayBuffer: Atomics on it are the same instructions, it can be unmapped by
 // detaching it, and engines copy it with memmove.
 //
 //   M1. Whoever maps a region cannot be made to take a SIGBUS by whoever else has its descriptor: it is mapped only if it can
-//       neither shrink nor lose its seals, and has pages for all of it. (A hole that the peer punches is a page of zeros.)
+//       never shrink, and has pages for all of it. (A hole that the peer punches is a page of zeros.)
 //   M2. An address is used only while `mapped` says so. JavaScript can't reach the memory once it is detached; munmap comes with the
 //       finalizer of the buffer, which on Node is a turn later, and wherever the engine has moved the memory to meanwhile.
-#include "addon.h"
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <linux/magic.h>
+#include "system.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/vfs.h>
-#include <time.h>
-#include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8U
-#endif
-
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 typedef struct {
   Instance *instance;
@@ -48,52 +34,31 @@ static bool is_mapped(const Mapping *mapping) {
   return mapping != NULL && __atomic_load_n(&mapping->mapped, __ATOMIC_ACQUIRE);
 }
 
-// createMemory(bytes): the descriptor of a new region of zeros, sealed. Its pages are there from the start: writing to it can't fail.
+// createMemory(bytes): the descriptor of a new region of zeros.
 static napi_value create_memory(napi_env env, napi_callback_info info) {
   napi_value values[1];
   int64_t bytes;
+  const char *call;
   if (arguments(env, info, 1, values) == NULL) return NULL;
   if (!int_argument(env, values[0], "bytes", 1, MEMORY_BYTES_MAX, &bytes)) return NULL;
-
-  int fd = memfd_create("millrace", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-  // Kernels before 6.3 don't know the last one.
-  if (fd < 0 && errno == EINVAL) fd = memfd_create("millrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) return throw_errno(env, "memfd_create", errno);
-
-  const char *call = "ftruncate";
-  int failed = ftruncate(fd, bytes);
-  if (failed == 0) {
-    call = "fallocate";
-    do failed = fallocate(fd, 0, 0, bytes);
-    while (failed != 0 && errno == EINTR);
-  }
-  if (failed == 0) {
-    call = "fcntl";
-    failed = fcntl(fd, F_ADD_SEALS, SEALS);
-  }
-  if (failed == 0) return int_value(env, fd);
-  const int number = errno;
-  close(fd);
-  return throw_errno(env, call, number);
+  const int fd = system_memory(bytes, &call);
+  return fd < 0 ? throw_errno(env, call, errno) : int_value(env, fd);
 }
 
-// Whether what came as a region may be mapped (M1); else it throws. Seals before size: once sealed, the size is final.
+// Whether what came as a region may be mapped (M1); else it throws.
 static bool is_safe(napi_env env, int fd, int64_t bytes) {
-  struct stat stat;
-  struct statfs system;
+  int64_t found = 0;
   char message[120];
-  const int seals = fcntl(fd, F_GET_SEALS);
-  if (seals < 0 && errno != EINVAL) return throw_errno(env, "fcntl", errno), false;
-  if (fstatfs(fd, &system) != 0) return throw_errno(env, "fstatfs", errno), false;
-  if (fstat(fd, &stat) != 0) return throw_errno(env, "fstat", errno), false;
-  // Huge pages can be sealed as well, but a page that is punched out may be missing for ever, which is a SIGBUS.
-  if (seals < 0 || (seals & SEALS) != SEALS || system.f_type != TMPFS_MAGIC || !S_ISREG(stat.st_mode)) {
+  const char *call;
+  const int final = system_is_final(fd, &found, &call);
+  if (final < 0) return throw_errno(env, call, errno), false;
+  if (final == 0) {
     snprintf(message, sizeof message, "Cannot map descriptor %d: it is no memory that is sealed against a change of its size", fd);
     return throw_code(env, "ERR_NOT_SEALED", message), false;
   }
-  if (stat.st_size != bytes) {
-    snprintf(message, sizeof message, "Cannot map descriptor %d: it has %lld bytes, expected were %lld", fd,
-             (long long)stat.st_size, (long long)bytes);
+  if (found != bytes && found != system_rounded(bytes)) {
+    snprintf(message, sizeof message, "Cannot map descriptor %d: it has %lld bytes, expected were %lld", fd, (long long)found,
+             (long long)bytes);
     return throw_code(env, "ERR_MEMORY_SIZE", message), false;
   }
   return true;
@@ -246,7 +211,7 @@ static int32_t *word_argument(napi_env env, Instance *instance, const napi_value
 }
 
 // wait(place, index, expected, timeoutMs): 0 woken, also for no reason; 1 the word is not `expected`; 2 the time is over. Blocks the
-// thread, for BLOCK_MS_MAX at most. The futex is not PRIVATE: whoever has the page mapped, wherever, wakes here.
+// thread, for BLOCK_MS_MAX at most.
 static napi_value wait_word(napi_env env, napi_callback_info info) {
   napi_value values[4];
   int64_t expected;
@@ -255,14 +220,8 @@ static napi_value wait_word(napi_env env, napi_callback_info info) {
   int32_t *word = instance == NULL ? NULL : word_argument(env, instance, values);
   if (word == NULL || !int_argument(env, values[2], "expected", INT32_MIN, UINT32_MAX, &expected)) return NULL;
   if (!number_argument(env, values[3], "timeoutMs", 0, BLOCK_MS_MAX, &ms)) return NULL;
-  const struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)((ms - 1000 * (double)(time_t)(ms / 1000)) * 1e6)};
-  if (syscall(SYS_futex, word, FUTEX_WAIT, (uint32_t)expected, &time, NULL, 0) == 0) return int_value(env, 0);
-  switch (errno) {
-    case EINTR: return int_value(env, 0);
-    case EAGAIN: return int_value(env, 1);
-    case ETIMEDOUT: return int_value(env, 2);
-    default: return throw_errno(env, "futex", errno);
-  }
+  const int answer = system_wait(word, (uint32_t)expected, ms);
+  return answer < 0 ? throw_errno(env, "futex", errno) : int_value(env, answer);
 }
 
 // wake(place, index, count): how many were woken.
@@ -272,7 +231,7 @@ static napi_value wake_word(napi_env env, napi_callback_info info) {
   Instance *instance = arguments(env, info, 3, values);
   int32_t *word = instance == NULL ? NULL : word_argument(env, instance, values);
   if (word == NULL || !int_argument(env, values[2], "count", 0, INT32_MAX, &count)) return NULL;
-  const long woken = syscall(SYS_futex, word, FUTEX_WAKE, (int)count, NULL, NULL, 0);
+  const int woken = system_wake(word, (int)count);
   return woken < 0 ? throw_errno(env, "futex", errno) : int_value(env, woken);
 }
 

@@ -3,15 +3,12 @@
 // connects, listens and reads here; a connection that turns out to need none can be given to `new net.Socket({ fd })`.
 //
 // No call here waits, whatever the flags of a descriptor say, which the other side may share.
-#include "addon.h"
+#include "system.h"
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define KIND (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 #define BACKLOG 511
 
 // A first NUL means a name without a file, and so without permissions: whoever accepts there asks who has come.
@@ -23,8 +20,8 @@ static bool path_argument(napi_env env, napi_value value, struct sockaddr_un *ad
   napi_get_value_string_utf8(env, value, address->sun_path, sizeof address->sun_path, &length);
   const bool file = length > 0 && strlen(address->sun_path) == length;
   *size = file ? sizeof *address : (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
-  if (file || (length > 1 && address->sun_path[0] == '\0')) return true;
-  return throw_argument(env, "path", "the path of a file, or a name behind a NUL"), false;
+  if (file || (system_has_names && length > 1 && address->sun_path[0] == '\0')) return true;
+  return throw_argument(env, "path", system_has_names ? "the path of a file, or a name behind a NUL" : "the path of a file"), false;
 }
 
 static napi_value failed_socket(napi_env env, const char *call, int fd) {
@@ -38,13 +35,11 @@ static napi_value listen_at(napi_env env, napi_callback_info info) {
   napi_value values[1];
   struct sockaddr_un address;
   socklen_t size;
+  const char *call;
   if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address, &size)) return NULL;
-  const int fd = socket(AF_UNIX, KIND, 0);
+  const int fd = system_socket();
   if (fd < 0) return failed_socket(env, "socket", fd);
-  // Before it is bound: Linux makes the file with the mode of the socket, so there is no moment in which others may connect.
-  if (fchmod(fd, S_IRUSR | S_IWUSR) != 0) return failed_socket(env, "fchmod", fd);
-  if (bind(fd, (struct sockaddr *)&address, size) != 0) return failed_socket(env, "bind", fd);
-  if (listen(fd, BACKLOG) != 0) return failed_socket(env, "listen", fd);
+  if (system_listen(fd, (struct sockaddr *)&address, size, BACKLOG, &call) != 0) return failed_socket(env, call, fd);
   return int_value(env, fd);
 }
 
@@ -53,9 +48,9 @@ static napi_value accept_one(napi_env env, napi_callback_info info) {
   napi_value values[1];
   int listener, fd;
   if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &listener)) return NULL;
-  do fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  do fd = system_accept(listener);
   while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
-  return fd < 0 && errno != EAGAIN ? throw_errno(env, "accept4", errno) : int_value(env, fd);
+  return fd < 0 && errno != EAGAIN ? throw_errno(env, "accept", errno) : int_value(env, fd);
 }
 
 // connect(path): a connection's descriptor. EAGAIN: so many wait there that one more has no room now.
@@ -64,7 +59,7 @@ static napi_value connect_to(napi_env env, napi_callback_info info) {
   struct sockaddr_un address;
   socklen_t size;
   if (arguments(env, info, 1, values) == NULL || !path_argument(env, values[0], &address, &size)) return NULL;
-  const int fd = socket(AF_UNIX, KIND, 0);
+  const int fd = system_socket();
   if (fd < 0) return failed_socket(env, "socket", fd);
   int failed;
   do failed = connect(fd, (struct sockaddr *)&address, size);
@@ -80,7 +75,7 @@ static napi_value socket_pair(napi_env env, napi_callback_info info) {
   int pair[2];
   if (arguments(env, info, 1, values) == NULL || !ints_argument(env, values[0], "ends", &ends, &length)) return NULL;
   if (length != 2) return throw_argument(env, "ends", "an Int32Array of two");
-  if (socketpair(AF_UNIX, KIND, 0, pair) != 0) return throw_errno(env, "socketpair", errno);
+  if (system_socket_pair(pair) != 0) return throw_errno(env, "socketpair", errno);
   ends[0] = pair[0];
   ends[1] = pair[1];
   return undefined_value(env);
@@ -128,7 +123,7 @@ static napi_value send_beside(napi_env env, napi_callback_info info) {
     memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
   }
   ssize_t sent;
-  do sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  do sent = sendmsg(fd, &message, system_send_flags);
   while (sent < 0 && errno == EINTR);
   return sent < 0 && errno != EAGAIN ? throw_errno(env, "sendmsg", errno) : int_value(env, sent);
 }
@@ -153,7 +148,7 @@ static napi_value receive_beside(napi_env env, napi_callback_info info) {
   struct msghdr message = {
       .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = CMSG_SPACE(sizeof(int) * count)};
   ssize_t received;
-  do received = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  do received = recvmsg(fd, &message, system_receive_flags);
   while (received < 0 && errno == EINTR);
   if (received < 0 && errno != EAGAIN) return throw_errno(env, "recvmsg", errno);
 
@@ -175,6 +170,7 @@ static napi_value receive_beside(napi_env env, napi_callback_info info) {
     if (came < count) return throw_errno(env, "recvmsg", EMFILE);
     return throw_code(env, "ERR_TOO_MANY_DESCRIPTORS", "More descriptors came with a message than were expected");
   }
+  for (size_t i = 0; i < came; i++) system_came(all[i]);
   for (size_t i = 0; i < count; i++) descriptors[i] = i < came ? all[i] : -1;
   return int_value(env, received);
 }
@@ -183,14 +179,13 @@ static napi_value receive_beside(napi_env env, napi_callback_info info) {
 static napi_value peer_credentials(napi_env env, napi_callback_info info) {
   napi_value values[1], result;
   int fd;
-  struct ucred peer;
-  socklen_t length = sizeof peer;
+  int64_t pid, uid, gid;
   if (arguments(env, info, 1, values) == NULL || !descriptor_argument(env, values[0], &fd)) return NULL;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return throw_errno(env, "getsockopt", errno);
+  if (system_peer(fd, &pid, &uid, &gid) != 0) return throw_errno(env, "getsockopt", errno);
   if (napi_create_object(env, &result) != napi_ok ||
-      napi_set_named_property(env, result, "pid", int_value(env, peer.pid)) != napi_ok ||
-      napi_set_named_property(env, result, "uid", int_value(env, peer.uid)) != napi_ok ||
-      napi_set_named_property(env, result, "gid", int_value(env, peer.gid)) != napi_ok)
+      napi_set_named_property(env, result, "pid", int_value(env, pid)) != napi_ok ||
+      napi_set_named_property(env, result, "uid", int_value(env, uid)) != napi_ok ||
+      napi_set_named_property(env, result, "gid", int_value(env, gid)) != napi_ok)
     return throw_status(env, "peerCredentials");
   return result;
 }

@@ -1,7 +1,7 @@
 // `npm run native`: compiles native/*.c into dist/native/<platform>-<arch>[-musl]/millrace.node, if what is there is older. Tests say
 // `// needs: native`.
 //
-//   npm run native -- --all         for Linux on x64 and arm64, with glibc and with musl, by zig (on PATH, or `pip install ziglang`)
+//   npm run native -- --all         for Linux on x64 and arm64, with glibc and with musl, and for macOS, by zig (on PATH, or `pip install ziglang`)
 //   npm run native -- --packages    of what is built, what npm publishes: a package per platform (after --all, or with it)
 //   npm run native -- --sanitize    beside the others, with the address and the undefined behaviour sanitizer (docs/decisions/0040)
 import { spawnSync } from 'node:child_process';
@@ -28,6 +28,13 @@ const changed = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
 const sources = readdirSync(home)
   .filter((name) => /\.[ch]$/.test(name))
   .map((name) => join(home, name));
+/** One file for each system: what it has its own way for (native/system.h). */
+const SYSTEMS = ['linux', 'darwin'];
+const systemOf = (name) => name.split('-')[0];
+const compiled = (name) =>
+  sources.filter(
+    (path) => path.endsWith('.c') && !SYSTEMS.some((it) => it !== systemOf(name) && path.endsWith(`/${it}.c`)),
+  );
 
 function isFresh(name) {
   const inputs = [...sources, fileURLToPath(import.meta.url)].map(changed);
@@ -42,7 +49,11 @@ const TARGETS = [
   ['linux-arm64', `aarch64-linux-gnu.${GLIBC}`],
   ['linux-x64-musl', 'x86_64-linux-musl'],
   ['linux-arm64-musl', 'aarch64-linux-musl'],
+  ['darwin-x64', 'x86_64-macos.11.0'],
+  ['darwin-arm64', 'aarch64-macos.11.0'],
 ];
+/** What nobody has run yet is built, and no package (docs/decisions/0051). */
+const PACKAGED = TARGETS.filter(([platform]) => systemOf(platform) === 'linux');
 
 function runs([command, ...args], ask) {
   return spawnSync(command, [...args, ask], { stdio: 'ignore' }).status === 0;
@@ -52,6 +63,13 @@ function fail(message) {
   console.error(message);
   process.exit(1);
 }
+
+const LINKED = {
+  // Never unloaded: a thread that loaded it alone may end before its last buffer is finalized.
+  linux: ['-Wl,-z,nodelete'],
+  // What Node-API has is Node's own.
+  darwin: ['-undefined', 'dynamic_lookup'],
+};
 
 /** @param compiler command and what comes first */
 function compile(name, compiler, more) {
@@ -63,17 +81,7 @@ function compile(name, compiler, more) {
   const [command, ...first] = compiler;
   const args = [
     ...[...first, '-std=c11', '-O2', '-fPIC', '-shared', '-fvisibility=hidden', '-Wall', '-Wextra', '-Werror'],
-    // Never unloaded: a thread that loaded it alone may end before its last buffer is finalized.
-    ...[
-      '-Wl,-z,nodelete',
-      ...more,
-      '-isystem',
-      headers,
-      ...sources.filter((path) => path.endsWith('.c')),
-      '-o',
-      next,
-      '-ldl',
-    ],
+    ...[...(LINKED[systemOf(name)] ?? []), ...more, '-isystem', headers, ...compiled(name), '-o', next, '-ldl'],
   ];
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (status !== 0) fail(`${shown}: the compiler failed`);
@@ -94,7 +102,7 @@ function zig() {
 
 /** Makes packages of what is built for these platforms. */
 function layOutPackages() {
-  for (const [platform] of TARGETS) {
+  for (const [platform] of PACKAGED) {
     if (!isFresh(platform)) console.log(`absent: ${platform}; "${NATIVE_COMMAND} -- --all" builds it`);
     else if (!isPeer(platform))
       fail(`package.json lacks ${platform} among its optional peerDependencies, in its own version`);
@@ -107,8 +115,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const known = ['--all', '--packages', '--sanitize'];
   const unknown = asked.find((it) => !known.includes(it));
   if (unknown !== undefined) fail(`Unknown option ${unknown}; there are ${known.join(', ')}`);
-  if (process.platform !== 'linux' && !asked.includes('--all'))
-    fail('The addon is written for Linux; on other systems there is nothing to build yet');
+  if (!SYSTEMS.includes(process.platform) && !asked.includes('--all'))
+    fail(`The addon is written for ${SYSTEMS.join(' and ')}; on ${process.platform} there is nothing to build yet`);
   await build();
   if (!existsSync(headers)) fail('node-api-headers is missing: npm ci');
   const name = ownName();

@@ -1,4 +1,4 @@
-// Bells, processes and descriptors of any kind, by calls of libc, as native/bell.c and native/descriptor.c have them. Event loops cannot be
+// Bells and descriptors of any kind, by calls of libc, as native/bell.c and native/descriptor.c have them. Event loops cannot be
 // reached from here: Bun and Deno are woken by sockets.
 import { constants } from 'node:os';
 import { badArgument, checkDescriptor, checkWhole, coded, type Libc, POLLED, TEXT, VECTOR, WORDS } from './ffi-libc.ts';
@@ -6,30 +6,15 @@ import type { MemoryCalls } from './ffi-memory.ts';
 import type { SocketCalls } from './ffi-sockets.ts';
 import { BLOCK_MS_MAX, DESCRIPTORS_MAX, type Primitives } from './primitives.ts';
 
-const { EAGAIN, EBADF, EINTR, ENOPROTOOPT } = constants.errno;
+const { EAGAIN, EBADF, EINTR } = constants.errno;
 const EFD_CLOEXEC_NONBLOCK = 0o2004000;
 const BELL_LINK = 'anon_inode:[eventfd]';
 const RWF_NOWAIT = 8;
-/** The system call has the same number on all machines. */
-const PIDFD_OPEN = 434;
-const SOL_SOCKET = 1;
-const SO_PEERCRED = 17;
-const SO_PEERPIDFD = 77;
 const F_DUPFD_CLOEXEC = 1030;
 
 export function descriptorCalls(libc: Libc): Omit<Primitives, keyof MemoryCalls | keyof SocketCalls> {
   const { call, ints, machine } = libc;
 
-  const openProcess = (pid: number): number => {
-    checkWhole(pid, 'pid', 1, 2 ** 31 - 1);
-    return libc.checked('pidfd_open', call.syscall(PIDFD_OPEN, pid, 0, 0, 0, 0, 0));
-  };
-  /** An option of a socket that begins with an int. */
-  const option = (descriptor: number, name: number, bytes: number): number => {
-    ints[WORDS >> 2] = bytes;
-    const answer = call.getsockopt(descriptor, SOL_SOCKET, name, libc.at(WORDS + 4), libc.at(WORDS));
-    return answer < 0 ? answer : (ints[(WORDS + 4) >> 2] as number);
-  };
   const noLoop = (): never => {
     throw coded('ERR_NO_EVENT_LOOP', 'Descriptors are watched by the event loop of Node only');
   };
@@ -64,14 +49,6 @@ export function descriptorCalls(libc: Libc): Omit<Primitives, keyof MemoryCalls 
     holdLoop: noLoop,
     unwatch: () => false,
 
-    openProcess,
-    openPeer(descriptor) {
-      checkDescriptor(descriptor);
-      const opened = option(descriptor, SO_PEERPIDFD, 4);
-      if (opened >= 0) return opened;
-      if (libc.errno !== ENOPROTOOPT) throw libc.failure('getsockopt');
-      return openProcess(libc.checked('getsockopt', option(descriptor, SO_PEERCRED, 12)));
-    },
     poll(table, count, timeoutMs) {
       if (!(table instanceof Int32Array)) throw badArgument('table', 'an Int32Array');
       checkWhole(count, 'count', 0, Math.min(Math.floor(table.length / 3), DESCRIPTORS_MAX));

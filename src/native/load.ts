@@ -28,7 +28,8 @@ export function native(): Native {
 }
 
 function find(): Native {
-  if (system !== 'linux') return without(`memory of processes is written for Linux, and this is ${system}`);
+  if (system !== 'linux' && system !== 'darwin')
+    return without(`memory of processes is written for Linux and macOS, and this is ${system}`);
   if (!may({ name: 'ffi' }) || !may({ name: 'sys', kind: 'uid' }))
     return without('this takes --allow-ffi, --allow-sys');
   const choice = may({ name: 'env', variable: CHOICE }) ? env[CHOICE] : undefined;
@@ -58,7 +59,7 @@ function findAddon(choice: string | undefined): Native {
 
 /** @param why what would be better is not there */
 function foreign(why: string): Native {
-  if (platform.name !== 'bun' && platform.name !== 'deno') return without(why);
+  if ((platform.name !== 'bun' && platform.name !== 'deno') || system !== 'linux') return without(why);
   try {
     const found = ffiPrimitives();
     return typeof found === 'string' ? without(`${why}; ${found}`) : { primitives: found };

@@ -53,7 +53,7 @@ export interface Primitives {
   /** Wakes up to `count` that wait there, in any process; how many. @throws ERR_UNMAPPED */
   wake(place: number, index: number, count: number): number;
 
-  /** The descriptor of an eventfd. */
+  /** The descriptor of an eventfd. @throws ENOTSUP elsewhere than on Linux */
   createBell(): number;
   /** To be asked once of each bell that another process has sent. */
   isBell(descriptor: number): boolean;
@@ -94,11 +94,6 @@ export interface Primitives {
    */
   receive(descriptor: number, bytes: Uint8Array, descriptors?: Int32Array): number;
   peerCredentials(descriptor: number): { pid: number; uid: number; gid: number };
-
-  /** A descriptor that is readable once the process has ended. ESRCH: there is none. */
-  openProcess(pid: number): number;
-  /** The same for whoever is at the other end of a unix socket. */
-  openPeer(descriptor: number): number;
   /** poll(2) over an Int32Array of descriptor, asked, answered; blocks up to `timeoutMs` (up to BLOCK_MS_MAX); how many are ready. */
   poll(table: Int32Array, count: number, timeoutMs: number): number;
   duplicate(descriptor: number): number;

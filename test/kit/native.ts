@@ -10,14 +10,14 @@ import { native as found } from '../../src/native/load.ts';
 import type { Primitives } from '../../src/native/primitives.ts';
 import { within } from './watchdog.ts';
 
-function file(): string {
+export function addonFile(): string {
   const musl = readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
   const platform = `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
   return fileURLToPath(new URL(`../../native/${platform}/millrace.node`, import.meta.url));
 }
 
 /** MILLRACE_NATIVE may name another file, such as the one with sanitizers, or say `ffi`. */
-export const native: Primitives = find(process.env['MILLRACE_NATIVE'] ?? file());
+export const native: Primitives = find(process.env['MILLRACE_NATIVE'] ?? addonFile());
 function find(choice: string): Primitives {
   return choice === 'ffi' ? (found().primitives as Primitives) : createRequire(import.meta.url)(choice);
 }

@@ -15,7 +15,7 @@ import { turn, until } from '../kit/watchdog.ts';
 const CASES = 40;
 const CALLS = 500;
 const KEPT_MAX = 30;
-const makers = ['createMemory', 'createBell', 'listen', 'accept', 'connect', 'openProcess', 'openPeer', 'duplicate'];
+const makers = ['createMemory', 'createBell', 'listen', 'accept', 'connect', 'duplicate'];
 
 const detached = new Uint8Array(8);
 structuredClone(detached, { transfer: [detached.buffer] });
@@ -49,7 +49,7 @@ test(`no call ends the process, whatever it is given (seed ${seed})`, async () =
   await eachCaseAsync(0, CASES, async (random) => {
     const ends = new Int32Array(2);
     native.socketPair(ends);
-    const ours = [...ends, native.createMemory(4096), native.createBell(), native.openProcess(process.pid)];
+    const ours = [...ends, native.createMemory(4096), native.createBell()];
     for (const path of ['socket', 'a']) rmSync(path, { force: true });
     const listener = native.listen('socket');
     ours.push(listener);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { BELL, READABLE } from '../../src/native/primitives.ts';
-import { codeOf, descriptors, endPrograms, native, Program } from '../kit/native.ts';
+import { descriptors, endPrograms, native, Program } from '../kit/native.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { ADDED, BYTES, COUNT_ROUNDS, count, PING, PINGS, PONG, ping, SWAPPED, sleepWhile } from './parts.ts';
 
@@ -98,10 +98,19 @@ test('a process that has the memory can neither cut it off nor make it grow', { 
   }),
 );
 
-test('a process that is killed while it waits is told by its pidfd, and by poll', { timeout: STEP_MS }, () =>
+/** An end of a connection whose other end a process has, so that the end of that process is its own. */
+function lifeOf(start: (theirs: number) => Program): { program: Program; life: number } {
+  const ends = new Int32Array(2);
+  native.socketPair(ends);
+  const [life, theirs] = ends as unknown as [number, number];
+  const program = start(theirs);
+  native.close(theirs);
+  return { program, life };
+}
+
+test('a process that is killed while it waits is told by a watch, and by poll', { timeout: STEP_MS }, () =>
   withShared(async ({ region, words, place }) => {
-    const program = new Program('stuck', [region]);
-    const life = native.openProcess(program.pid);
+    const { program, life } = lifeOf((theirs) => new Program('stuck', [region, theirs]));
     const table = Int32Array.of(life, 1, 0);
     sleepWhile(words, place, PONG, 0);
     assert.equal(native.poll(table, 1, 0), 0);
@@ -114,19 +123,15 @@ test('a process that is killed while it waits is told by its pidfd, and by poll'
     await until('the watch tells', () => told === 1);
     assert.equal(native.poll(table, 1, 0), 1);
     assert.equal(table[2]! & READABLE, READABLE);
+    assert.equal(native.receive(life, new Uint8Array(1)), 0);
     assert.equal(native.wake(place, PING, 10), 0);
-    assert.equal(
-      codeOf(() => native.openProcess(program.pid)),
-      'ESRCH',
-    );
     native.close(life);
   }),
 );
 
 test('a thread that is blocked in poll is woken by the end of a process', { timeout: STEP_MS }, () =>
   withShared(async ({ region, words, place }) => {
-    const program = new Program('stuck', [region]);
-    const life = native.openProcess(program.pid);
+    const { program, life } = lifeOf((theirs) => new Program('stuck', [region, theirs]));
     sleepWhile(words, place, PONG, 0);
     program.child.kill('SIGKILL');
     const table = Int32Array.of(life, 1, 0, -1, 1, 7);

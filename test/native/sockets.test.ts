@@ -230,15 +230,14 @@ test('another process sends what it has, and is known by what the kernel says of
   native.ring(came[1]!);
   assert.equal(native.drain(bell), true);
 
-  const life = native.openPeer(connection);
-  const table = Int32Array.of(life, 1, 0);
+  const table = Int32Array.of(connection, 1, 0);
   assert.equal(native.poll(table, 1, 0), 0);
   program.tell('end');
-  await readable(life);
+  await readable(connection);
   assert.equal(native.poll(table, 1, 0), 1);
   assert.equal(native.receive(connection, new Uint8Array(1)), 0);
   for (const { place } of [ours, theirs]) native.unmap(place);
-  for (const fd of [listener, connection, region, bell, life, ...came]) native.close(fd);
+  for (const fd of [listener, connection, region, bell, ...came]) native.close(fd);
 });
 
 test('a process with no descriptors left says so, and has lost none', { timeout: STEP_MS }, () => {
@@ -256,7 +255,6 @@ test('a process with no descriptors left says so, and has lost none', { timeout:
     () => native.createBell(),
     () => native.watch(one, READABLE, () => {}),
     () => native.connect(join(folder, 'none')),
-    () => native.openProcess(process.pid),
     () => native.receive(other, new Uint8Array(1), new Int32Array(2)),
   ].map(codeOf);
   const last = taken.pop()!;
@@ -266,7 +264,7 @@ test('a process with no descriptors left says so, and has lost none', { timeout:
   codes.push(codeOf(() => native.receive(other, new Uint8Array(1), new Int32Array(2))));
   assert.equal(native.duplicate(region), last);
   for (const fd of [one, other, region, last, ...taken]) native.close(fd);
-  assert.deepEqual(codes, new Array(7).fill('EMFILE'));
+  assert.deepEqual(codes, new Array(6).fill('EMFILE'));
 });
 
 test("a connection that needs no descriptors any more can become Node's", { timeout: STEP_MS }, async () => {

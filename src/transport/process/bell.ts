@@ -1,6 +1,7 @@
 // What wakes the event loop of another process: a descriptor that it watches and others have, too. Node watches an eventfd, by the addon; other runtimes
-// cannot, and read a byte from a socket of their own. Whoever rings looks once which of them it is.
+// cannot, other systems than Linux have none, and read a byte from a socket of their own. Whoever rings looks once which of them it is.
 import { connect, Socket } from 'node:net';
+import { platform as system } from 'node:process';
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
 import { BELL, type Primitives, READABLE } from '../../native/primitives.ts';
@@ -14,7 +15,9 @@ export interface Bell {
 
 /** @param heard called from the event loop, which does not stay for it */
 export function makeBell(native: Primitives, heard: () => void): Bell {
-  return platform.name === 'node' ? new WatchedBell(native, heard) : new SocketBell(native, heard);
+  return platform.name === 'node' && system === 'linux'
+    ? new WatchedBell(native, heard)
+    : new SocketBell(native, heard);
 }
 
 class WatchedBell implements Bell {

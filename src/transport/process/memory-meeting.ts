@@ -1,4 +1,4 @@
-// How two processes that are connected come to memory in common. Who took the connection listens at a name without a file, and says it in its
+// How two processes that are connected come to memory in common. Who took the connection listens at a place of its own (line-path.ts), and says its name in its
 // greeting, with a ticket; who connected goes there, and hands over a page and a bell with the ticket; it is given the other's bell. So both know that they
 // stand on one machine, by the descriptors that have arrived, and whose process it is, by what the system says of the line. Each step is announced over the
 // connection, behind it: nobody waits, and nobody has to watch the line. Whatever fails leaves the connection as it is.
@@ -22,6 +22,7 @@ import type { ConnectionOptions, StreamConnection } from '../stream/connection.t
 import type { Answer, Greeting, GreetingField } from '../stream/greeting.ts';
 import { type Bell, makeBell, ringerOf } from './bell.ts';
 import { DescriptorLine, type Said } from './descriptor-line.ts';
+import { leaveLine, linePath } from './line-path.ts';
 import { MemoryLink, type MemoryLinkParts } from './memory-link.ts';
 
 /** The bit of FEATURES with which a side offers it, and that of FLAGS with which it offers it for a channel. */
@@ -59,6 +60,7 @@ export class MemoryMeeting {
   #decided: () => void = () => {};
   /** Of who took the connection, until the other one has come. */
   #listener: number | undefined;
+  #path: string | undefined;
   #ticket: Int32Array | undefined;
   /** What there is before the link is. */
   #line: DescriptorLine | undefined;
@@ -111,7 +113,9 @@ export class MemoryMeeting {
     const ticket = secret.subarray(0, MEMORY_TICKET_BYTES);
     const name = `millrace-${secret.toString('hex', MEMORY_TICKET_BYTES)}`;
     try {
-      this.#listener = this.#native.listen(`\0${name}`);
+      const path = linePath(name);
+      this.#listener = this.#native.listen(path);
+      this.#path = path;
       this.#native.keep(this.#listener);
     } catch (error) {
       this.#fail(error);
@@ -157,7 +161,9 @@ export class MemoryMeeting {
   }
   #stopListening(): void {
     if (this.#listener !== undefined) this.#native?.close(this.#listener);
+    if (this.#path !== undefined) leaveLine(this.#path);
     this.#listener = undefined;
+    this.#path = undefined;
   }
 
   // ---- who connected ---------------------------------------------------------------------------------------------
@@ -175,7 +181,7 @@ export class MemoryMeeting {
       throw new UnsupportedError('the other side cannot listen for descriptors');
     const ticket = new Int32Array(place.slice(0, MEMORY_TICKET_BYTES).buffer);
     const name = new TextDecoder().decode(place.subarray(MEMORY_TICKET_BYTES));
-    const descriptor = native.connect(`\0${name}`);
+    const descriptor = native.connect(linePath(name));
     const line = new DescriptorLine(native, descriptor);
     this.#line = line;
     if (!isOurs(native, descriptor)) throw new UnsupportedError('the other side is of another user');
