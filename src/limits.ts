@@ -366,6 +366,8 @@ export const TOPIC_PATIENCE_MS: number = 10_000;
 export const TOPIC_HANDLES_MAX: number = 1024;
 /** Times that a reader which is overtaken while it copies tries again, before it gives other work its turn. */
 export const TOPIC_TRIES_MAX: number = 16;
+/** Times that a reader looks for a newest message that stands. One always does (P3): an honest writer is past a reader that often never. */
+export const TOPIC_BEGINNINGS_MAX: number = 1000;
 /** Milliseconds a blocked reader sleeps before it asks whether the writer's thread lives: sixteen readers ask 800 times a second. */
 export const TOPIC_SLICE_MS: number = 20;
 /** Bytes up to which a message is copied word by word, below what a call to copy costs. */

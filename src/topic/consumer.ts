@@ -6,7 +6,7 @@
 //     there: whoever was away for 4 GiB of messages finds a position that fits, and something else behind it.
 import { LayoutError } from '../errors.ts';
 import { KIND_PACKED, KIND_PAD } from '../frame/header.ts';
-import { TOPIC_LOOP_BYTES, TOPIC_TRIES_MAX } from '../limits.ts';
+import { TOPIC_BEGINNINGS_MAX, TOPIC_LOOP_BYTES, TOPIC_TRIES_MAX } from '../limits.ts';
 import { distance } from '../ring/positions.ts';
 import { INTENT, NEWEST, TAIL } from './layout.ts';
 import type { TopicLane } from './memory.ts';
@@ -31,6 +31,7 @@ export interface Target {
 const HEADER: number = HEADER_BYTES;
 const LOOP_BYTES: number = TOPIC_LOOP_BYTES;
 const TRIES: number = TOPIC_TRIES_MAX;
+const BEGINNINGS: number = TOPIC_BEGINNINGS_MAX;
 const tailWord: number = TAIL;
 const newestWord: number = NEWEST;
 const intentWord: number = INTENT;
@@ -75,38 +76,50 @@ export class TopicConsumer {
     this.#newestOnly = newestOnly;
   }
 
-  /** Begins. With a seat nothing from there on is written over before it was taken. */
+  /**
+   * Begins. With a seat nothing from there on is written over before it was taken.
+   * @throws LayoutError if there is nowhere to begin: memory that lies
+   */
   join(start: StartAt, seat?: Seat): void {
-    do this.#begin(start);
-    while (
+    for (let tries = 0; tries < BEGINNINGS; tries++) {
       // What INTENT covers already may be gone (P5); the writer waits for this seat now, and for the next try.
-      seat !== undefined &&
-      distance(this.#cursor, seat.sit(this.#cursor)) > this.#capacity
-    );
-    this.#seat = seat;
-  }
-
-  #begin(start: StartAt): void {
-    for (;;) {
-      const newest = this.#newest();
-      this.#cursor = newest;
-      // Nothing was published: what stands there is no header yet.
-      if (Atomics.load(this.#words, tailWord) === newest) return;
-      const header = this.#headerAt(newest);
-      if (header === undefined) continue;
-      this.#expected = header.number;
-      if (start === 'next') {
-        this.#cursor = (newest + recordBytes(header.length)) | 0;
-        this.#expected = (header.number + 1) | 0;
-      } else if (start === 'oldest') this.#goBack(header);
-      return;
+      if (
+        this.#begin(start) &&
+        (seat === undefined || distance(this.#cursor, seat.sit(this.#cursor)) <= this.#capacity)
+      ) {
+        this.#seat = seat;
+        return;
+      }
     }
+    seat?.leave();
+    throw new LayoutError(
+      `Cannot begin to read the topic: ${BEGINNINGS} times its newest message was written over at once`,
+      { limit: BEGINNINGS },
+    );
   }
 
-  /** From the newest record back, as far as records stand. */
+  /** Whether there is where to. */
+  #begin(start: StartAt): boolean {
+    const newest = this.#newest();
+    this.#cursor = newest;
+    // Nothing was published: what stands there is no header yet.
+    if (Atomics.load(this.#words, tailWord) === newest) return true;
+    const header = this.#headerAt(newest);
+    if (header === undefined) return false;
+    this.#expected = header.number;
+    if (start === 'next') {
+      this.#cursor = (newest + recordBytes(header.length)) | 0;
+      this.#expected = (header.number + 1) | 0;
+    } else if (start === 'oldest') this.#goBack(header);
+    return true;
+  }
+
+  /** From the newest record back, as far as records stand: not further than the ring has room for, whatever it says meanwhile. */
   #goBack(newest: Header): void {
-    for (let { back, number } = newest; back > 0 && back < this.#capacity && (back & (RECORD_ALIGN - 1)) === 0; ) {
+    let { back, number } = newest;
+    for (let left = this.#capacity; back >= RECORD_ALIGN && back < left && (back & (RECORD_ALIGN - 1)) === 0; ) {
       const at = (this.#cursor - back) | 0;
+      left -= back;
       const before = this.#headerAt(at);
       if (before === undefined || before.number !== ((number - 1) | 0)) return;
       this.#cursor = at;

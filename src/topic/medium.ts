@@ -16,6 +16,8 @@ interface Medium {
 export interface WriterMedium extends Medium {
   /** Readers that have a way to the topic, and are not gone. */
   readonly count: number;
+  /** Whether this handle's is one of them. */
+  has(handle: number): boolean;
   /** A way for a reader in another thread. @throws UsageError ERR_OPTION if there are too many; UnsupportedError */
   make(): TopicHandle;
   /** A way for a reader in another process. @throws as `make` */

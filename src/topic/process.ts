@@ -56,6 +56,9 @@ export class ProcessReaders implements WriterMedium {
   get count(): number {
     return this.#lines.size;
   }
+  has(handle: number): boolean {
+    return this.#lines.has(handle);
+  }
   place(words: Int32Array, index: number): ParkPlace {
     const place = this.#piece.parking.place(words, index);
     return index === SIGNAL ? new AllReaders(place, () => this.#ring()) : place;

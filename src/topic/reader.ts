@@ -11,7 +11,7 @@ import { type Settleable, settleable, Waiters } from '../port/waiters.ts';
 import { SPACE, Waker } from '../wait/signal.ts';
 import { Spin } from '../wait/spin.ts';
 import { TopicBell } from './bell.ts';
-import { NONE, type StartAt, TopicConsumer } from './consumer.ts';
+import { TopicConsumer } from './consumer.ts';
 import { TopicEnd } from './end.ts';
 import { SIGNAL, WRITER_PARK } from './layout.ts';
 import type { ReaderMedium } from './medium.ts';
@@ -77,26 +77,24 @@ export class TopicReader<T = unknown> implements Disposable {
       if (reader !== undefined) reader.#broken(how);
     });
     this.#end = new TopicEnd(words, new TopicBell(words, this.#medium.place(words, SIGNAL)), this.#medium.endsAll);
-    this.#join(memory, number, start, slow === 'reliable');
+    try {
+      this.#consumer.join(start, slow === 'reliable' ? this.#sitDown(memory, number) : undefined);
+    } catch (error) {
+      this.#medium.close();
+      throw error;
+    }
     dropped.register(this, { medium: this.#medium, consumer: this.#consumer }, this);
   }
 
-  #join(memory: TopicMemory, number: number, start: StartAt, reliable: boolean): void {
-    if (!reliable) {
-      this.#consumer.join(start);
-      return;
-    }
+  #sitDown(memory: TopicMemory, number: number): Seat {
     const writer = new Waker(this.#medium.place(memory.words, WRITER_PARK), SPACE, () => {});
     const seat = Seat.take(memory, number, () => writer.ring());
-    if (seat === undefined) {
-      this.#medium.close();
-      throw new UsageError(
-        'ERR_OPTION',
-        `Cannot subscribe as a reliable reader: the topic has room for ${memory.seats} of them; raise reliableReaders`,
-        { limit: memory.seats },
-      );
-    }
-    this.#consumer.join(start, seat);
+    if (seat !== undefined) return seat;
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot subscribe as a reliable reader: the topic has room for ${memory.seats} of them; raise reliableReaders`,
+      { limit: memory.seats },
+    );
   }
 
   /** Messages that were published since this reader began, and that it did not get because it was too slow, or wanted the newest only. */
@@ -132,7 +130,8 @@ export class TopicReader<T = unknown> implements Disposable {
     const { reason } = this.#end;
     const before = this.#consumer.missed;
     const length = this.#take();
-    if (length < 0) return length === NONE && reason !== undefined ? CLOSED : EMPTY;
+    // Outrun by a writer that has ended: by memory that lies, or our way to one that goes on has ended alone.
+    if (length < 0) return reason === undefined ? EMPTY : CLOSED;
     const into = this.#into;
     const missed = this.#consumer.missed - before;
     if (missed > 0) this.#onMissed?.(missed);
@@ -147,12 +146,19 @@ export class TopicReader<T = unknown> implements Disposable {
   receive(options: TopicReceiveOptions): T | typeof EMPTY | typeof CLOSED;
   receive(options?: TopicReceiveOptions): T | typeof EMPTY | typeof CLOSED {
     const timeoutMs = timeoutOf(options, ['timeoutMs']);
-    const end = performance.now() + timeoutMs;
-    for (let left = timeoutMs; ; left = end - performance.now()) {
+    const begin = performance.now();
+    let askAt = this.#medium.sliceMs;
+    for (let waited = 0; ; waited = performance.now() - begin) {
+      const left = timeoutMs - waited;
       const value = this.tryReceive();
       if (value !== EMPTY || left <= 0) return value;
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot receive here: this thread may not block; use receiveAsync');
+      // Outrun again and again it would not sleep, and so not ask either.
+      if (waited > askAt) {
+        askAt = waited + this.#medium.sliceMs;
+        this.#ask();
+      }
       const place = this.#medium.place(this.#words, SIGNAL);
       sleepBlocked(place, this.#spin, this.#look, left, this.#medium.sliceMs, () => this.#ask());
     }

@@ -11,11 +11,16 @@ export class Seats {
   readonly #words: Int32Array;
   readonly #count: number = 0;
   readonly #capacity: number = 0;
+  readonly #known: (handle: number) => boolean;
+  /** Handles whose readers were skipped: they have had all of the writer's patience that there is for them. */
+  readonly #skipped: Set<number> = new Set();
 
-  constructor({ words, seats, capacity }: TopicLane) {
+  /** @param known whether a handle is out: who sits there under another number lies */
+  constructor({ words, seats, capacity }: TopicLane, known: (handle: number) => boolean = () => true) {
     this.#words = words;
     this.#count = seats;
     this.#capacity = capacity;
+    this.#known = known;
   }
 
   /** Up to where the writer, which is at `tail`, may write of what lies before `intent`. INTENT says it already (P5). */
@@ -31,7 +36,13 @@ export class Seats {
   #limitOf(seat: number, tail: number): number | undefined {
     const block = SEAT_0 + seat * SEAT_WORDS;
     // SYNC topic-seated: ordered after INTENT (P5); pairs with Seat.sit.
-    if (Atomics.load(this.#words, block + HOLDER) <= FREE) return undefined;
+    const holder = Atomics.load(this.#words, block + HOLDER);
+    if (holder <= FREE) return undefined;
+    if (this.#skipped.has(holder) || !this.#known(holder)) {
+      // SYNC topic-evicted: before anything is written over that it has not read; pairs with Seat.held.
+      Atomics.compareExchange(this.#words, block + HOLDER, holder, FREE);
+      return undefined;
+    }
     // SYNC topic-read: its reads of what lies before are over; pairs with Seat.moved.
     const cursor = Atomics.load(this.#words, block + CURSOR);
     // What makes no sense holds the writer at its tail: until it does, or the patience with it is at its end.
@@ -39,7 +50,8 @@ export class Seats {
   }
 
   /**
-   * Takes the seats of those that do not let the writer get from `tail` to `to`; how many. They are skipped from here on.
+   * Takes the seats of those that do not let the writer get from `tail` to `to`; how many. They are skipped from here on: no handle costs
+   * the writer its patience twice.
    */
   evict(tail: number, to: number): number {
     let count = 0;
@@ -54,7 +66,9 @@ export class Seats {
   #evictFrom(word: number): boolean {
     const holder = Atomics.load(this.#words, word);
     // SYNC topic-evicted: before anything is written over that it has not read; pairs with Seat.held.
-    return holder > FREE && Atomics.compareExchange(this.#words, word, holder, FREE) === holder;
+    if (holder <= FREE || Atomics.compareExchange(this.#words, word, holder, FREE) !== holder) return false;
+    this.#skipped.add(holder);
+    return true;
   }
 
   /** Numbers of the handles whose readers hold one. */
@@ -69,6 +83,7 @@ export class Seats {
 
   /** Frees the seat that the reader of this handle has, if it has one: it is gone. */
   free(handle: number): void {
+    this.#skipped.delete(handle);
     for (let seat = 0; seat < this.#count; seat++) {
       const holder = SEAT_0 + seat * SEAT_WORDS + HOLDER;
       for (const stands of [handle, -handle]) {

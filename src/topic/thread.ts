@@ -63,6 +63,9 @@ export class Handles implements WriterMedium {
   get count(): number {
     return this.#tethers.size;
   }
+  has(handle: number): boolean {
+    return this.#tethers.has(handle);
+  }
 
   /** @throws UsageError ERR_OPTION if there are too many */
   make(): TopicHandle {

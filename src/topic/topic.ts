@@ -68,7 +68,7 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
     const { words } = memory;
     // Payloads teach nothing: who reads one may have read no other.
     this.#encoder = packed.createEncoder({ knownTexts: 0, exactArrays: options.exactArrays });
-    this.#seats = new Seats(this.#memory);
+    this.#seats = new Seats(this.#memory, (handle) => readers.has(handle));
     this.#producer = new TopicProducer(this.#memory, this.#seats);
     const place = readers.place(words, SIGNAL);
     this.#waker = options.wakes === 'thread' ? startWaker(place) : undefined;

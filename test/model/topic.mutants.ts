@@ -127,8 +127,8 @@ export const topicMutants: readonly Mutant[] = [
   {
     name: 'topic: a reader sits down without a look at what is intended',
     file: CONSUMER,
-    find: /seat !== undefined &&\s+distance\(this\.#cursor, seat\.sit\(this\.#cursor\)\) > this\.#capacity\)/,
-    replace: 'seat !== undefined && seat.sit(this.#cursor) === undefined)',
+    find: /seat === undefined \|\| distance\(this\.#cursor, seat\.sit\(this\.#cursor\)\) <= this\.#capacity\)/,
+    replace: 'seat === undefined || seat.sit(this.#cursor) !== undefined)',
     caughtBy: 'topic: a reliable reader sits down',
     as: 'threw',
   },
