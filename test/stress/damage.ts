@@ -1,7 +1,7 @@
-// `npm run damage`: memory between processes with damaged bytes, after `npm run native`.
+// `npm run damage`: damaged bytes between processes: on the line of descriptors and in memory, after `npm run native`; and over real sockets.
 //
-//   npm run damage -- --inputs 100000                        so many on the line, and as many in memory; this is the default
-//   npm run damage -- --kind line                           only these
+//   npm run damage -- --inputs 100000                        so many of each; this is the default
+//   npm run damage -- --kind line,unix                       only these, of line, memory, unix, tcp
 //   npm run damage -- --json bench/results/damage/today.json keeps the record
 //   SEED=123 npm run damage                                  the same again
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -11,14 +11,24 @@ import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { commit, machineFacts, runtimeFacts } from '../../bench/machine.ts';
 import { seed } from '../kit/prng.ts';
-import { damaged, type Kind } from './memory-hostile.ts';
+
+const overStreams = ['unix', 'tcp'] as const;
+const inMemory = ['line', 'memory'] as const;
+type Kind = (typeof overStreams | typeof inMemory)[number];
+
+/** Those over streams need no addon. */
+async function damaged(kind: Kind, inputs: number) {
+  const [stream] = overStreams.filter((each) => each === kind);
+  if (stream !== undefined) return (await import('./stream-damage.ts')).damagedStreams(stream, seed, inputs);
+  return (await import('./memory-hostile.ts')).damaged(kind as (typeof inMemory)[number], seed, inputs);
+}
 
 const args = process.argv.slice(2);
 const { values } = parseArgs({
   args,
   options: {
     inputs: { type: 'string', default: '100000' },
-    kind: { type: 'string', default: 'line,memory' },
+    kind: { type: 'string', default: 'line,memory,unix,tcp' },
     json: { type: 'string' },
   },
 });
@@ -27,7 +37,7 @@ const date = new Date().toISOString();
 const series: unknown[] = [];
 for (const kind of values.kind.split(',') as Kind[]) {
   const started = performance.now();
-  const found = await damaged(kind, seed, Number(values.inputs));
+  const found = await damaged(kind, Number(values.inputs));
   const seconds = Math.round((performance.now() - started) / 1000);
   series.push({ ...found, seconds });
   const ended = Object.entries(found.ended).map(([how, count]) => `${count} ${how}`);
