@@ -15,6 +15,14 @@ export interface AgentLink {
   rest(): void;
   /** Asks whether, and how, the other agent is gone, without the event loop; `undefined` when that cannot be known here. */
   peerGone(): EndReason | undefined;
+  /** How this thread sleeps so that the other agent can wake it, where that cannot reach SLEEP; the same for all links that one wait is for. */
+  readonly sleepsBy?: SleepsBy | undefined;
+}
+
+/** Sleeping for several links without the word that others of this process ring. */
+export interface SleepsBy {
+  /** Until one of these links has something to say, also for no reason; false if it was the time that ended it. */
+  sleep(timeoutMs: number): boolean;
 }
 
 /**

@@ -9,9 +9,10 @@ import {
 } from '../limits.ts';
 import { SLEEPS } from '../link/layout.ts';
 import type { LinkEnd } from '../link/link-end.ts';
-import { type OwnAgent, ownAgent } from '../link/own-agent.ts';
+import { type OwnAgent, ownAgent, type SleepsBy } from '../link/own-agent.ts';
 import { type Lookout, type Selectable, Selector, type Watch } from '../link/selector.ts';
 import { BlockingWait } from '../wait/block.ts';
+import type { ParkPlace } from '../wait/park-place.ts';
 import { Spin } from '../wait/spin.ts';
 import type { SelectPlace } from './transport.ts';
 
@@ -19,6 +20,48 @@ import type { SelectPlace } from './transport.ts';
 interface Probed extends Selectable {
   /** Asks whether the other agent lives. */
   probe(): void;
+  /** As AgentLink's. */
+  readonly sleepsBy?: SleepsBy | undefined;
+}
+
+/**
+ * Where this thread sleeps: on its page, as long as it knows threads only. Where all that it waits for are other processes, as they can wake it. Where
+ * it waits for both, or for processes in several ways, on its page in slices.
+ */
+class AgentPlace implements ParkPlace {
+  readonly #agent: OwnAgent;
+  /** Of the call that runs. */
+  asked: readonly Watch[] = [];
+
+  constructor(agent: OwnAgent) {
+    this.#agent = agent;
+  }
+  get words(): Int32Array {
+    return this.#agent.sleeps.words;
+  }
+  get index(): number {
+    return this.#agent.sleeps.index;
+  }
+  get sliceMsMax(): number {
+    return this.#agent.sleeps.sliceMsMax;
+  }
+  get blocks(): number {
+    return this.#agent.sleeps.blocks;
+  }
+  sleep(seen: number, timeoutMs: number): boolean {
+    const by = this.#sleepsBy;
+    return by === undefined ? this.#agent.sleeps.sleep(seen, timeoutMs) : by.sleep(timeoutMs);
+  }
+  wake(): void {
+    this.#agent.sleeps.wake();
+  }
+  get #sleepsBy(): SleepsBy | undefined {
+    const { links } = this.#agent;
+    // Of threads alone nobody has to ask the ports, of which there may be thousands.
+    if (links.every((link) => link.sleepsBy === undefined)) return undefined;
+    const by = (this.asked[0]?.end as Probed | undefined)?.sleepsBy;
+    return this.asked.every(({ end }) => (end as Probed).sleepsBy === by) ? by : undefined;
+  }
 }
 
 /** Asks for the other agents' lives: once a link, however many channels it has. */
@@ -57,6 +100,7 @@ class Lives implements Lookout {
 export class AgentSelect implements SelectPlace {
   kept: object | undefined;
   readonly #agent: OwnAgent;
+  readonly #place: AgentPlace;
   readonly #selector: Selector;
   #restDue = false;
 
@@ -66,9 +110,10 @@ export class AgentSelect implements SelectPlace {
       [Symbol.iterator]: (): Iterator<LinkEnd> => this.#ends[Symbol.iterator](),
     };
     const spin = new Spin(SPIN_US_DEFAULT);
+    this.#place = new AgentPlace(agent);
     this.#selector = new Selector(
       ends,
-      (slice) => new BlockingWait(agent.sleeps, SLEEPS, spin, () => SELECT_SLICE_MS, slice),
+      (slice) => new BlockingWait(this.#place, SLEEPS, spin, () => SELECT_SLICE_MS, slice),
       new Lives(agent),
     );
   }
@@ -78,9 +123,11 @@ export class AgentSelect implements SelectPlace {
   }
 
   select(ends: readonly Watch[], timeoutMs: number, again: boolean): Watch | undefined {
+    this.#place.asked = ends;
     try {
       return this.#selector.select(ends, timeoutMs, again);
     } finally {
+      this.#place.asked = [];
       if (!this.#restDue) {
         queueMicrotask(() => this.#rest());
         // Not before: where the stack has ended no link would rest with the event loop any more.

@@ -10,6 +10,10 @@ import { BELL, type Primitives, READABLE } from '../../native/primitives.ts';
 export interface Bell {
   /** What the other side is to have. A descriptor of this process, which stays the bell's. */
   readonly theirs: number;
+  /** Readable once it is rung, for a thread that waits without its event loop. This process's own. */
+  readonly descriptor: number;
+  /** Silences it, as a thread does that waits so; `over` if it will never ring again. */
+  take(): 'rung' | 'silent' | 'over';
   close(): void;
 }
 
@@ -37,6 +41,12 @@ class WatchedBell implements Bell {
       throw error;
     }
   }
+  get descriptor(): number {
+    return this.theirs;
+  }
+  take(): 'rung' | 'silent' {
+    return this.#native.drain(this.theirs) ? 'rung' : 'silent';
+  }
   close(): void {
     this.#native.unwatch(this.#watch);
     this.#native.close(this.theirs);
@@ -45,6 +55,8 @@ class WatchedBell implements Bell {
 
 class SocketBell implements Bell {
   readonly theirs: number;
+  /** Not the socket's own number, which is the runtime's to close. */
+  readonly descriptor: number;
   readonly #native: Primitives;
   readonly #socket: Socket;
 
@@ -54,6 +66,12 @@ class SocketBell implements Bell {
     const [here, theirs] = ends as unknown as [number, number];
     this.#native = native;
     this.theirs = theirs;
+    try {
+      this.descriptor = native.duplicate(here);
+    } catch (error) {
+      for (const each of ends) native.close(each);
+      throw error;
+    }
     const options = { fd: here, readable: true, writable: false };
     // On Bun a socket that is made of a descriptor delivers nothing, and one that connects to it does.
     this.#socket = platform.name === 'bun' ? connect(options as never) : new Socket(options);
@@ -61,14 +79,22 @@ class SocketBell implements Bell {
     this.#socket.on('error', () => {});
     this.#socket.unref();
     native.keep(theirs);
+    native.keep(this.descriptor);
+  }
+  take(): 'rung' | 'silent' | 'over' {
+    const length = this.#native.receive(this.descriptor, RINGS);
+    return length > 0 ? 'rung' : length < 0 ? 'silent' : 'over';
   }
   close(): void {
     this.#socket.destroy();
+    this.#native.close(this.descriptor);
     this.#native.close(this.theirs);
   }
 }
 
 const ONE = new Uint8Array(1);
+/** Rings that one call takes; what is more ends the next sleep. */
+const RINGS = new Uint8Array(256);
 
 /** Of poll(2): the other end of a socket is closed. */
 const POLLHUP = 0x10;

@@ -28,7 +28,7 @@ test('a line that is filled as fast as it is read has one share of each turn, ho
     side: 0,
     page: { buffer, place: 0 },
     line: line as unknown as DescriptorLine,
-    bell: { theirs: -1, close: () => {} },
+    bell: { descriptor: -1, take: () => 'silent', theirs: -1, close: () => {} },
     ringer: { ring: () => {}, gone: false, close: () => {} },
     connection: {} as StreamConnection,
     silentEnd: 'lost',

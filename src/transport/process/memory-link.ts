@@ -17,6 +17,7 @@ import type { Behind } from '../ring/tie.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { ExitStatus, Way } from '../transport.ts';
 import type { Bell, Ringer } from './bell.ts';
+import { type Bells, ownBells } from './bells.ts';
 import type { DescriptorLine, Said } from './descriptor-line.ts';
 import { futexParking } from './futex.ts';
 
@@ -71,6 +72,7 @@ export class MemoryLink implements AgentLink, Behind {
   readonly ring: () => void;
   /** Told whenever this side's was rung, whatever for. */
   readonly bells: Set<() => void> = new Set();
+  readonly sleepsBy: Bells;
   readonly #parts: MemoryLinkParts;
   readonly #members = new Map<number, MemoryMember>();
   readonly #words: Int32Array;
@@ -81,6 +83,7 @@ export class MemoryLink implements AgentLink, Behind {
   /** Frames that the other side has left over, of channels that are not over here. */
   #leftFrames = 0;
   #pullsLater = false;
+  #rungLater = false;
   #closed = false;
   #gone: EndReason | undefined;
 
@@ -104,6 +107,8 @@ export class MemoryLink implements AgentLink, Behind {
       ring();
     };
     this.resting = new Resting(words, side, futexParking(native, page), { doorbell: ring, agent: ring });
+    this.sleepsBy = ownBells(native);
+    this.sleepsBy.add(parts.bell, this);
     ownAgent().add(this);
   }
 
@@ -168,10 +173,25 @@ export class MemoryLink implements AgentLink, Behind {
   /** The bell was rung. */
   rung(): void {
     if (this.#closed) return;
-    // SYNC said: what was said before it rang is there; pairs with MemoryLink's `sent`.
-    if (Atomics.load(this.#words, this.#saidThere) !== this.#taken) this.pull();
+    this.#pullSaid();
     this.resting.rung();
     for (const each of this.bells) each();
+  }
+  /** As Rung: what was said is taken now, the rest is the event loop's. */
+  rungBlocked(): void {
+    if (this.#closed) return;
+    this.#pullSaid();
+    if (this.#rungLater) return;
+    queueMicrotask(() => {
+      this.#rungLater = false;
+      this.rung();
+    });
+    // Not before: where the stack has ended on the way there, it is to be told at the next ring.
+    this.#rungLater = true;
+  }
+  #pullSaid(): void {
+    // SYNC said: what was said before it rang is there; pairs with MemoryLink's `sent`.
+    if (Atomics.load(this.#words, this.#saidThere) !== this.#taken) this.pull();
   }
   /** Takes what has come over the line, with the event loop or without. */
   pull(): void {
@@ -247,6 +267,7 @@ export class MemoryLink implements AgentLink, Behind {
     this.pull();
     this.#closed = true;
     ownAgent().remove(this);
+    this.sleepsBy.remove(this.#parts.bell);
     this.#parts.line.close();
     this.#parts.bell.close();
     this.#parts.ringer.close();

@@ -5,6 +5,7 @@ import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
 import type { LeftOver } from '../../lane/left-over.ts';
 import type { Lending } from '../../lane/lending.ts';
 import type { Marked } from '../../link/link-end.ts';
+import type { SleepsBy } from '../../link/own-agent.ts';
 import { Seat } from '../../link/seat.ts';
 import type { SideWords } from '../../memory/region.ts';
 import type { EndReason } from '../../outcome.ts';
@@ -55,6 +56,9 @@ export class MemoryLines implements Peer, EndLines, MemoryMember, Marked {
 
   get linked(): boolean {
     return true;
+  }
+  get sleepsBy(): SleepsBy {
+    return this.link.sleepsBy;
   }
   rest(): void {
     this.link.rest();

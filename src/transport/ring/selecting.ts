@@ -1,5 +1,6 @@
 // One end of a region among many that a thread waits for at once: link/selector.ts.
 import type { TimeoutError } from '../../errors.ts';
+import type { SleepsBy } from '../../link/own-agent.ts';
 import type { Selectable, Watch } from '../../link/selector.ts';
 import type { ParkPlace } from '../../wait/park-place.ts';
 import { ABOVE, ANYTHING, announce, DATA, withdraw } from '../../wait/signal.ts';
@@ -13,7 +14,7 @@ import type { SendingLane, Writing } from './writing.ts';
 
 export interface RingSelectingParts {
   readonly together: Together;
-  readonly peer: Pick<Peer, 'linked' | 'peerGone'>;
+  readonly peer: Pick<Peer, 'linked' | 'peerGone' | 'sleepsBy'>;
   /** Where this side sleeps. */
   readonly sleeps: ParkPlace;
   readonly awaited: Awaited;
@@ -116,6 +117,9 @@ export class RingSelecting implements Selecting, Selectable {
     return out.backlog > 0 && !out.busy;
   }
 
+  get sleepsBy(): SleepsBy | undefined {
+    return this.#parts.peer.sleepsBy;
+  }
   /** Asks whether the other agent lives. If it is gone, that is told as always. */
   probe(): void {
     this.#parts.peer.peerGone();

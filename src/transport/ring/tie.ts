@@ -4,6 +4,7 @@
 import type { Beside } from '../../lane/beside.ts';
 import type { LeftOver } from '../../lane/left-over.ts';
 import type { Lending } from '../../lane/lending.ts';
+import type { SleepsBy } from '../../link/own-agent.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
 import type { Parking } from '../../wait/parking.ts';
@@ -17,6 +18,8 @@ export interface Peer {
   above(): void;
   /** Whether it will do so for us: this side may sleep above. */
   readonly linked: boolean;
+  /** As AgentLink's, of the link that this side sleeps above with. */
+  readonly sleepsBy?: SleepsBy | undefined;
   /** Sleeps above with the event loop, after this side has announced that. What came before is told of later. */
   rest(): void;
   /** It has ended this channel, as far as we know now. */
