@@ -1,6 +1,7 @@
 // Many channels, one sleep: the shipped ready sets, bells and selector, over park words as channels have them.
 //
 // A channel here is a word that counts the messages sent, and the park word of its reader.
+import type { ParkPlace } from '../../src/wait/park-place.ts';
 import type { Actor, Kit, Model } from '../kit/explore.ts';
 import type { Shipped } from './shipped.ts';
 import type { NamedModel } from './stage.ts';
@@ -131,6 +132,30 @@ function overPage(shipped: Shipped): (words: Int32Array) => void {
   return (words) => new shipped.Waker(at(shipped, words, SLEEP), shipped.DATA, silent).ring();
 }
 
+/** Rings as another process does, which reaches no word that the reader's thread sleeps on: a bell, as an eventfd is one. */
+function byBell(shipped: Shipped): (words: Int32Array, seat: number) => void {
+  return (words, seat) => {
+    const bell = (): void => {
+      Atomics.add(words, BELL, 1);
+      Atomics.notify(words, BELL);
+    };
+    new shipped.LinkBell(readySet(shipped, words, 0), at(shipped, words, LINK[0]), bell, bell).ring(seat);
+  };
+}
+/** Where the reader sleeps then: poll(2), and a read that silences it. */
+function bellPlace(shipped: Shipped, words: Int32Array): ParkPlace {
+  const bells = new shipped.Bells({
+    poll(_table, _count, timeoutMs) {
+      while (Atomics.load(words, BELL) === 0) if (Atomics.wait(words, BELL, 0, timeoutMs) === 'timed-out') return 0;
+      return (_table[2] = 1);
+    },
+  });
+  const take = () => (Atomics.exchange(words, BELL, 0) > 0 ? 'rung' : 'silent');
+  bells.add({ descriptor: 1, theirs: 1, take, close: silent }, { rungBlocked: silent });
+  const sleep = (_seen: number, timeoutMs: number): boolean => bells.sleep(timeoutMs);
+  return { words, index: SLEEP, sliceMsMax: Number.POSITIVE_INFINITY, blocks: shipped.BLOCKED, sleep, wake: silent };
+}
+
 /** What the reader waits for: how often each channel speaks, and by which link. */
 interface Expected {
   readonly counts: readonly [number, number];
@@ -145,18 +170,20 @@ interface Expected {
 function selecting(
   shipped: Shipped,
   { counts, links }: Expected,
-  { linked = true, sliceMs = Number.POSITIVE_INFINITY, hello = false, mortal = false } = {},
+  { linked = true, sliceMs = Number.POSITIVE_INFINITY, hello = false, mortal = false, bells = false } = {},
 ): Actor {
   return {
     name: 'reader',
     run(kit) {
       const words = kit.words();
       const got: (number | string)[] = [];
-      const { selector, watches } = selectorOf(shipped, kit, links, sliceMs, linked, () => {
+      const between = (): void => {
         kit.checkpoint(got, watches, selector, 'between two slices');
         // The probe of the runtime.
         if (mortal && Atomics.load(words, DEAD) === 1) watches[0]!.end.gone = true;
-      });
+      };
+      const place = bells ? bellPlace(shipped, words) : at(shipped, words, SLEEP);
+      const { selector, watches } = selectorOf(shipped, kit, links, sliceMs, linked, between, place);
       if (hello) Atomics.store(words, HELLO, 1);
       const members = counts.flatMap((count, i) => (count > 0 ? [watches[i]!] : []));
       while (members.length > 0) {
@@ -284,6 +311,7 @@ function selectorOf(
   sliceMs = Number.POSITIVE_INFINITY,
   linked = true,
   between = silent,
+  place: ParkPlace = at(shipped, kit.words(), SLEEP),
 ) {
   const words = kit.words();
   const ends = ([0, 1] as const).map(
@@ -293,7 +321,7 @@ function selectorOf(
     ends,
     (slice) =>
       new shipped.BlockingWait(
-        at(shipped, words, SLEEP),
+        place,
         SLEEPS,
         new shipped.Spin(0),
         () => sliceMs,
@@ -345,6 +373,18 @@ export const linkModels: readonly NamedModel[] = [
     make(shipped) {
       const expected: Expected = { counts: [2, 1], links: [0, 0] };
       return model(expected, [sender(shipped, 'left', [0, 1, 0], overLink(shipped, 0)), selecting(shipped, expected)]);
+    },
+  },
+  {
+    name: 'link: select over a link to a process',
+    about: 'nobody rings the word that threads wake each other by: the reader sleeps by its bell, without slices',
+    reaches: [/reader:\[0,1,0\]/, /reader:\[0,0,1\]/],
+    make(shipped) {
+      const expected: Expected = { counts: [2, 1], links: [0, 0] };
+      return model(expected, [
+        sender(shipped, 'left', [0, 1, 0], byBell(shipped)),
+        selecting(shipped, expected, { bells: true }),
+      ]);
     },
   },
   ...(['doorbell', 'async'] as const).map(

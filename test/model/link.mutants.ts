@@ -6,6 +6,7 @@ const BELL = 'link/link-bell.js';
 const END = 'link/link-end.js';
 const SELECTOR = 'link/selector.js';
 const SIGNAL = 'wait/signal.js';
+const BELLS = 'transport/process/bells.js';
 
 export const linkMutants: readonly Mutant[] = [
   {
@@ -120,6 +121,14 @@ export const linkMutants: readonly Mutant[] = [
     find: 'this.#sleep = sleep(() => this.#lookAtAll());',
     replace: 'this.#sleep = sleep(() => {});',
     caughtBy: 'link: one agent of two is killed',
+    as: 'stuck',
+  },
+  {
+    name: 'a bell is silenced before the sleep, and not behind it',
+    file: BELLS,
+    find: 'if (this.#native.poll(',
+    replace: 'for (const bell of bells) bell.take(); if (this.#native.poll(',
+    caughtBy: 'link: select over a link to a process',
     as: 'stuck',
   },
   {

@@ -31,6 +31,7 @@ type TopicEnd = typeof import('../../src/topic/end.ts');
 type TopicWaker = typeof import('../../src/topic/waker.ts');
 type TopicProcess = typeof import('../../src/topic/process.ts');
 type Futex = typeof import('../../src/transport/process/futex.ts');
+type Bells = typeof import('../../src/transport/process/bells.ts');
 type Annex = typeof import('../../src/lane/annex.ts');
 type Inbound = typeof import('../../src/lane/inbound.ts');
 type Outcome = typeof import('../../src/outcome.ts');
@@ -49,6 +50,7 @@ export type Shipped = Producer &
   Signal &
   Park &
   Futex &
+  Bells &
   Block &
   Async &
   Spin &
@@ -92,6 +94,7 @@ const MODULES = [
   'link/selector.js',
   'outcome.js',
   'transport/process/futex.js',
+  'transport/process/bells.js',
   'transport/thread/thread-ring.js',
   'transport/thread/thread-link.js',
   'transport/thread/agent-links.js',
