@@ -18,9 +18,9 @@ const headers = join(root, 'node_modules/node-api-headers/include');
 
 export const NATIVE_COMMAND = 'npm run native';
 
-/** As the loader looks for it (src/native/load.ts). */
+/** As the loader looks for it (src/native/platform-name.ts). */
 export function ownName() {
-  const musl = existsSync('/lib') && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
+  const musl = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime === undefined;
   return `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
 }
 const fileOf = (name) => join(root, 'dist/native', name, 'millrace.node');

@@ -1,11 +1,12 @@
 // Finds the primitives: the addon for this machine, from the package of its platform, if that is installed, or as `npm run native` has built it beside these
 // files; else, on Bun and Deno, the functions of libc. Nobody needs them: without there is a reason to give, and what they would have made better goes by sockets.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { arch, env, platform as system } from 'node:process';
+import { env, platform as system } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { platform } from '#platform';
 import { ffiPrimitives } from './ffi.ts';
+import { platformName } from './platform-name.ts';
 import type { Primitives } from './primitives.ts';
 
 /** The primitives, or why there are none. */
@@ -70,12 +71,6 @@ function foreign(why: string): Native {
 
 function without(why: string): Native {
   return { primitives: undefined, why };
-}
-
-/** As packages and folders are named: `linux-x64`, `linux-arm64-musl`. */
-function platformName(): string {
-  const musl = existsSync('/lib') && readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
-  return `${system}-${arch}${musl ? '-musl' : ''}`;
 }
 
 /** Where it is in the repository: from dist/lib/ and from dist/src/native/. */

@@ -7,13 +7,12 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { native as found } from '../../src/native/load.ts';
+import { platformName } from '../../src/native/platform-name.ts';
 import type { Primitives } from '../../src/native/primitives.ts';
 import { within } from './watchdog.ts';
 
 export function addonFile(): string {
-  const musl = readdirSync('/lib').some((name) => name.startsWith('ld-musl-'));
-  const platform = `${process.platform}-${process.arch}${musl ? '-musl' : ''}`;
-  return fileURLToPath(new URL(`../../native/${platform}/millrace.node`, import.meta.url));
+  return fileURLToPath(new URL(`../../native/${platformName()}/millrace.node`, import.meta.url));
 }
 
 /** MILLRACE_NATIVE may name another file, such as the one with sanitizers, or say `ffi`. */
