@@ -14,7 +14,7 @@ export function platformName(): string {
 }
 
 /** What loads a program of 64 bits; nothing where it is linked whole. */
-function interpreter(file: string): string {
+export function interpreter(file: string): string {
   const descriptor = openSync(file, 'r');
   const read = (position: number, bytes: number): Buffer => {
     const buffer = Buffer.alloc(bytes);
