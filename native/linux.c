@@ -25,6 +25,17 @@
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define KIND (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
+// Whether a page may be refused when it is touched first, which is a SIGBUS: where the system promises no more memory than it has
+// (vm.overcommit_memory 2). Otherwise a page comes until there are none at all, which ends processes whatever they have asked for.
+static bool pages_may_be_refused(void) {
+  char mode = '2';
+  const int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return true;
+  if (read(fd, &mode, 1) != 1) mode = '2';
+  close(fd);
+  return mode == '2';
+}
+
 int system_memory(int64_t bytes, const char **call) {
   *call = "memfd_create";
   int fd = memfd_create("millrace", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
@@ -34,7 +45,7 @@ int system_memory(int64_t bytes, const char **call) {
 
   *call = "ftruncate";
   int failed = ftruncate(fd, bytes);
-  if (failed == 0) {
+  if (failed == 0 && pages_may_be_refused()) {
     *call = "fallocate";
     do failed = fallocate(fd, 0, 0, bytes);
     while (failed != 0 && errno == EINTR);

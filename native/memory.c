@@ -5,7 +5,8 @@
 // detaching it, and engines copy it with memmove.
 //
 //   M1. Whoever maps a region cannot be made to take a SIGBUS by whoever else has its descriptor: it is mapped only if it can
-//       never shrink, and has pages for all of it. (A hole that the peer punches is a page of zeros.)
+//       never shrink. A page that is not there yet, or that the peer has punched out, comes as zeros when it is touched; where the system may
+//       refuse it then, all of them are there from the start.
 //   M2. An address is used only while `mapped` says so. JavaScript can't reach the memory once it is detached; munmap comes with the
 //       finalizer of the buffer, which on Node is a turn later, and wherever the engine has moved the memory to meanwhile.
 #include "system.h"

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-// A new region of zeros that has no name, whose size is final, and whose pages are there: writing to it can't fail.
+// A new region of zeros that has no name, whose size is final, and whose pages come when they are touched, which can't fail.
 int system_memory(int64_t bytes, const char **call);
 // Whether the size of what came as a region is final, so that it can't be taken from under who maps it (M1 in memory.c): 1 or 0; and the size.
 int system_is_final(int fd, int64_t *bytes, const char **call);

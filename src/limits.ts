@@ -372,5 +372,3 @@ export const TOPIC_BEGINNINGS_MAX: number = 1000;
 export const TOPIC_SLICE_MS: number = 20;
 /** Bytes up to which a message is copied word by word, below what a call to copy costs. */
 export const TOPIC_LOOP_BYTES: number = 128;
-/** Memory beside a ring that a sender may have lent at a time: the annex, or one for each slot of the newest message. */
-export const LENT_SLOTS_MAX: number = 3;

@@ -1,6 +1,6 @@
 // Memory that two processes share, and sleeping on a word of it, by calls of libc. What must hold is said in native/memory.c: M1 and M2 there hold here.
 import { constants } from 'node:os';
-import { badArgument, checkDescriptor, checkWhole, coded, type Libc, TEXT, TIME } from './ffi-libc.ts';
+import { badArgument, checkDescriptor, checkWhole, coded, type Libc, TEXT, TIME, WORDS } from './ffi-libc.ts';
 import {
   BLOCK_MS_MAX,
   type Mapping,
@@ -24,6 +24,8 @@ const S_IFREG = 0o100000;
 const STAT_SIZE = 48;
 const PROT_READ_WRITE = 3;
 const MAP_SHARED = 1;
+const O_RDONLY_CLOEXEC = 0o2000000;
+const STRICT = '2'.charCodeAt(0);
 const FUTEX_WAIT = 0;
 const FUTEX_WAKE = 1;
 const PLACES_MAX = 2 ** 31 - 1;
@@ -61,13 +63,23 @@ function createMemory(libc: Libc, bytes: number): number {
   try {
     libc.checked('ftruncate', call.ftruncate(descriptor, bytes));
     const reserve = (): number => call.fallocate(descriptor, 0, 0, bytes);
-    libc.checked('fallocate', libc.again(reserve));
+    if (pagesMayBeRefused(libc)) libc.checked('fallocate', libc.again(reserve));
     libc.checked('fcntl', call.fcntl(descriptor, F_ADD_SEALS, SEALS));
   } catch (error) {
     call.close(descriptor);
     throw error;
   }
   return descriptor;
+}
+
+/** Whether a page may be refused when it is touched first, which is a SIGBUS. */
+function pagesMayBeRefused(libc: Libc): boolean {
+  const { call } = libc;
+  const file = call.open(libc.putText('/proc/sys/vm/overcommit_memory'), O_RDONLY_CLOEXEC, 0);
+  if (file < 0) return true;
+  const read = call.read(file, libc.at(WORDS), 1);
+  call.close(file);
+  return read !== 1 || libc.bytes[WORDS] === STRICT;
 }
 
 /** Whether what came as a region may be mapped. Seals before size: once sealed, the size is final. @throws */

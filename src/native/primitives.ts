@@ -30,7 +30,10 @@ export interface Mapping {
 }
 
 export interface Primitives {
-  /** The descriptor of a region of zeros that can neither grow nor shrink. Its pages are there: ENOSPC or ENOMEM now, not later. */
+  /**
+   * The descriptor of a region of zeros that can neither grow nor shrink. A page of it takes memory once it is touched; where the system may refuse that
+   * (vm.overcommit_memory 2) all are there now: ENOSPC or ENOMEM.
+   */
   createMemory(bytes: number): number;
   /**
    * Maps a region that has these bytes. The descriptor may be closed afterwards.

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
 import { LayoutError } from '../../src/index.ts';
-import { MEMORY_LEFT_FRAMES_MAX } from '../../src/limits.ts';
+import { ANNEX_BYTES, MEMORY_LEFT_FRAMES_MAX } from '../../src/limits.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
 import { DONE, LEFT, LENT, REGION } from '../../src/transport/process/memory-link.ts';
@@ -206,6 +206,16 @@ const LIES: readonly (readonly [what: string, comes: string, lie: Lie])[] = [
   ['LENT of no bytes', 'ends the connection', lent(0, 0)],
   ['LENT for a slot that is none', 'ends the connection', lent(4096, 3)],
   ['LENT for a slot below', 'ends the connection', lent(4096, -1)],
+  ['LENT for a slot of the newest', 'ends the connection', lent(4096, 1)],
+  ['LENT of more than a channel takes', 'ends the connection', lent(ANNEX_BYTES + 8, 0, ANNEX_BYTES + 8)],
+  [
+    'LENT twice',
+    'ends the connection',
+    (stage) => {
+      lent(4096, 0)(stage);
+      lent(4096, 0)(stage);
+    },
+  ],
   [
     'LENT, LEFT and DONE of nobody',
     'means nothing',

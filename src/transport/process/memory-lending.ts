@@ -1,7 +1,8 @@
-// Memory beside the ring of a channel of processes, for its larger messages: made by who sends them, mapped by who reads.
+// Memory beside the ring of a channel of processes, for its larger messages: made by who sends them, mapped by who reads. A channel lends once, the
+// annex of its lane: the newest message's slots, which grow, are not to be had between processes.
 import { LayoutError } from '../../errors.ts';
 import type { Lending } from '../../lane/lending.ts';
-import { LENT_SLOTS_MAX } from '../../limits.ts';
+import { ANNEX_BYTES } from '../../limits.ts';
 import { type Views, viewsOf } from '../../memory/region.ts';
 import { LENT, type MemoryLink } from './memory-link.ts';
 
@@ -9,8 +10,8 @@ export class MemoryLending implements Lending {
   readonly #link: MemoryLink;
   readonly #number: number;
   readonly #mayCome: () => boolean;
-  /** What the other side has lent last, by slot. */
-  readonly #borrowed: { readonly number: number; readonly views: Views }[] = [];
+  /** What the other side has lent. */
+  #borrowed: { readonly number: number; readonly views: Views } | undefined;
 
   /**
    * @param number of the channel
@@ -39,18 +40,21 @@ export class MemoryLending implements Lending {
     return this.#mayCome();
   }
   borrowed(number: number): Views | undefined {
-    const found = this.#borrowed.find((each) => each?.number === number);
-    if (found !== undefined) return found.views;
-    this.#link.pull();
-    return this.#borrowed.find((each) => each?.number === number)?.views;
+    if (this.#borrowed === undefined) this.#link.pull();
+    return this.#borrowed?.number === number ? this.#borrowed.views : undefined;
   }
   /** LENT has come. @throws LayoutError */
   came(descriptor: number, bytes: number, number: number, slot: number): void {
-    if (!(slot >= 0 && slot < LENT_SLOTS_MAX))
-      throw new LayoutError(`Cannot take memory for slot ${slot}: there are ${LENT_SLOTS_MAX}`, { value: slot });
+    if (slot !== 0) throw new LayoutError(`Cannot take memory for slot ${slot}: a channel has one, 0`, { value: slot });
+    if (bytes > ANNEX_BYTES) {
+      const text = `Cannot take ${bytes} bytes of memory beside a channel: ${ANNEX_BYTES} at the most`;
+      throw new LayoutError(text, { length: bytes, limit: ANNEX_BYTES });
+    }
+    // Mapped until it is collected, which no bound would force: who may lend again has us map without end.
+    if (this.#borrowed !== undefined) throw new LayoutError('Cannot take memory beside a channel twice');
     try {
       const { buffer } = this.#link.native.map(descriptor, bytes);
-      this.#borrowed[slot] = { number, views: viewsOf(buffer) };
+      this.#borrowed = { number, views: viewsOf(buffer) };
     } catch (cause) {
       throw new LayoutError('Cannot map the memory that a channel has lent', { cause });
     }
