@@ -5,6 +5,7 @@ import { closeReason } from '../../src/memory/layout.ts';
 import type { TetherHandlers } from '../../src/platform/contract.ts';
 import { DoorbellWait } from '../../src/wait/async.ts';
 import { type Parking, sharedParking } from '../../src/wait/parking.ts';
+import { touch } from './lines-touched.ts';
 import { type ModelPort, modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
@@ -21,6 +22,8 @@ type Link = InstanceType<Shipped['ThreadLink']>;
 /** One end of a native port. What was posted is there for who takes at will, and comes by turns to who listens. */
 export class NativeEnd implements ModelPort {
   peer!: NativeEnd;
+  /** Among those of its world. */
+  nth = 0;
   readonly queue: unknown[] = [];
   /** Who holds it; a port in a handle that nobody has attached has no owner. */
   owner: Thread | undefined;
@@ -34,13 +37,30 @@ export class NativeEnd implements ModelPort {
       port.owner = undefined;
       port.handlers = undefined;
     }
-    if (this.closed || this.peer.closed) discard(message);
+    touch.seesClosed(this.nth);
+    touch.seesClosed(this.peer.nth);
+    if (this.closed || this.peer.closed) {
+      discard(message);
+      return;
+    }
     // A bell that was rung and not heard yet: who hears it finds all that has come by then.
-    else if (typeof message === 'number' && this.peer.queue.at(-1) === message) return;
-    else this.peer.queue.push(Array.isArray(message) ? [...message] : message);
+    if (typeof message === 'number') {
+      touch.seesLast(this.peer.nth);
+      if (this.peer.queue.at(-1) === message) return;
+    }
+    touch.posting(this.peer.nth);
+    this.peer.queue.push(Array.isArray(message) ? [...message] : message);
+  }
+  #shift(): unknown {
+    const message = this.queue.shift();
+    if (this.queue.length === 0) touch.emptying(this.nth);
+    return message;
   }
   /** With what is on its way here goes what moves in it. */
   close(): void {
+    touch.closing(this.nth);
+    touch.seesEmpty(this.nth);
+    touch.emptying(this.nth);
     this.closed = true;
     for (const message of this.queue.splice(0)) discard(message);
   }
@@ -49,10 +69,15 @@ export class NativeEnd implements ModelPort {
     this.owner ??= modelled.thread as Thread | undefined;
   }
   take(): { readonly message: unknown } | undefined {
-    if (this.closed || this.queue.length === 0 || this.owner?.takes === false) return undefined;
-    return { message: this.queue.shift() };
+    touch.seesClosed(this.nth);
+    if (this.closed || this.owner?.takes === false) return undefined;
+    if (this.queue.length > 0) return { message: this.#shift() };
+    touch.seesEmpty(this.nth);
+    return undefined;
   }
   gone(): boolean {
+    touch.seesClosed(this.peer.nth);
+    touch.seesEmpty(this.nth);
     return this.peer.closed && this.queue.length === 0;
   }
   /** Whether a turn of its owner's event loop would find something here. */
@@ -61,8 +86,11 @@ export class NativeEnd implements ModelPort {
     return this.queue.length > 0 || (this.peer.closed && !this.closeTold);
   }
   turn(): void {
-    if (this.queue.length > 0) this.handlers?.message(this.queue.shift());
+    touch.seesClosed(this.nth);
+    if (this.queue.length > 0) this.handlers?.message(this.#shift());
     else {
+      touch.seesEmpty(this.nth);
+      touch.seesClosed(this.peer.nth);
       this.closeTold = true;
       this.handlers?.closed();
     }
@@ -123,13 +151,16 @@ interface Marker {
 /** A channel as far as its lines go: its words, the markers in its rings, and the natives that came with its handle. */
 export class Channel {
   readonly name: string;
+  /** Among those of its world. */
+  readonly nth: number;
   readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(layout.DATA * 4));
   readonly markers: readonly [Marker[], Marker[]] = [[], []];
   readonly natives: readonly [Natives, Natives];
   readonly ends: (End | undefined)[] = [undefined, undefined];
 
-  constructor(name: string) {
+  constructor(name: string, nth: number) {
     this.name = name;
+    this.nth = nth;
     const [tether0, tether1] = entangled();
     const [side0, side1] = entangled();
     this.natives = [
@@ -240,8 +271,12 @@ export class End {
     const code = Atomics.load(this.channel.words, there + layout.CLOSED);
     return code === 0 ? undefined : closeReason(code);
   }
+  #ring(reader: 0 | 1): number {
+    return this.channel.nth * 2 + reader;
+  }
   /** What is marked in the ring that this end reads. */
   get incoming(): Marker[] {
+    touch.seesMarks(this.#ring(this.side));
     return this.channel.markers[this.side];
   }
 
@@ -249,13 +284,16 @@ export class End {
   post(looks = false): void {
     if (looks) this.thread.getter = () => this.tie.peer.pull();
     const number = this.tie.beside.post([this.channel.name, this.side, this.posted++], []);
-    this.channel.markers[this.side === 0 ? 1 : 0].push({ number, where: this.tie.beside.postedWhere });
+    const there = this.side === 0 ? 1 : 0;
+    touch.marking(this.#ring(there));
+    this.channel.markers[there].push({ number, where: this.tie.beside.postedWhere });
   }
   /** Takes the value of the first marker, if it has come. */
   read(): void {
     const { number, where } = this.incoming[0] as Marker;
     const found = this.tie.beside.take(number, where);
     if (found === undefined) return;
+    touch.marking(this.#ring(this.side));
     this.incoming.shift();
     const wanted = JSON.stringify([this.channel.name, this.side === 0 ? 1 : 0, this.received++]);
     const got = found.unreadable === undefined ? JSON.stringify(found.value) : 'nothing: it is lost';

@@ -1,7 +1,8 @@
 // What may happen to threads whose channels join their links, and what must come of it: lines-stage.ts in every order of turns.
-import { dump } from '../kit/explore-actor.ts';
 import type { World } from '../kit/explore-turns.ts';
+import { digest } from './lines-look.ts';
 import { Channel, End, type EndOnItsWay, entangled, NativeEnd, type Natives, Thread } from './lines-stage.ts';
+import { countMemories, type Touches, touch, touchedBy } from './lines-touched.ts';
 import { modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
@@ -11,24 +12,11 @@ type Link = InstanceType<Shipped['ThreadLink']>;
 export interface Act {
   readonly name: string;
   readonly line?: Thread | undefined;
+  /** Whose turn it is, if it is no more than that. */
+  readonly turnOf?: () => Thread | undefined;
   ready(): boolean;
   run(): void;
 }
-
-/** Nothing depends on them here, or they never change. */
-const LEFT_OUT = [
-  'card',
-  'parking',
-  'lending',
-  'leftOver',
-  'together',
-  'teller',
-  'remains',
-  '$events',
-  '$options',
-  'handlers',
-];
-const TOKEN = /\b(\d+)-4711-4711-4711\b/g;
 
 /** Threads, channels between them, and what may happen. */
 export class LinesWorld implements World {
@@ -46,6 +34,8 @@ export class LinesWorld implements World {
   mayLose = false;
   readonly #done: Set<string> = new Set();
   #tokens = 0;
+  #touched: Touches | undefined;
+  readonly #memories: { count: number } = { count: 0 };
   readonly #made: NativeEnd[] = [];
   /** Those of the channels, and then those that were made on the way. */
   #ports: NativeEnd[] = [];
@@ -68,9 +58,10 @@ export class LinesWorld implements World {
     return thread;
   }
   channel(name: string): Channel {
-    const channel = new Channel(name);
+    const channel = this.within(undefined, () => new Channel(name, this.channels.length));
     this.channels.push(channel);
     this.#ports = [...this.channels.flatMap(({ all }) => all), ...this.#made];
+    for (const [nth, port] of this.#ports.entries()) port.nth = nth;
     return channel;
   }
   /** Its maker's end is open. */
@@ -95,6 +86,7 @@ export class LinesWorld implements World {
           const end = channel.ends[side];
           return end?.posted === i && end.ended === undefined && end.thread.alive;
         },
+        turnOf: () => channel.ends[side]?.thread,
         run: () => this.within(channel.ends[side]?.thread, () => channel.ends[side]?.post(looks)),
       });
     }
@@ -200,30 +192,44 @@ export class LinesWorld implements World {
   within<T>(thread: Thread | undefined, run: () => T): T {
     const microtask = globalThis.queueMicrotask;
     const { crypto } = globalThis;
+    const uncounted = countMemories(this.#memories);
     globalThis.queueMicrotask = (task) => void this.#microtasks.push(task);
     Object.defineProperty(crypto, 'getRandomValues', {
       configurable: true,
-      value: (array: Uint32Array) => array.fill(4711).fill(++this.#tokens, 0, 1),
+      value: (array: Uint32Array) => {
+        touch.naming();
+        return array.fill(4711).fill(++this.#tokens, 0, 1);
+      },
     });
     modelled.canTake = thread?.takes ?? true;
     modelled.thread = thread;
     modelled.isNativePort = (value) => value instanceof NativeEnd;
     modelled.channel = () => {
       const ends = entangled();
-      for (const end of ends) end.owner = thread;
-      this.#made.push(...ends);
-      this.#ports.push(...ends);
+      touch.making();
+      for (const end of ends) {
+        end.owner = thread;
+        end.nth = this.#ports.length;
+        this.#made.push(end);
+        this.#ports.push(end);
+      }
       return ends;
     };
-    modelled.later = (task) => void this.#later.push({ thread, task });
+    modelled.later = (task) => {
+      touch.puttingOff();
+      this.#later.push({ thread, task });
+    };
     try {
       const result = run();
-      for (let task = this.#microtasks.shift(); task !== undefined; task = this.#microtasks.shift()) task();
-      // Whoever was told looks before the turn is over, unless it blocks.
-      for (const end of this.ends) if (end.told && end.thread === thread && thread.loops) end.look();
+      do {
+        for (let task = this.#microtasks.shift(); task !== undefined; task = this.#microtasks.shift()) task();
+        // Whoever was told looks before the turn is over, unless it blocks. What that puts off is this turn's, too.
+        for (const end of this.ends) if (end.told && end.thread === thread && thread.loops) end.look();
+      } while (this.#microtasks.length > 0);
       return result;
     } finally {
       modelled.canTake = true;
+      uncounted();
       globalThis.queueMicrotask = microtask;
       Reflect.deleteProperty(crypto, 'getRandomValues');
     }
@@ -255,12 +261,13 @@ export class LinesWorld implements World {
   step(move: string): void {
     const [what, which] = move.split(' ') as [string, string];
     const act = this.acts.find(({ name }) => name === move);
+    this.#touched = undefined;
     if (act !== undefined) {
       this.#done.add(move);
-      act.run();
+      this.#turn(act.turnOf?.(), () => act.run());
     } else if (what === 'port') {
       const port = this.#ports[Number(which)] as NativeEnd;
-      this.within(port.owner, () => port.turn());
+      this.#turn(port.owner, () => this.within(port.owner, () => port.turn()));
     } else if (what === 'later') {
       const [{ thread, task }] = this.#later.splice(Number(which), 1) as [{ thread: Thread; task: () => void }];
       const others = this.#later.length;
@@ -269,20 +276,22 @@ export class LinesWorld implements World {
       this.#later.splice(Number(which), 0, ...this.#later.splice(others));
     } else {
       const end = this.ends[Number(which)] as End;
-      this.within(end.thread, () => end.read());
+      this.#turn(end.thread, () => this.within(end.thread, () => end.read()));
     }
   }
 
+  /** Of the last step; nothing where more than one thread may have to do with it. */
+  touched(): Touches | undefined {
+    return this.#touched;
+  }
+  #turn(thread: Thread | undefined, run: () => void): void {
+    const nth = thread === undefined ? -1 : this.threads.indexOf(thread);
+    if (nth < 0) run();
+    else this.#touched = touchedBy(nth, run);
+  }
+
   key(): string {
-    const numbers = new Map<string, string>();
-    return dump([this.threads, this.channels, this.#made, this.#later, [...this.#done].sort()], LEFT_OUT).replace(
-      TOKEN,
-      (token) => {
-        const known = numbers.get(token) ?? `token ${numbers.size}`;
-        numbers.set(token, known);
-        return known;
-      },
-    );
+    return digest.of([this.threads, this.channels, this.#made, this.#later, [...this.#done].sort()]);
   }
 
   // ---- what must be right -------------------------------------------------------------------------------------
