@@ -1,17 +1,20 @@
 // A worker process of the scenarios between processes. Of requests it has C streams, each sends one and waits for its answer
 // before the next; of a stream it is the end that receives.
 // Orders come over the IPC channel; contenders that use that channel as well leave out what carries `ctl`.
+import { type Broadcast, broadcasts, type Inlet } from './broadcasts.ts';
 import { consume } from './drivers.ts';
 import { digest, type Load, type LoadSpec, makeLoad, type Tally } from './loads.ts';
 import { LAST, type Link, type Note } from './process-subject.ts';
 import type { End } from './subject.ts';
 import { processSubject } from './subjects/process-list.ts';
+import { BURST, weigh } from './topic-load.ts';
 
 export type ChildOrder =
   | { ctl: 'join'; subject: string; address: unknown; index: number; channels?: number }
   | { ctl: 'run'; ms: number; streams: number; payload: number }
   | { ctl: 'join-stream'; subject: string; address: unknown; spec: LoadSpec }
   | { ctl: 'receive'; count: number; deep: boolean }
+  | { ctl: 'join-broadcast'; subject: string; address: unknown }
   | { ctl: 'rest'; restMs: number; trips: number; payload: number }
   | { ctl: 'first'; trips: number; payload: number }
   | { ctl: 'end' };
@@ -21,11 +24,14 @@ export type ChildReply =
   | { ctl: 'done'; count: number; seconds: number; right: boolean; cpuUs: number }
   | { ctl: 'trips'; timesUs: number[]; right: boolean; cpuUs: number }
   | ({ ctl: 'received'; cpuUs: number } & Tally)
+  | { ctl: 'burst'; sum: number; cpuUs: number }
   | { ctl: 'failed'; message: string };
 
 let link: Link | undefined;
 let onAnswer: (note: Note) => void = () => {};
 let inlet: { readonly end: End; readonly load: Load } | undefined;
+
+let reading: Inlet | undefined;
 
 /** Reports of `consume`, which nobody reads: senders in other processes keep to back-pressure of their own. */
 const UNREAD = new Int32Array(new SharedArrayBuffer(4));
@@ -54,13 +60,33 @@ async function obey(order: ChildOrder): Promise<void> {
     const load = makeLoad(order.spec);
     inlet = { load, end: await (await processSubject(order.subject)).stream!.join(order.address, load) };
     tell({ ctl: 'joined' });
-  } else if (order.ctl === 'rest' || order.ctl === 'first') tell(await trips(link!, order));
+  } else if (order.ctl === 'join-broadcast') await joinBroadcast(order);
+  else if (order.ctl === 'rest' || order.ctl === 'first') tell(await trips(link!, order));
   else if (order.ctl === 'receive') tell(await receive(inlet!, order));
   else {
     await link?.close();
     await inlet?.end.close();
+    reading?.close();
     process.exit(0);
   }
+}
+
+/** Adds up what comes, and says so behind each burst. */
+async function joinBroadcast({ subject, address }: ChildOrder & { ctl: 'join-broadcast' }): Promise<void> {
+  const broadcast = broadcasts.find((each) => each.subject === subject) as Broadcast;
+  let count = 0;
+  let sum = 0;
+  let before = process.cpuUsage();
+  const heard = (value: unknown): void => {
+    sum = (sum + weigh(value)) | 0;
+    if (++count % BURST > 0) return;
+    const used = process.cpuUsage(before);
+    before = process.cpuUsage();
+    tell({ ctl: 'burst', sum, cpuUs: used.user + used.system });
+  };
+  reading = await broadcast.join(address, heard);
+  await told({ ctl: 'joined' });
+  reading.block?.();
 }
 
 async function receive({ end, load }: { end: End; load: Load }, order: ChildOrder & { ctl: 'receive' }) {

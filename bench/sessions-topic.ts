@@ -3,24 +3,15 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Topic } from '../src/topic/index.ts';
 import type { Contestant, Sample, Session } from './contest.ts';
-import { CpuMeter } from './cpu.ts';
+import { CpuMeter, threadUs } from './cpu.ts';
 import { withDeadline } from './deadline.ts';
 import { openDoor } from './doors.ts';
-import { makeLoad } from './loads.ts';
 import { Pacer } from './pacer.ts';
-import { specOfValue } from './scenarios/common.ts';
 import { ROUND_DEADLINE_MS } from './sessions.ts';
+import { BURST, burstSum, burstValues, REST_MS } from './topic-load.ts';
 import type { TopicReaderData } from './topic-reader.ts';
 
 const { createTopic } = await openDoor<typeof import('../src/topic/index.ts')>('./topic');
-
-/** Messages that are on their way at once: who keeps them for slow readers keeps no more than these. */
-const BURST = 512;
-/** Before what the writer spends is measured: its readers have gone to sleep. */
-const REST_MS = 2;
-const load = makeLoad(specOfValue('req118'));
-const values: readonly unknown[] = Array.from({ length: BURST }, (_, i) => load.items[i & load.mask]);
-const sumOfBurst: number = values.reduce<number>((sum, value) => (sum + load.weigh(value)) | 0, 0);
 
 let channels = 0;
 
@@ -29,14 +20,6 @@ export interface TopicOptions {
   readonly readers: number;
   /** What is measured: the time until all have all of it, or the processor time of the writer's thread. */
   readonly gauge: 'all-have-it' | 'writer';
-}
-
-/** Microseconds of processor time of this thread; of its clock where the runtime does not tell. */
-function threadUs(): number {
-  const { threadCpuUsage } = process as { threadCpuUsage?(): NodeJS.CpuUsage };
-  if (threadCpuUsage === undefined) return performance.now() * 1000;
-  const { user, system } = threadCpuUsage.call(process);
-  return user + system;
 }
 
 class TopicSession implements Session {
@@ -80,11 +63,11 @@ class TopicSession implements Session {
       Atomics.store(this.#target, 0, this.#published);
       const all = Promise.all(this.#workers.map((worker) => once(worker, 'message')));
       const start = rests ? threadUs() : performance.now() * 1000;
-      for (const value of values) this.#publish(value);
+      for (const value of burstValues) this.#publish(value);
       if (rests) us += threadUs() - start;
       const sums = await withDeadline(all, ROUND_DEADLINE_MS, 'not everybody has got everything');
       if (!rests) us += performance.now() * 1000 - start;
-      const wanted = Math.imul(sumOfBurst, this.#published / BURST);
+      const wanted = Math.imul(burstSum, this.#published / BURST);
       checked &&= sums.every(([sum]) => sum === wanted);
     }
     return { seconds: (performance.now() - begin) / 1000, us, checked };

@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TopicHandle } from '../src/topic/index.ts';
 import { openDoor } from './doors.ts';
-import { makeLoad } from './loads.ts';
-import { specOfValue } from './scenarios/common.ts';
+import { weigh } from './topic-load.ts';
 
 export interface TopicReaderData {
   /** One of the two. */
@@ -19,7 +18,6 @@ if (parentPort !== null) {
   const port = parentPort;
   const { handle, channel, blocks, reliable, target } = workerData as TopicReaderData;
   const words = new Int32Array(target);
-  const { weigh } = makeLoad(specOfValue('req118'));
   let count = 0;
   let sum = 0;
   const take = (value: unknown): void => {

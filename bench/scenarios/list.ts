@@ -13,7 +13,7 @@ import { startup, workers50 } from './startup.ts';
 import { stream } from './stream.ts';
 import { bunStrings, strings } from './strings.ts';
 import { fanOut, latencyHistogram, scaling } from './threads-more.ts';
-import { topicScenario } from './topic.ts';
+import { processTopicScenario, topicScenario } from './topic.ts';
 import { values } from './values.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -44,4 +44,5 @@ export const scenarios: readonly Scenario[] = [
   processAfterRest,
   processFirstThousand,
   processChannels,
+  processTopicScenario,
 ];

@@ -4,10 +4,12 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import type { Note, ProcessSubject } from '../process-subject.ts';
+import type { Missing } from '../subject.ts';
 import { loadRival, missingRival, versions } from './rival.ts';
 
-interface Client {
+export interface Client {
   publish(channel: string, message: string): unknown;
+  pipeline(): Pick<Client, 'publish'> & { exec(): unknown };
   subscribe(channel: string): Promise<unknown>;
   on(event: string, handler: (channel: string, message: string) => void): void;
   disconnect(): void;
@@ -19,7 +21,7 @@ interface Package {
 
 const FILE = 'built/index.js';
 
-async function client(path: string): Promise<Client> {
+export async function redisClient(path: string): Promise<Client> {
   const found = await loadRival<Package & { default?: Package }>('ioredis', FILE);
   const Redis = found.Redis ?? found.default?.Redis;
   const made = new Redis!(path, {});
@@ -29,7 +31,18 @@ async function client(path: string): Promise<Client> {
 
 let serverCount = 0;
 
-async function startServer(path: string): Promise<ChildProcess> {
+/** A server of its own, that keeps nothing. */
+export async function startRedis(): Promise<{ readonly path: string; close(): void }> {
+  const path = joinPath(tmpdir(), `millrace-redis-${process.pid}-${serverCount++}.sock`);
+  const server = await serverAt(path);
+  const close = (): void => {
+    server.kill();
+    rmSync(path, { force: true });
+  };
+  return { path, close };
+}
+
+async function serverAt(path: string): Promise<ChildProcess> {
   const args = ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--daemonize', 'no'];
   const server = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'ignore'] });
   await new Promise<void>((resolve, reject) => {
@@ -42,24 +55,26 @@ async function startServer(path: string): Promise<ChildProcess> {
   return server;
 }
 
+/** What is needed and not here. */
+export function redisMissing(): Missing | undefined {
+  const missing = missingRival('ioredis', FILE);
+  if (missing) return missing;
+  const answer = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
+  if (answer.error) return { reason: 'no redis-server here', remedy: 'apt-get install redis-server' };
+  versions['redis-server'] = /v=(\S+)/.exec(answer.stdout)?.[1] ?? 'unknown';
+  return undefined;
+}
+
 export const subjects: readonly ProcessSubject[] = [
   {
     name: 'redis',
     label: 'Redis pub/sub (ioredis, unix socket)',
     use: 'ioredis without its automatic pipelining, which delays each command by a turn and measured slower at every load here; one connection to publish and one to subscribe per process, a channel per direction and worker, JSON; a server of its own over a unix socket, nothing kept on disk.',
-    absent: async () => {
-      const missing = missingRival('ioredis', FILE);
-      if (missing) return missing;
-      const answer = spawnSync('redis-server', ['--version'], { encoding: 'utf8' });
-      if (answer.error) return { reason: 'no redis-server here', remedy: 'apt-get install redis-server' };
-      versions['redis-server'] = /v=(\S+)/.exec(answer.stdout)?.[1] ?? 'unknown';
-      return undefined;
-    },
+    absent: async () => redisMissing(),
     serve: async () => {
-      const path = joinPath(tmpdir(), `millrace-redis-${process.pid}-${serverCount++}.sock`);
-      const server = await startServer(path);
-      const subscriber = await client(path);
-      const publisher = await client(path);
+      const { path, close } = await startRedis();
+      const subscriber = await redisClient(path);
+      const publisher = await redisClient(path);
       subscriber.on('message', (_channel, message) => {
         const { from, id, payload } = JSON.parse(message) as Note & { from: number };
         publisher.publish(`worker-${from}`, JSON.stringify({ id, payload }));
@@ -70,14 +85,13 @@ export const subjects: readonly ProcessSubject[] = [
         close: () => {
           subscriber.disconnect();
           publisher.disconnect();
-          server.kill();
-          rmSync(path, { force: true });
+          close();
         },
       };
     },
     join: async (address, index, onAnswer) => {
-      const subscriber = await client(address as string);
-      const publisher = await client(address as string);
+      const subscriber = await redisClient(address as string);
+      const publisher = await redisClient(address as string);
       subscriber.on('message', (_channel, message) => onAnswer(JSON.parse(message) as Note));
       await subscriber.subscribe(`worker-${index}`);
       return {
