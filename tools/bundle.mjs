@@ -4,7 +4,7 @@
 //   dist/iife/      sab-message-port.global.js, which defines `SABMessagePortLib` for classic workers and script tags
 // docs/decisions/0023 tells why they look as they do.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { build, transform } from 'esbuild';
@@ -49,14 +49,15 @@ const namesOnly = {
 };
 
 /** A thread of the library's own, as text in the place of its address: a bundle made of ours has no place for one more file. */
-const carrierAsText = {
-  name: 'carrier-as-text',
+const threadsAsText = {
+  name: 'threads-as-text',
   setup({ onLoad }) {
-    onLoad({ filter: /[\\/]carrier-source\.ts$/ }, async () => {
-      const entry = 'src/transport/process/carrier-thread.ts';
+    onLoad({ filter: /[\\/](carrier|topic-waker)-source\.ts$/ }, async ({ path }) => {
+      const entry = relative(root, path.replace(/-source\.ts$/, '-thread.ts'));
+      const [, name] = /^export const (\w+)/m.exec(readFileSync(path, 'utf8'));
       const options = { ...shared, platform: 'node', plugins: [namesOnly], entryPoints: [entry], write: false };
       const { outputFiles } = await build({ ...options, format: 'esm', minify: true });
-      return { contents: `export const CARRIER = ${JSON.stringify(outputFiles[0].text)};`, loader: 'js' };
+      return { contents: `export const ${name} = ${JSON.stringify(outputFiles[0].text)};`, loader: 'js' };
     });
   },
 };
@@ -76,7 +77,7 @@ const browser = {
     },
   ],
 };
-export const node = { ...shared, platform: 'node', plugins: [namesOnly, carrierAsText] };
+export const node = { ...shared, platform: 'node', plugins: [namesOnly, threadsAsText] };
 
 /** Each door of the package that is a module: its name in `exports`, its files and the module behind it. */
 export function doors() {

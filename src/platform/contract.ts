@@ -135,9 +135,9 @@ export interface Platform {
   isWorker(value: unknown): boolean;
   /**
    * Starts a thread of the library's own, which keeps nothing alive and is over with this one: `task` is the text of a function that is called with
-   * `data`. What it cannot start, or dies of, nobody is told. False where no thread can be started of a text.
+   * `data`. `lost` is called should it end by an error. False where no thread can be started of a text.
    */
-  startOwn(name: string, task: string, data: unknown): boolean;
+  startOwn(name: string, task: string, data: unknown, lost: () => void): boolean;
   /** Starts delivery on a native port: messages and the death of the other side. Does not keep the process alive. */
   listen(port: NativePort, handlers: TetherHandlers): void;
   /** Whether `takeMessage` sees a message as soon as the other side has posted it. */

@@ -122,13 +122,13 @@ export const nodePlatform: Platform = {
     else native.unref();
   },
 
-  startOwn(name: string, task: string, data: unknown): boolean {
+  startOwn(name: string, task: string, data: unknown, lost: () => void): boolean {
     const source = `import { workerData } from 'node:worker_threads';(${task})(workerData);`;
     // Bun's loader makes an empty module of a data: URL with a dot in it.
     const url = new URL(`data:text/javascript,${encodeURIComponent(source).replaceAll('.', '%2E')}`);
     // What the program preloads into each of its threads has no use there.
     const worker = new workerThreads.Worker(url, { name, workerData: data, execArgv: [] });
-    worker.on('error', () => {});
+    worker.on('error', lost);
     worker.unref();
     return true;
   },

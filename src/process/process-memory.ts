@@ -2,6 +2,7 @@
 import { UnsupportedError } from '../errors.ts';
 import { native } from '../native/load.ts';
 import { futexParking } from '../transport/process/futex.ts';
+import { startTopicWaker } from '../transport/process/topic-waker.ts';
 import type { TopicMemorySource, TopicPiece } from '../transport/topic-medium.ts';
 
 /**
@@ -28,6 +29,7 @@ export function processMemory(): TopicMemorySource {
           buffer: mapping.buffer,
           parking: futexParking(primitives, mapping),
           descriptor,
+          startWaker: (plan) => startTopicWaker(primitives, descriptor, plan),
           close: () => primitives.close(descriptor),
         };
       } catch (error) {

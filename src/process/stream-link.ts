@@ -93,6 +93,7 @@ export class StreamLink implements PortLink {
         value: topic,
       });
     }
+    topic.checkShared();
     await this.#memory.share(name, topic);
   }
   async topic(name: string): Promise<ProcessTopicHandle> {

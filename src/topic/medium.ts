@@ -18,8 +18,12 @@ export interface WriterMedium extends Medium {
   readonly count: number;
   /** Whether this handle's is one of them. */
   has(handle: number): boolean;
+  /** Starts the thread that wakes all that sleep on this word. @throws UnsupportedError where none can be started */
+  startWaker(own: Int32Array, words: Int32Array, index: number, lost: () => void): void;
   /** A way for a reader in another thread. @throws UsageError ERR_OPTION if there are too many; UnsupportedError */
   make(): TopicHandle;
+  /** @throws UnsupportedError where no reader can be in another process */
+  checkShared(): void;
   /** A way for a reader in another process. @throws as `make` */
   share(line: ReaderLine): TopicShare;
   /** Asks, without the event loop, whether the readers of these handles still live; whoever is gone is told of as ever. */

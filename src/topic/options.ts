@@ -28,7 +28,7 @@ export interface TopicOptions {
   readonly memory?: TopicMemorySource | undefined;
   /**
    * Who wakes readers that sleep: the `writer` within `publish` (the default), or a `thread` of the topic's own, so that a publication costs the same however many
-   * sleep. For topics with many readers on event loops; the thread takes a few MB, and each wake-up one hop more. Not for `memory`, nor in browsers.
+   * sleep. For topics with many readers on event loops; the thread takes a few MB, and each wake-up one hop more. Not in browsers.
    */
   readonly wakes?: 'writer' | 'thread' | undefined;
   /** Whose named properties travel: those of match results alone (`matches`, the default), or those of every array (`always`). */
@@ -116,12 +116,6 @@ export function resolveTopic(options: TopicOptions = {}): ResolvedTopic {
       `Option memory cannot be ${String(memory)}: it takes what processMemory() of millrace/process gives`,
       { option: 'memory', value: memory },
     );
-  }
-  if (memory !== undefined && wakes === 'thread') {
-    throw new UsageError('ERR_OPTION', 'Option wakes cannot be thread where memory is given: leave one of them out', {
-      option: 'wakes',
-      value: wakes,
-    });
   }
   return {
     capacityBytes,

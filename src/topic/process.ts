@@ -11,6 +11,7 @@ import {
   type TopicMemorySource,
   type TopicPiece,
   type TopicShare,
+  type WakerBells,
 } from '../transport/topic-medium.ts';
 import type { AsyncPlace, ParkPlace } from '../wait/park-place.ts';
 import { SIGNAL } from './layout.ts';
@@ -43,6 +44,7 @@ export class ProcessReaders implements WriterMedium {
   /** By number of the handle. */
   readonly #lines = new Map<number, { readonly line: ReaderLine; readonly slot: number }>();
   readonly #taken = new Set<number>();
+  #bells: WakerBells | undefined;
   #last = 0;
 
   /** @param gone is told when a reader has closed, or its process has ended */
@@ -64,6 +66,16 @@ export class ProcessReaders implements WriterMedium {
     return index === SIGNAL ? new AllReaders(place, () => this.#ring()) : place;
   }
 
+  startWaker(own: Int32Array, words: Int32Array, signal: number, lost: () => void): void {
+    const over = (): void => {
+      this.#bells = undefined;
+      lost();
+    };
+    const plan = { own, bytes: words.buffer.byteLength, signal, sleeps: this.#sleeps, lost: over };
+    this.#bells = this.#piece.startWaker(plan);
+    for (const { line, slot } of this.#lines.values()) this.#bells.add(slot, line.bell);
+  }
+
   make(): never {
     throw new UnsupportedError(
       'Cannot make a handle of a topic in memory of processes: share it by `port.link.shareTopic(name, topic)`; a thread that is to read it connects for itself',
@@ -71,11 +83,13 @@ export class ProcessReaders implements WriterMedium {
     );
   }
 
+  checkShared(): void {}
   share(line: ReaderLine): TopicShare {
     if (this.#lines.size >= TOPIC_HANDLES_MAX) throw tooManyReaders();
     const number = ++this.#last;
     let slot = 0;
-    while (this.#taken.has(slot)) slot++;
+    while (this.#taken.has(slot) || this.#bells?.isFree(slot) === false) slot++;
+    this.#bells?.add(slot, line.bell);
     this.#taken.add(slot);
     this.#lines.set(number, { line, slot });
     return { piece: this.#piece, number, sleeps: this.#sleeps + slot, gone: () => this.#forget(number) };
@@ -107,6 +121,7 @@ export class ProcessReaders implements WriterMedium {
     if (reader === undefined) return;
     this.#lines.delete(handle);
     this.#taken.delete(reader.slot);
+    this.#bells?.remove(reader.slot);
     this.#gone(handle);
   }
 }

@@ -8,6 +8,7 @@ import { renewed } from '../memory/native-pair.ts';
 import { checkSharedMemory, isSharedMemory } from '../memory/region.ts';
 import type { EndReason } from '../outcome.ts';
 import type { NativePort } from '../platform/contract.ts';
+import { obeyKnocks } from '../wait/knocks.ts';
 import { type ParkPlace, SharedPlace } from '../wait/park-place.ts';
 import { LAYOUT_VERSION } from './layout.ts';
 import type { ReaderMedium, WriterMedium } from './medium.ts';
@@ -36,6 +37,13 @@ export interface TopicHandle {
   /** What must be transferred along. Not cloned: there where the handle was made. */
   readonly transfer: TransferList;
 }
+
+interface WakerData {
+  readonly own: Int32Array;
+  readonly words: Int32Array;
+  readonly index: number;
+}
+const WAKER = `({ own, words, index }) => (${obeyKnocks})(own, () => Atomics.notify(words, index))`;
 
 function place(words: Int32Array, index: number): ParkPlace {
   return new SharedPlace(words, index);
@@ -87,7 +95,20 @@ export class Handles implements WriterMedium {
     return Object.defineProperty(handle, 'transfer', { value: [tether, pass] }) as unknown as TopicHandle;
   }
 
+  startWaker(own: Int32Array, words: Int32Array, index: number, lost: () => void): void {
+    const data: WakerData = { own, words, index };
+    if (!platform.startOwn('millrace waker', WAKER, data, lost)) {
+      throw new UnsupportedError(
+        "Cannot make a topic with wakes: 'thread': this runtime starts no thread of a text; leave it out",
+        { feature: 'threads' },
+      );
+    }
+  }
+
   share(): never {
+    return this.checkShared();
+  }
+  checkShared(): never {
     throw new UnsupportedError(
       'Cannot share this topic with another process: it lies in memory of threads; make it by createTopic({ memory: processMemory() })',
       { feature: 'memory' },

@@ -21,7 +21,7 @@ import { allocateMapped, ProcessReaders } from './process.ts';
 import { HELD, TopicProducer, tooLarge } from './producer.ts';
 import { Seats } from './seats.ts';
 import { Handles, type TopicHandle } from './thread.ts';
-import { startWaker, type WakerThread } from './waker.ts';
+import { WakerThread } from './waker.ts';
 
 /** Bytes below which no value is tried. */
 const LEAST = 8;
@@ -71,7 +71,9 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
     this.#seats = new Seats(this.#memory, (handle) => readers.has(handle));
     this.#producer = new TopicProducer(this.#memory, this.#seats);
     const place = readers.place(words, SIGNAL);
-    this.#waker = options.wakes === 'thread' ? startWaker(place) : undefined;
+    if (options.wakes === 'thread') {
+      this.#waker = new WakerThread(place).start((own, lost) => readers.startWaker(own, words, SIGNAL, lost));
+    }
     this.#bell = new TopicBell(words, this.#waker ?? place);
     this.#end = new TopicEnd(words, this.#bell, true);
     endWithThread(this);
@@ -117,6 +119,12 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   handle(): TopicHandle {
     this.#check();
     return this.#readers.make();
+  }
+
+  /** @internal */
+  checkShared(): void {
+    this.#check();
+    this.#readers.checkShared();
   }
 
   /** @internal What `port.link.shareTopic(name, topic)` asks for. */

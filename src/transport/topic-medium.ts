@@ -9,8 +9,30 @@ export interface TopicPiece {
   readonly parking: Parking;
   /** Of the memory: whoever hands it on duplicates it. */
   readonly descriptor: number;
+  /** Starts a thread that wakes readers. @throws what the system says */
+  startWaker(plan: WakerPlan): WakerBells;
   /** Closes the descriptor: it is handed to nobody any more, and stays mapped by those who have it. */
   close(): void;
+}
+
+export interface WakerPlan {
+  /** What the writer and the thread have in common (wait/knocks.ts). */
+  readonly own: Int32Array;
+  readonly bytes: number;
+  /** Word indexes: what threads sleep on, and the first of those by which event loops do. */
+  readonly signal: number;
+  readonly sleeps: number;
+  /** The thread has ended. */
+  readonly lost: () => void;
+}
+
+/** The bells that such a thread rings, by the slots of their readers. */
+export interface WakerBells {
+  /** @param bell gives the descriptor of one, which is the thread's from there on */
+  add(slot: number, bell: () => number): void;
+  /** The thread closes it when it is knocked for. */
+  remove(slot: number): void;
+  isFree(slot: number): boolean;
 }
 
 /** Where `createTopic` gets memory for readers in other processes; `processMemory()` of millrace/process makes one. */
@@ -23,6 +45,8 @@ export interface TopicMemorySource {
 export interface ReaderLine {
   /** Wakes its event loop. */
   ring(): void;
+  /** A descriptor of what wakes it, which is the caller's. @throws what the system says */
+  bell(): number;
   /** Whether it is gone, asked without the event loop. */
   readonly gone: boolean;
   close(): void;
@@ -41,6 +65,8 @@ export interface TopicShare {
 
 /** A topic that a connection can share: made with memory of processes. */
 export interface SharableTopic {
+  /** @internal Whether it can be shared at all. @throws ClosedError; UnsupportedError: it lies in memory of threads */
+  checkShared(): void;
   /** @internal @throws ClosedError; UsageError ERR_OPTION: too many readers; UnsupportedError: it lies in memory of threads */
   share(line: ReaderLine): TopicShare;
 }

@@ -29,6 +29,7 @@ type TopicBell = typeof import('../../src/topic/bell.ts');
 type TopicSleep = typeof import('../../src/topic/sleep.ts');
 type TopicEnd = typeof import('../../src/topic/end.ts');
 type TopicWaker = typeof import('../../src/topic/waker.ts');
+type Knocks = typeof import('../../src/wait/knocks.ts');
 type TopicProcess = typeof import('../../src/topic/process.ts');
 type Futex = typeof import('../../src/transport/process/futex.ts');
 type Bells = typeof import('../../src/transport/process/bells.ts');
@@ -65,6 +66,7 @@ export type Shipped = Producer &
   TopicSleep &
   TopicEnd &
   TopicWaker &
+  Knocks &
   TopicProcess &
   Annex &
   Inbound &
@@ -108,6 +110,7 @@ const MODULES = [
   'topic/sleep.js',
   'topic/end.js',
   'topic/waker.js',
+  'wait/knocks.js',
   'topic/process.js',
 ];
 

@@ -302,7 +302,7 @@ function waking(shipped: Shipped): Actor {
   return {
     name: 'waker',
     run(kit) {
-      shipped.wakeForWriter({ own: kit.words(), topic: kit.words(), signal: SIGNAL });
+      shipped.obeyKnocks(kit.words(), () => Atomics.notify(kit.words(), SIGNAL));
       return 'over';
     },
   };
@@ -322,7 +322,7 @@ function ringing(shipped: Shipped, plan: Plan): Actor {
         Atomics.add(words, BELL, 1);
         Atomics.notify(words, BELL);
       };
-      readers.share({ ring, gone: false, close: () => undefined });
+      readers.share({ ring, bell: () => -1, gone: false, close: () => undefined });
       const bell = new shipped.TopicBell(words, readers.place(words, SIGNAL));
       for (let i = 0; i < plan.count; i++) {
         kit.checkpoint(i, producer);

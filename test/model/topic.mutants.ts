@@ -7,13 +7,13 @@ const SEATS = 'topic/seats.js';
 const BELL = 'topic/bell.js';
 const SLEEP = 'topic/sleep.js';
 const END = 'topic/end.js';
-const WAKER = 'topic/waker.js';
+const KNOCKS = 'wait/knocks.js';
 const PROCESS = 'topic/process.js';
 
 export const topicMutants: readonly Mutant[] = [
   {
     name: 'topic: the thread that wakes says that it sleeps behind its look',
-    file: WAKER,
+    file: KNOCKS,
     find: /Atomics\.store\(own, 1, 1\);\s+Atomics\.wait\(own, 0, done\);/,
     replace: 'const seen = Atomics.load(own, 0); Atomics.store(own, 1, 1); Atomics.wait(own, 0, seen);',
     caughtBy: 'topic: a thread wakes for the writer',
@@ -21,17 +21,17 @@ export const topicMutants: readonly Mutant[] = [
   },
   {
     name: 'topic: the writer looks whether the thread sleeps before it knocks',
-    file: WAKER,
-    find: /Atomics\.add\(this\.#own, KNOCKS, 1\);\s+if \(Atomics\.load\(this\.#own, ASLEEP\) !== 0\)/,
-    replace: 'const asleep = Atomics.load(this.#own, ASLEEP) !== 0; Atomics.add(this.#own, KNOCKS, 1); if (asleep)',
+    file: KNOCKS,
+    find: /Atomics\.add\(own, KNOCKS, 1\);\s+if \(Atomics\.load\(own, ASLEEP\) !== 0\)/,
+    replace: 'const asleep = Atomics.load(own, ASLEEP) !== 0; Atomics.add(own, KNOCKS, 1); if (asleep)',
     caughtBy: 'topic: a thread wakes for the writer',
     as: 'stuck',
   },
   {
     name: 'topic: a knock takes back that the thread sleeps',
-    file: WAKER,
-    find: 'Atomics.load(this.#own, ASLEEP) !== 0',
-    replace: 'Atomics.exchange(this.#own, ASLEEP, 0) !== 0',
+    file: KNOCKS,
+    find: 'Atomics.load(own, ASLEEP) !== 0',
+    replace: 'Atomics.exchange(own, ASLEEP, 0) !== 0',
     caughtBy: 'topic: a thread wakes for the writer',
     as: 'stuck',
   },

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { CLOSED, EMPTY } from '../../src/index.ts';
 import {
   connect,
@@ -55,10 +56,16 @@ const said = async (port: Port): Promise<unknown> => within('a word', port.recei
 
 // What this loads for its first child stays.
 await over(await child('nothing'));
+await once(new Worker(new URL('data:text/javascript,')), 'exit');
 
-for (const way of ['blocked', 'loop']) {
-  test(`a reader in another process (${way}) gets the latest, is woken for the rest, and hears of the end`, () =>
-    withTopic({}, async (topic) => {
+for (const [way, wakes] of [
+  ['blocked', 'writer'],
+  ['loop', 'writer'],
+  ['blocked', 'thread'],
+  ['loop', 'thread'],
+] as const) {
+  test(`a reader in another process (${way}, the ${wakes} wakes) gets the latest, is woken for the rest, and hears of the end`, () =>
+    withTopic({ wakes }, async (topic) => {
       topic.publish(-1);
       topic.publish(0);
       const reader = await child('read', way, 'answers');
@@ -77,22 +84,27 @@ for (const way of ['blocked', 'loop']) {
     }));
 }
 
-test('three readers, blocked and not, hear of everything; a killed one stops nobody, and is counted no more', () =>
-  withTopic({}, async (topic) => {
-    const readers = [await child('read', 'blocked'), await child('read', 'loop'), await child('read', 'loop')] as const;
-    for (const { link, port } of readers) {
-      await within('who asks', link.shareTopic('numbers', topic));
-      assert.equal(await said(port), 'here');
-    }
-    assert.equal(topic.stats().handles, 3);
-    readers[2].child.kill('SIGKILL');
-    for (let i = 0; i < 2000; i++) topic.publish(i);
-    await until('the dead one is told of', () => topic.stats().handles === 2);
-    for (let i = 2000; i < 3000; i++) topic.publish(i);
-    topic.close();
-    for (const { port } of readers.slice(0, 2)) assert.deepEqual(((await said(port)) as Story).got, upTo(3000));
-    await over(...readers);
-  }));
+for (const wakes of ['writer', 'thread'] as const)
+  test(`three readers, blocked and not, hear of everything (the ${wakes} wakes); a killed one stops nobody, and is counted no more`, () =>
+    withTopic({ wakes }, async (topic) => {
+      const readers = [
+        await child('read', 'blocked'),
+        await child('read', 'loop'),
+        await child('read', 'loop'),
+      ] as const;
+      for (const { link, port } of readers) {
+        await within('who asks', link.shareTopic('numbers', topic));
+        assert.equal(await said(port), 'here');
+      }
+      assert.equal(topic.stats().handles, 3);
+      readers[2].child.kill('SIGKILL');
+      for (let i = 0; i < 2000; i++) topic.publish(i);
+      await until('the dead one is told of', () => topic.stats().handles === 2);
+      for (let i = 2000; i < 3000; i++) topic.publish(i);
+      topic.close();
+      for (const { port } of readers.slice(0, 2)) assert.deepEqual(((await said(port)) as Story).got, upTo(3000));
+      await over(...readers);
+    }));
 
 test('a reliable reader holds the writer, who blocks; killed there, it holds it no more', () =>
   withTopic({ capacityBytes: 2048, reliableReaders: 1, patienceMs: STEP_MS }, async (topic) => {
@@ -140,21 +152,30 @@ for (const [end, reason] of [
 test('a writer that is killed at any moment leaves whole messages, and blocked readers hear of it', async () => {
   for (const delayMs of [0, 4]) {
     const writer = await child('publish', '', JSON.stringify({ end: 'never' }));
-    const [one, two] = [
-      subscribe<number>(await writer.link.topic('one')),
-      subscribe<number>(await writer.link.topic('two')),
-    ];
+    let missed = 0;
+    const one = subscribe<number>(await writer.link.topic('one'), {
+      start: 'next',
+      onMissed: (count) => {
+        missed += count;
+      },
+    });
+    const two = subscribe<number>(await writer.link.topic('two'), { start: 'next', slow: 'newest' });
     assert.equal(await said(writer.port), 'shared');
     writer.port.send('go');
-    await within('a message', one.receiveAsync());
-    setTimeout(() => writer.child.kill('SIGKILL'), delayMs);
+    // All of them are numbered from 0 on: what this one did not get it was told of.
     let last = -1;
-    for await (const value of one) {
-      assert.ok(value > last, `${value} behind ${last}`);
+    const take = (value: number): void => {
+      assert.equal(value - last, 1 + missed, `${value} behind ${last}, with ${missed} missed between`);
+      missed = 0;
       last = value;
-    }
-    assert.equal(one.reason, 'terminated');
-    for (const value of two.blocking()) assert.ok(value >= 0);
+    };
+    take((await within('a message', one.receiveAsync())) as number);
+    setTimeout(() => writer.child.kill('SIGKILL'), delayMs);
+    for await (const value of one) take(value);
+    assert.deepEqual([one.reason, one.missed <= last], ['terminated', true]);
+    // The newest alone: that is all there is.
+    assert.deepEqual([...two.blocking()], [last]);
+    assert.equal(two.missed, last);
     assert.equal(two.tryReceive(), CLOSED);
     one.close();
     two.close();
@@ -214,7 +235,8 @@ test('what cannot be is said: sockets, threads, a channel of that name, twice, c
 
     const reader = await child('nothing');
     const threads = createTopic();
-    const never = reader.link.shareTopic('numbers', threads);
+    assert.equal(await code(reader.link.shareTopic('numbers', threads)), 'ERR_UNSUPPORTED');
+    const never = reader.link.shareTopic('numbers', topic);
     assert.equal(await code(reader.link.shareTopic('', topic)), 'ERR_OPTION');
     assert.equal(await code(reader.link.shareTopic('x', {} as Topic)), 'ERR_OPTION');
     assert.throws(() => topic.handle(), { code: 'ERR_UNSUPPORTED' });

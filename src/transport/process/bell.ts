@@ -101,6 +101,7 @@ const POLLHUP = 0x10;
 
 /** A bell that another process has handed over. */
 export interface Ringer {
+  readonly descriptor: number;
   ring(): void;
   /** Whether nobody is there any more to hear it, where that can be told. */
   readonly gone: boolean;
@@ -116,6 +117,7 @@ export function ringerOf(native: Primitives, descriptor: number): Ringer {
   const asked = Int32Array.of(descriptor, 0, 0);
   native.keep(descriptor);
   return {
+    descriptor,
     ring,
     get gone() {
       return native.poll(asked, 1, 0) > 0 && ((asked[2] as number) & POLLHUP) !== 0;

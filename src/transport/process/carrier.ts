@@ -11,6 +11,7 @@ import type { Bound } from './bind.ts';
 import { CarriedStream } from './carried-stream.ts';
 import { CARRIER } from './carrier-source.ts';
 import { type Ask, type CarrierStart, errorTold, type News } from './carrier-words.ts';
+import { threadUrl } from './own-thread.ts';
 
 type There = Extract<News, { news: 'there' }>;
 interface Asked {
@@ -32,7 +33,7 @@ export class Carrier {
     const [here, there] = platform.messageChannel();
     this.#port = here;
     const start: CarrierStart = { port: there };
-    const worker = new Worker(sourceUrl(), {
+    const worker = new Worker(threadUrl(CARRIER), {
       name: 'millrace carrier',
       workerData: start,
       transferList: [there as never],
@@ -218,12 +219,6 @@ let own: Carrier | undefined;
 export function ownCarrier(): Carrier {
   own ??= new Carrier();
   return own;
-}
-
-function sourceUrl(): URL {
-  if (typeof CARRIER !== 'string') return CARRIER;
-  // Bun's loader makes an empty module of a data: URL with a dot in it.
-  return new URL(`data:text/javascript,${encodeURIComponent(CARRIER).replaceAll('.', '%2E')}`);
 }
 
 function noStart(): TimeoutError {

@@ -129,6 +129,10 @@ export class MemoryLink implements AgentLink, Behind {
   get open(): boolean {
     return !this.#parts.line.over;
   }
+  /** A descriptor that rings the other side's bell, which is the caller's. @throws what the system says */
+  bell(): number {
+    return this.native.duplicate(this.#parts.ringer.descriptor);
+  }
   rest(): void {
     this.resting.rest();
   }

@@ -20,6 +20,7 @@ export function sharing(channel: TopicChannel, topic: SharableTopic): Promise<vo
     let share: TopicShare | undefined;
     const line: ReaderLine = {
       ring: () => channel.link.ring(),
+      bell: () => channel.link.bell(),
       get gone() {
         return channel.link.peerGone() !== undefined;
       },

@@ -1,0 +1,119 @@
+// Topics between processes, where the two sides do not meet as they should: nobody subscribes, a name is shared twice, an end comes early.
+// needs: native
+// asked for: node-22, node-26
+// watchdog: 120 s
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CLOSED } from '../../src/index.ts';
+import { connect, listen, type PortLink, processMemory } from '../../src/process/index.ts';
+import { createTopic, subscribe, type Topic } from '../../src/topic/index.ts';
+import { descriptors } from '../kit/native.ts';
+import { until, within } from '../kit/watchdog.ts';
+
+interface Stage {
+  readonly topic: Topic<number>;
+  readonly here: PortLink;
+  readonly there: PortLink;
+}
+
+/** A topic, and both ends of a connection of this process with itself; behind it nothing is left. */
+async function staged(use: (stage: Stage) => Promise<void>): Promise<void> {
+  const before = descriptors().length;
+  const folder = mkdtempSync(join(tmpdir(), 'topic-ends-'));
+  const server = await listen(join(folder, 'socket'));
+  const taken = server[Symbol.asyncIterator]().next();
+  const far = await connect(server.address);
+  const near = (await within('a connection', taken)).value as typeof far;
+  await within('both ends', Promise.all([near.ready, far.ready]));
+  const topic = createTopic<number>({ memory: processMemory() });
+  try {
+    await use({ topic, here: near.link as PortLink, there: far.link as PortLink });
+  } finally {
+    topic.close();
+    near.close();
+    far.close();
+    await server.close();
+    rmSync(folder, { recursive: true });
+  }
+  await until('all descriptors are closed', () => descriptors().length <= before);
+}
+const code = (promise: Promise<unknown>): Promise<unknown> =>
+  within(
+    'an answer',
+    promise.then(
+      () => 'there',
+      (error) => error.code,
+    ),
+  );
+
+test('a handle that nobody subscribes to counts, keeps nobody up, and is good behind the end', () =>
+  staged(async ({ topic, here, there }) => {
+    const [, one] = await within('a topic', Promise.all([here.shareTopic('numbers', topic), there.topic('numbers')]));
+    const [, two] = await within('a topic', Promise.all([here.shareTopic('numbers', topic), there.topic('numbers')]));
+    assert.equal(topic.stats().handles, 2);
+    for (let i = 0; i < 1000; i++) topic.publish(i);
+    topic.close();
+    const reader = subscribe<number>(one);
+    assert.deepEqual([reader.tryReceive(), reader.tryReceive(), reader.reason], [999, CLOSED, 'closed']);
+    assert.equal(await within('its end', reader.closed), 'closed');
+    assert.throws(() => subscribe(one), { code: 'ERR_HANDLE' });
+    reader.close();
+    await within('the end', there.close());
+    // Its connection is over: what was published can be read all the same.
+    const late = subscribe<number>(two, { start: 'oldest' });
+    assert.equal([...late.blocking()].at(-1), 999);
+    late.close();
+  }));
+
+test('one name, shared twice and asked for twice: two readers; once: the other waits until the connection ends', () =>
+  staged(async ({ topic, here, there }) => {
+    const shared = [here.shareTopic('numbers', topic), here.shareTopic('numbers', topic)];
+    const handles = await within('both', Promise.all([there.topic('numbers'), there.topic('numbers')]));
+    await within('both', Promise.all(shared));
+    const readers = handles.map((handle) => subscribe<number>(handle));
+    topic.publish(5);
+    for (const reader of readers) assert.equal(await within('a message', reader.receiveAsync()), 5);
+    const [alone, waits] = [code(here.shareTopic('more', topic)), code(there.topic('none'))];
+    await within('the end', there.close());
+    assert.match(String(await alone), /ERR_REFUSED|ERR_CLOSED/);
+    assert.equal(await waits, 'ERR_CLOSED');
+    for (const reader of readers) {
+      assert.equal(await within('its end', reader.receiveAsync()), CLOSED);
+      reader.close();
+    }
+  }));
+
+test('a topic that was closed before its reader came: both are told, and a channel of that name is free', () =>
+  staged(async ({ topic, here, there }) => {
+    const shared = code(here.shareTopic('numbers', topic));
+    topic.close();
+    const asked = code(there.topic('numbers'));
+    assert.deepEqual([await shared, await asked], ['ERR_CLOSED', 'ERR_CLOSED']);
+    using other = createTopic<number>({ memory: processMemory() });
+    const [, handle] = await within(
+      'another',
+      Promise.all([here.shareTopic('numbers', other), there.topic('numbers')]),
+    );
+    other.publish(1);
+    using reader = subscribe<number>(handle);
+    assert.equal(reader.tryReceive(), 1);
+  }));
+
+test('a topic that is closed while its memory is on the way: the reader gets what there was, and the end', () =>
+  staged(async ({ topic, here, there }) => {
+    topic.publish(3);
+    const asked = there.topic('numbers');
+    await within('who shares', here.shareTopic('numbers', topic));
+    topic.close();
+    const handle = await within('a handle', asked);
+    using reader = subscribe<number>(handle);
+    assert.deepEqual(
+      [await within('it', reader.receiveAsync()), await within('the end', reader.receiveAsync())],
+      [3, CLOSED],
+    );
+    // Who comes behind the end hears that there is none.
+    assert.equal(await code(here.shareTopic('numbers', topic)), 'ERR_CLOSED');
+  }));
