@@ -22,8 +22,8 @@ const AT_ONCE = 8;
 const LOOK_EVERY = 1000;
 /** Descriptors that sockets which are on their way out may still have. */
 const SLACK = 2 * AT_ONCE + 10;
-/** Bytes asked for at once: the largest that it has is what a socket is read to. */
-const ALLOCATED_MAX = 256 * 1024;
+/** Bytes asked for at once: for what a socket is read to, and what waits to be written. Sizes that are claimed go up to 2^31. */
+const ALLOCATED_MAX = 1024 * 1024;
 /** What allocators keep of many connections; a size that was believed would be up to 2^31. */
 const PEAK_GROWTH_MAX = 256 * 1024 * 1024;
 /** Of what is left when garbage was collected. */
