@@ -68,8 +68,9 @@ export function descriptorCalls(libc: Libc): Omit<Primitives, keyof MemoryCalls 
       checkDescriptor(descriptor);
       return libc.checked('fcntl', call.fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
     },
-    // Nothing here is called when a thread ends. Of one that is terminated Bun closes the other end of its bell, by which it is known.
+    // Nothing here is called when a thread ends.
     keep: checkDescriptor,
+    keepsToProcess: true,
     close(descriptor) {
       checkDescriptor(descriptor);
       // On Linux it is closed whatever close(2) answers, unless there was none.

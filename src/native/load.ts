@@ -88,6 +88,6 @@ interface Permission {
 declare const Deno: { readonly permissions: { querySync(asked: Permission): { readonly state: string } } };
 
 /** To ask Deno for what was not granted would stop a program and wait for somebody at the terminal. */
-function may(permission: Permission): boolean {
+export function may(permission: Permission): boolean {
   return platform.name !== 'deno' || Deno.permissions.querySync(permission).state === 'granted';
 }

@@ -102,8 +102,9 @@ export interface Primitives {
   duplicate(descriptor: number): number;
   /**
    * Closes it with this thread, however that ends, unless `close` was called before: whoever is at its other end waits for that. By calls of libc it does
-   * so only with the process.
+   * so only with the process, and `keepsToProcess` says so.
    */
   keep(descriptor: number): void;
+  readonly keepsToProcess?: true;
   close(descriptor: number): void;
 }

@@ -13,7 +13,7 @@ import { LayoutError } from '../../src/index.ts';
 import { ANNEX_BYTES, MEMORY_LEFT_FRAMES_MAX } from '../../src/limits.ts';
 import * as layout from '../../src/memory/layout.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
-import { DONE, LEFT, LENT, REGION } from '../../src/transport/process/memory-link.ts';
+import { DONE, LEFT, LENT, REGION, TETHER } from '../../src/transport/process/memory-link.ts';
 import { BELL, CAME, FAILED, PAGE, SHARED } from '../../src/transport/process/memory-meeting.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import { collect } from '../kit/collect.ts';
@@ -256,6 +256,17 @@ const LIES: readonly (readonly [what: string, comes: string, lie: Lie])[] = [
       peer.tell(LENT, 1, [8, 0, 0], Array<number>(64).fill(peer.memory(8)));
     },
   ],
+  ['TETHER without one', 'ends the connection', ({ peer }) => peer.tell(TETHER, 0)],
+  ['TETHER of a channel', 'ends the connection', ({ peer }) => peer.tell(TETHER, 1, [], [peer.memory(8)])],
+  ['TETHER with two', 'ends the connection', ({ peer }) => peer.tell(TETHER, 0, [], [peer.memory(8), peer.memory(8)])],
+  [
+    'TETHER twice',
+    'ends the connection',
+    ({ peer }) => {
+      for (let i = 0; i < 2; i++) peer.tell(TETHER, 0, [], [peer.memory(8)]);
+    },
+  ],
+  ['TETHER that is a file', 'means nothing', (stage) => stage.peer.tell(TETHER, 0, [], [stage.peer.file(FILE, 'r+')])],
   ['MEET came, again', 'ends the connection', ({ peer }) => peer.meet(CAME)],
   ['MEET shared', 'ends the connection', ({ peer }) => peer.meet(SHARED)],
   ['MEET failed, once both have it', 'ends the connection', ({ peer }) => peer.meet(FAILED)],

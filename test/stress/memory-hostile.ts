@@ -8,7 +8,7 @@ import { CLOSED, EMPTY, MillraceError } from '../../src/index.ts';
 import { openMapped, type Region } from '../../src/memory/region.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
 import { FULL, Producer } from '../../src/ring/producer.ts';
-import { DONE, LEFT, LENT, NO_REGION, REGION } from '../../src/transport/process/memory-link.ts';
+import { DONE, LEFT, LENT, NO_REGION, REGION, TETHER } from '../../src/transport/process/memory-link.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import { MemoryPeer } from '../kit/memory-peer.ts';
 import { descriptors } from '../kit/native.ts';
@@ -125,7 +125,7 @@ function honest({ random, peer }: Stage): Message {
     if (random.chance(0.5)) spoil(random, new Uint8Array(words.buffer, 0, 1024));
     return [descriptor, bytes];
   };
-  switch (random.int(0, 4)) {
+  switch (random.int(0, 5)) {
     case 0: {
       const [descriptor, bytes] = region();
       return { words: [REGION, 2, bytes], descriptors: [descriptor] };
@@ -136,6 +136,8 @@ function honest({ random, peer }: Stage): Message {
       return { words: [LENT, 1, 4096, random.int(0, 3), random.int(0, 2)], descriptors: [peer.memory(4096)] };
     case 3:
       return { words: [DONE, 1], descriptors: [] };
+    case 4:
+      return { words: [TETHER, 0], descriptors: [peer.memory(8)] };
     default:
       return { words: [NO_REGION, 2, 12], descriptors: [] };
   }

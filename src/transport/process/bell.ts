@@ -96,15 +96,10 @@ const ONE = new Uint8Array(1);
 /** Rings that one call takes; what is more ends the next sleep. */
 const RINGS = new Uint8Array(256);
 
-/** Of poll(2): the other end of a socket is closed. */
-const POLLHUP = 0x10;
-
 /** A bell that another process has handed over. */
 export interface Ringer {
   readonly descriptor: number;
   ring(): void;
-  /** Whether nobody is there any more to hear it, where that can be told. */
-  readonly gone: boolean;
   close(): void;
 }
 
@@ -114,16 +109,8 @@ export interface Ringer {
  */
 export function ringerOf(native: Primitives, descriptor: number): Ringer {
   const ring = native.isBell(descriptor) ? () => native.ring(descriptor) : byteRinger(native, descriptor);
-  const asked = Int32Array.of(descriptor, 0, 0);
   native.keep(descriptor);
-  return {
-    descriptor,
-    ring,
-    get gone() {
-      return native.poll(asked, 1, 0) > 0 && ((asked[2] as number) & POLLHUP) !== 0;
-    },
-    close: () => native.close(descriptor),
-  };
+  return { descriptor, ring, close: () => native.close(descriptor) };
 }
 
 function byteRinger(native: Primitives, descriptor: number): () => void {

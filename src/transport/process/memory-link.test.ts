@@ -29,7 +29,7 @@ test('a line that is filled as fast as it is read has one share of each turn, ho
     page: { buffer, place: 0 },
     line: line as unknown as DescriptorLine,
     bell: { descriptor: -1, take: () => 'silent', theirs: -1, close: () => {} },
-    ringer: { descriptor: -1, ring: () => {}, gone: false, close: () => {} },
+    ringer: { descriptor: -1, ring: () => {}, close: () => {} },
     connection: {} as StreamConnection,
     silentEnd: 'lost',
     stray: () => {},

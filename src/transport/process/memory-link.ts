@@ -20,6 +20,7 @@ import type { Bell, Ringer } from './bell.ts';
 import { type Bells, ownBells } from './bells.ts';
 import type { DescriptorLine, Said } from './descriptor-line.ts';
 import { futexParking } from './futex.ts';
+import { makeTether, PeerTether } from './tether.ts';
 
 // What is said on the line of descriptors, of a channel. docs/protocol/memory-of-processes.md tells what each is for.
 /** Its memory: BYTES, and a descriptor. */
@@ -34,6 +35,8 @@ export const LENT = 6;
 export const DONE = 7;
 /** The memory of a topic: BYTES, SLEEPS, NUMBER, and a descriptor. */
 export const TOPIC = 8;
+/** Of no channel: a descriptor whose other end closes with the thread that says it. */
+export const TETHER = 9;
 
 const STILL = new Int32Array(new SharedArrayBuffer(4));
 
@@ -86,6 +89,9 @@ export class MemoryLink implements AgentLink, Behind {
   #rungLater = false;
   #closed = false;
   #gone: EndReason | undefined;
+  /** Lets go of this thread's own. */
+  readonly #letGoTether: (() => void) | undefined;
+  #peerTether: PeerTether | undefined;
 
   constructor(parts: MemoryLinkParts) {
     const { native, side, page, connection, ringer } = parts;
@@ -110,6 +116,9 @@ export class MemoryLink implements AgentLink, Behind {
     this.sleepsBy = ownBells(native);
     this.sleepsBy.add(parts.bell, this);
     ownAgent().add(this);
+    const tether = makeTether(native);
+    this.#letGoTether = tether?.close;
+    if (tether !== undefined) this.say(TETHER, 0, [], [tether.theirs]);
   }
 
   get end(): Resting['end'] {
@@ -212,7 +221,8 @@ export class MemoryLink implements AgentLink, Behind {
       this.#taken = (this.#taken + 1) | 0;
       try {
         const member = this.#members.get(said.number);
-        if (member === undefined) this.#parts.stray(said);
+        if (said.kind === TETHER) this.#tethered(said);
+        else if (member === undefined) this.#parts.stray(said);
         else {
           member.said(said);
           told ??= new Set();
@@ -255,9 +265,22 @@ export class MemoryLink implements AgentLink, Behind {
   /** Asked by a thread that is blocked. */
   peerGone(): EndReason | undefined {
     if (this.#gone !== undefined || this.#closed) return this.#gone;
+    // Asked first: what was said before that is there by then.
+    const gone = this.#peerTether?.gone === true;
     this.pull();
-    if (this.#parts.line.over || this.#parts.ringer.gone) this.over(this.#parts.silentEnd);
+    if (gone || this.#parts.line.over) this.over(this.#parts.silentEnd);
     return this.#gone;
+  }
+  /** @throws LayoutError */
+  #tethered({ number, descriptors }: Said): void {
+    const { native } = this;
+    const [descriptor] = descriptors;
+    if (number === 0 && descriptor !== undefined && descriptors.length === 1 && this.#peerTether === undefined) {
+      this.#peerTether = new PeerTether(native, descriptor);
+      return;
+    }
+    for (const each of descriptors) native.close(each);
+    throw new LayoutError('Cannot take a tether: it is not one descriptor, or not the first');
   }
   /** The other side is gone, and all channels with it. */
   over(how: EndReason): void {
@@ -275,5 +298,7 @@ export class MemoryLink implements AgentLink, Behind {
     this.#parts.line.close();
     this.#parts.bell.close();
     this.#parts.ringer.close();
+    this.#letGoTether?.();
+    this.#peerTether?.close();
   }
 }
