@@ -124,8 +124,8 @@ test('docs/protocol/memory-of-processes.md lists what is said on the line of des
   const text = read('docs/protocol/memory-of-processes.md');
   const kinds = [...text.matchAll(/^\| ([A-Z_]+) \| (\d) \|/gm)].map(([, name, kind]) => [name, Number(kind)]);
   const { PAGE, BELL, MEMORY, MEET, PLACE, CAME, SHARED, FAILED } = meeting;
-  const { REGION, NO_REGION, LEFT, LENT, DONE, TOPIC } = memoryLink;
-  assert.deepEqual(Object.fromEntries(kinds), { PAGE, BELL, REGION, NO_REGION, LEFT, LENT, DONE, TOPIC });
+  const { REGION, NO_REGION, LEFT, LENT, DONE, TOPIC, TETHER } = memoryLink;
+  assert.deepEqual(Object.fromEntries(kinds), { PAGE, BELL, REGION, NO_REGION, LEFT, LENT, DONE, TOPIC, TETHER });
   for (const said of [
     `\`0x${MEMORY.toString(16)}\``,
     `type ${MEET} (MEET)`,

@@ -57,7 +57,8 @@ export async function connect<In = unknown, Out = unknown>(
   const signal = checkSignal(options.signal);
   const giveUp = new AbortController();
   const where = to.kind === 'pipe' ? pipeText(to) : addressText(to);
-  const timer = setTimeout(() => giveUp.abort(late(where, timeoutMs)), timeoutMs);
+  let link: StreamLink | undefined;
+  const timer = setTimeout(() => giveUp.abort(late(where, timeoutMs, link)), timeoutMs);
   const aborted = (): void => giveUp.abort(signal?.reason);
   if (signal?.aborted) aborted();
   signal?.addEventListener('abort', aborted);
@@ -69,7 +70,7 @@ export async function connect<In = unknown, Out = unknown>(
           initiator: true,
         })));
     const greeted = settleable<void>();
-    const link = new StreamLink(stream, where, { ...connection, initiator }, memory, greeted.resolve);
+    link = new StreamLink(stream, where, { ...connection, initiator }, memory, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
     await greeting(link, port, greeted.promise, giveUp.signal);
@@ -105,7 +106,11 @@ async function greeting(link: StreamLink, port: Port, greeted: Promise<void>, si
   throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
 }
 
-function late(where: string, timeoutMs: number): TimeoutError {
-  const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
+function late(where: string, timeoutMs: number, link: StreamLink | undefined): TimeoutError {
+  const what =
+    link?.connection.peer === undefined
+      ? `nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`
+      : `it has greeted, and not said in ${timeoutMs} ms whether it shares memory; memory: false does without`;
+  const text = `Cannot connect to ${where}: ${what}`;
   return new TimeoutError(text, { address: where, timeoutMs });
 }

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, before, test } from 'node:test';
+import { TimeoutError } from '../../src/index.ts';
 import { LINK_PAGE_BYTES } from '../../src/link/layout.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
 import { BELL, FAILED, MEET, SHARED } from '../../src/transport/process/memory-meeting.ts';
@@ -153,6 +154,24 @@ for (const [what, greets] of Object.entries(LISTENS)) {
     await leavesNothing(had);
   });
 }
+
+test('who listens, greets and meets nobody: connect says which, and nothing stays', async () => {
+  const had = descriptors().length;
+  const path = place('half');
+  const host = await MemoryPeer.at(path);
+  const listener = native.listen(`\0${NAME}`);
+  const connecting = connect(path, { timeoutMs: 200 });
+  connecting.catch(() => {});
+  const peer = await within('a connection', host.peer);
+  peer.greetAt(NAME);
+  await assert.rejects(within('the end', connecting), (error) => {
+    return error instanceof TimeoutError && /has greeted, and not said in 200 ms whether/.test(error.message);
+  });
+  peer.close();
+  native.close(listener);
+  host.close();
+  await leavesNothing(had);
+});
 
 test('connect() is given up in the middle of a meeting: its reason is told, and nothing stays', async () => {
   const had = descriptors().length;

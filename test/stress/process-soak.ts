@@ -129,7 +129,7 @@ const flat = grown.every(
 );
 const record = {
   date: new Date().toISOString(),
-  command: `SEED=${seed} npm run soak -- --transport ${way} --minutes ${values.minutes}`,
+  command: `SEED=${seed} npm run soak -- --transport ${values.transport} --minutes ${values.minutes}`,
   machine: machineFacts(),
   runtime: runtimeFacts({}),
   commit: commit(),
