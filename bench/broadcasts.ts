@@ -15,7 +15,9 @@ import { connectTo, serveSockets } from './subjects/socket-home.ts';
 export interface BroadcastHome extends Home {
   /** Says it to all that have joined. */
   publish(value: unknown): void;
-  /** Lets go of what was kept back for more; what goes out in a later turn is nobody's. */
+  /** Publishes what goes together, where there is a way to say so. */
+  together?(body: () => void): void;
+  /** Lets go of what was kept back for more. */
   flush?(): void;
 }
 
@@ -63,6 +65,7 @@ function topic(name: string, label: string, blocks: boolean, wakes: 'writer' | '
       return {
         address: server.address,
         publish: (value) => made.publish(value),
+        together: (body) => made.cork(body),
         close: async () => {
           made.close();
           for (const port of ports) port.close();

@@ -54,8 +54,7 @@ class ManySession implements Session {
       const wanted = Math.imul(burstSum, ++this.#bursts);
       const all = Promise.all(this.#workers.map((worker) => worker.answer()));
       const start = rests ? threadUs() : performance.now() * 1000;
-      for (const value of burstValues) this.#home.publish(value);
-      this.#home.flush?.();
+      this.#publishAll();
       if (rests) us += threadUs() - start;
       const replies = await withDeadline(all, ROUND_DEADLINE_MS, 'not everybody has got everything');
       if (!rests) us += performance.now() * 1000 - start;
@@ -66,6 +65,16 @@ class ManySession implements Session {
       }
     }
     return { seconds: (performance.now() - begin) / 1000, us, cpuUs: cpuUs + (meter.stop() ?? 0), checked };
+  }
+
+  #publishAll(): void {
+    const home = this.#home;
+    const all = (): void => {
+      for (const value of burstValues) home.publish(value);
+    };
+    if (home.together === undefined) all();
+    else home.together(all);
+    home.flush?.();
   }
 
   async stop(): Promise<void> {

@@ -24,7 +24,7 @@ export interface TopicOptions {
 
 class TopicSession implements Session {
   readonly #options: TopicOptions;
-  readonly #publish: (value: unknown) => void;
+  readonly #publish: (values: readonly unknown[]) => void;
   readonly #close: () => void;
   readonly #workers: readonly Worker[];
   readonly #target: Int32Array;
@@ -33,7 +33,7 @@ class TopicSession implements Session {
 
   constructor(
     options: TopicOptions,
-    publish: (value: unknown) => void,
+    publish: (values: readonly unknown[]) => void,
     close: () => void,
     workers: readonly Worker[],
     target: Int32Array,
@@ -63,7 +63,7 @@ class TopicSession implements Session {
       Atomics.store(this.#target, 0, this.#published);
       const all = Promise.all(this.#workers.map((worker) => once(worker, 'message')));
       const start = rests ? threadUs() : performance.now() * 1000;
-      for (const value of burstValues) this.#publish(value);
+      this.#publish(burstValues);
       if (rests) us += threadUs() - start;
       const sums = await withDeadline(all, ROUND_DEADLINE_MS, 'not everybody has got everything');
       if (!rests) us += performance.now() * 1000 - start;
@@ -80,18 +80,24 @@ class TopicSession implements Session {
 }
 
 function writerOf({ how, readers }: TopicOptions): {
-  readonly publish: (value: unknown) => void;
+  readonly publish: (values: readonly unknown[]) => void;
   readonly close: () => void;
   readonly data: () => Pick<TopicReaderData, 'handle' | 'channel'>;
 } {
   if (how === 'broadcast-channel') {
     const channel = `millrace-topic-${process.pid}-${channels++}`;
     const all = new BroadcastChannel(channel);
-    return { publish: (value) => all.postMessage(value), close: () => all.close(), data: () => ({ channel }) };
+    const publish = (values: readonly unknown[]): void => {
+      for (const value of values) all.postMessage(value);
+    };
+    return { publish, close: () => all.close(), data: () => ({ channel }) };
   }
   const topic: Topic = createTopic({ reliableReaders: readers, wakes: how === 'topic:thread' ? 'thread' : 'writer' });
   return {
-    publish: (value) => topic.publish(value),
+    publish: (values) =>
+      topic.cork(() => {
+        for (const value of values) topic.publish(value);
+      }),
     close: () => topic.close(),
     data: () => ({ handle: topic.handle() }),
   };

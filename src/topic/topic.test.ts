@@ -208,6 +208,33 @@ test('a reliable reader misses nothing: what it holds up is dropped, and counted
   topic.close();
 });
 
+test('what is published inside cork wakes a sleeper once, at its end, also where that is by an error', async () => {
+  const { topic, reader } = pair();
+  const three = [reader.receiveAsync(), reader.receiveAsync(), reader.receiveAsync()];
+  const answer = topic.cork(() => {
+    topic.publish(1);
+    topic.cork(() => topic.publish(2));
+    assert.equal(topic.stats().wakes, 0);
+    return 'what it returns';
+  });
+  assert.deepEqual([answer, topic.stats().wakes], ['what it returns', 1]);
+  assert.throws(
+    () =>
+      topic.cork(() => {
+        topic.publish(3);
+        throw new Error('inside');
+      }),
+    /inside/,
+  );
+  assert.deepEqual(await Promise.all(three), [1, 2, 3]);
+  assert.throws(
+    () => topic.cork(5 as never),
+    (error: UsageError) => error.code === 'ERR_OPTION',
+  );
+  topic.cork(() => topic.close());
+  assert.equal(reader.tryReceive(), CLOSED);
+});
+
 test('a seat is free again when its reader leaves', () => {
   const topic = createTopic<number>({ capacityBytes: CAPACITY, reliableReaders: 1, whenHeld: 'drop-newest' });
   const reader = subscribe(topic.handle(), { slow: 'reliable' });

@@ -1,7 +1,7 @@
 // The writing end of a topic.
 import { type Encoder, REFUSED } from '../codec/codec.ts';
 import { packed } from '../codec/packed.ts';
-import { ClosedError, DataCloneError } from '../errors.ts';
+import { ClosedError, DataCloneError, UsageError } from '../errors.ts';
 import { LIVENESS_SLICE_MS, SPIN_US_DEFAULT, TOPIC_OFFER_MIN } from '../limits.ts';
 import type { EndReason } from '../outcome.ts';
 import type { ThreadEnd } from '../platform/contract.ts';
@@ -57,6 +57,7 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   /** Bytes that the next message is offered first. */
   #offer: number = TOPIC_OFFER_MIN;
   #dropped = 0;
+  #corks = 0;
   #evicted = 0;
 
   /** @internal */
@@ -107,7 +108,24 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
       return;
     }
     this.#producer.commit(length);
-    this.#bell.ring();
+    if (this.#corks === 0) this.#bell.ring();
+  }
+
+  /**
+   * Wakes whoever sleeps once for everything that is published inside `body`, and returns what `body` returns. Who is awake sees each message at
+   * once. May nest. For bursts to readers that sleep: each wake-up costs more than many messages.
+   * @throws UsageError ERR_OPTION if `body` is no function; what `body` throws
+   */
+  cork<R>(body: () => R): R {
+    if (typeof body !== 'function') {
+      throw new UsageError('ERR_OPTION', 'Cannot cork: expected a function, which publishes what goes together');
+    }
+    this.#corks++;
+    try {
+      return body();
+    } finally {
+      if (--this.#corks === 0 && this.#over === undefined) this.#bell.ring();
+    }
   }
 
   /**
@@ -196,6 +214,8 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   /** Tries until reliable readers let us, as the options say. */
   #granted(length: number, attempt: () => number): number {
     let granted = attempt();
+    // It may sleep, corked.
+    if (granted === HELD) this.#bell.ring();
     if (granted !== HELD || this.#options.whenHeld === 'drop-newest') return granted;
     const look = (): boolean => (granted === HELD ? (granted = attempt()) : granted) !== HELD;
     this.#wait ??= this.#makeWait();

@@ -72,6 +72,21 @@ for (const way of ['blocked', 'loop'] as const) {
 }
 
 for (const way of ['blocked', 'loop'] as const) {
+  test(`a reliable reader (${way}) that sleeps is woken where a corked writer has to wait for it`, async () => {
+    const topic = createTopic<number>({ capacityBytes: 2048, reliableReaders: 1, patienceMs: STEP_MS });
+    const thread = reading(topic.handle(), way, { slow: 'reliable', start: 'next' });
+    await thread.next();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    topic.cork(() => {
+      for (let i = 0; i < 1000; i++) topic.publish(i);
+    });
+    topic.close();
+    assert.deepEqual(((await thread.done()) as Story).got, upTo(1000));
+    assert.equal(topic.stats().evicted, 0);
+  });
+}
+
+for (const way of ['blocked', 'loop'] as const) {
   test(`readers (${way}) whom a thread of the topic's own wakes hear of each message, and of the end`, async () => {
     const topic = createTopic<number>({ wakes: 'thread' });
     const threads = [1, 2, 3].map(() => reading(topic.handle(), way));
