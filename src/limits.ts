@@ -336,6 +336,11 @@ export const DESCRIPTOR_LINE_BUSY: number = 1024;
 export const DESCRIPTOR_LINE_UNSENT_MAX: number = 4 * STREAM_CHANNELS_MAX;
 /** Messages that a side takes in as left over, over all channels of a connection; each takes some 200 bytes while it waits to be read. */
 export const MEMORY_LEFT_FRAMES_MAX: number = 4 * 1024 * 1024;
+/**
+ * Channels of a connection that have memory; one more goes over the connection. Each takes a mapping, and two more where both sides send large messages, of which
+ * Linux lets a process have 65,530 (vm.max_map_count).
+ */
+export const MEMORY_CHANNELS_MAX: number = 16_384;
 /** Connections to a process's side socket that are looked at in search of the one that is expected. */
 export const DESCRIPTOR_LINE_TRIES_MAX: number = 16;
 /** Bytes with which who connects there shows that it is who was told. */

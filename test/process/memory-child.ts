@@ -19,6 +19,11 @@ function flood(from: number, count: number): void {
 if (what === 'echo-blocked') echoBlocked();
 else if (what === 'echo') {
   port.on('message', (value: unknown) => port.postMessage(value));
+} else if (what === 'channels') {
+  for await (const offer of (port.link as PortLink).channels) {
+    const own = offer.accept({ capacityBytes: 16 << 10 });
+    own.on('message', (value: unknown) => own.postMessage(value));
+  }
 } else if (what === 'kill-after') {
   for (let i = 0; i < 100; i++) port.send(i);
   process.kill(process.pid, 'SIGKILL');

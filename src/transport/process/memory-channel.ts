@@ -3,7 +3,7 @@
 // accepts makes the memory, and so has it at once; where both have opened, who has made the connection.
 import { LayoutError } from '../../errors.ts';
 import { HeldCopies } from '../../lane/held-copies.ts';
-import { FUTEX_SLICE_MS } from '../../limits.ts';
+import { FUTEX_SLICE_MS, MEMORY_CHANNELS_MAX } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import { openMapped, type Region, regionBytes, writeHeader } from '../../memory/region.ts';
 import { takeSide } from '../../memory/sides.ts';
@@ -69,13 +69,20 @@ export class MemoryChannels {
 
   /** What to say of a channel that is opened or accepted. */
   get flags(): number {
-    return this.#meeting.offered && this.#meeting.why === undefined ? MEMORY : 0;
+    return this.#meeting.offered && this.#meeting.why === undefined && !this.#full ? MEMORY : 0;
+  }
+  get #full(): boolean {
+    return (this.#meeting.link?.count ?? 0) + this.#asked.size >= MEMORY_CHANNELS_MAX;
   }
 
   /** @param channel opened or accepted with `flags` */
   transport(channel: StreamChannel, options: MemoryChannelOptions, events: TransportEvents): Transport {
     const connection = this.#connection;
-    if ((channel.flags & MEMORY) === 0) return new StreamTransport(connection, channel, options.stream, events);
+    if ((channel.flags & MEMORY) === 0) {
+      const why = `this connection has ${MEMORY_CHANNELS_MAX} channels in memory, as many as it may`;
+      const way = this.#full && connection.way !== undefined ? { ...connection.way, why } : undefined;
+      return new StreamTransport(connection, channel, { ...options.stream, way }, events);
+    }
     const parts = { connection, meeting: this.#meeting, channel, options, events };
     const asked = new MemoryChannel(
       parts,

@@ -146,6 +146,10 @@ export class MemoryLink implements AgentLink, Behind {
     this.resting.rest();
   }
 
+  /** Channels that have memory. */
+  get count(): number {
+    return this.#members.size;
+  }
   enter(number: number, member: MemoryMember): void {
     this.#members.set(number, member);
   }

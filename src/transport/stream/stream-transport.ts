@@ -19,6 +19,7 @@ import type {
   Stats,
   Transport,
   TransportEvents,
+  Way,
 } from '../transport.ts';
 import { StreamBlocking } from './blocking.ts';
 import type { ChannelOwner, ChannelTerms, StreamChannel } from './channel.ts';
@@ -39,6 +40,8 @@ export interface StreamOptions {
   readonly outboxLimit: number;
   /** What carries values that no codec does, where the medium can: a native message port. */
   readonly beside?: Beside;
+  /** By what it goes, where there is more to be said of it than of its connection. */
+  readonly way?: Way | undefined;
 }
 
 const NEVER_SPINS = new Spin(0);
@@ -56,6 +59,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly #lane: LaneOutbound;
   readonly #outbox: Outbox;
   readonly #events: TransportEvents;
+  readonly #way: Way | undefined;
   #held = false;
   #parks = 0;
   #parked: { readonly data: boolean; readonly space: boolean; readonly taken: Mark | undefined } | undefined;
@@ -74,6 +78,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     this.link = connection;
     this.#channel = channel;
     this.#events = events;
+    this.#way = options.way;
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const { beside = NOTHING_BESIDE } = options;
     this.#lane = new LaneOutbound({
@@ -160,10 +165,12 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   /** The connection knows its channels, and keeps this one until both sides have ended it. */
   keep(): void {}
 
+  get #taken(): Way | undefined {
+    return this.#way ?? this.#connection.way;
+  }
   inspect(): Snapshot {
     const { attached, endedHere, error } = this.#channel;
-    const { exit, way } = this.#connection;
-    return { attached, endedHere, error, exit, way, stats: () => this.#stats() };
+    return { attached, endedHere, error, exit: this.#connection.exit, way: this.#taken, stats: () => this.#stats() };
   }
   #stats(): Stats {
     const { sink, source, outNotes, inNotes, peerReceived, ended } = this.#channel;
@@ -183,7 +190,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       parks: this.#parks,
       wakes: 0,
       capacityBytes: source.capacity,
-      way: this.#connection.way,
+      way: this.#taken,
     };
   }
 
