@@ -19,12 +19,12 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 67_300,
+  '.': 67_450,
   './ring': 4_200,
   './process': 114_300,
   './topic': 35_700,
-  './compat/sab-message-port': 71_200,
-  './compat/sab-message-port.global.js': 66_900,
+  './compat/sab-message-port': 71_300,
+  './compat/sab-message-port.global.js': 67_050,
   './compat/nxtedition-shared': 8_300,
 };
 
