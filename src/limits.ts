@@ -246,6 +246,13 @@ export const KNOWN_TEXTS_ALIKE_MAX: number = 4;
 
 /** Bytes of records that a side takes on a channel before it acknowledges any: the credit that it gives at the start. */
 export const STREAM_WINDOW_DEFAULT: number = 256 * 1024;
+/** The same for a channel of a door that goes over a socket and says nothing of it: a message of 1 MiB lies in one record, and twice that is on its way. */
+export const STREAM_WINDOW_WIDE: number = 4 * 1024 * 1024;
+/**
+ * Bytes of such credit that a thread gives, all its connections together: eight channels, in at most twice as much memory, where their peers send and
+ * nobody reads. A listener with a thousand connections keeps no more; the others have the usual.
+ */
+export const STREAM_WIDE_BYTES_MAX: number = 32 * 1024 * 1024;
 /** Below it the parts of a large message would be shorter than their headers are worth. */
 export const STREAM_WINDOW_MIN: number = 1024;
 /** Bytes of credit that a peer may give: a frame of records has a length that can be checked before any of them has come. */

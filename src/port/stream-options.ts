@@ -14,7 +14,7 @@ export interface LinkOptions {
   readonly maxMessageBytes?: number | undefined;
   /** Bytes of large strings that are remembered for a channel, on behalf of the peer; default 16 MiB. */
   readonly rememberedTextBytes?: number | undefined;
-  /** Bytes that may be on their way in a channel which says nothing of its own; rounded up to a power of two; default 256 KiB. */
+  /** Bytes that may be on their way in a channel which says nothing of its own; rounded up to a power of two; default 256 KiB, over a socket 4 MiB for the first eight of a thread. */
   readonly capacityBytes?: number | undefined;
   /** Channels that the peer may have open; default 65,536. */
   readonly maxChannels?: number | undefined;
@@ -40,16 +40,16 @@ const SMALLER = ', over a byte stream: larger messages go in parts, and need no 
 /** @throws UsageError ERR_OPTION naming the option, the value and what it may be */
 export function resolveLinkOptions(
   options: LinkOptions = {},
-): Required<
-  Pick<ConnectionOptions, 'maxMessageBytes' | 'textBytesMax' | 'windowBytes' | 'channelsMax' | 'waitingMax'>
-> {
+): Required<Pick<ConnectionOptions, 'maxMessageBytes' | 'textBytesMax' | 'channelsMax' | 'waitingMax'>> &
+  Pick<ConnectionOptions, 'windowBytes'> {
   checkNames(options, Object.keys(RULES));
   const of = (name: keyof LinkOptions): number =>
     checked(name, options[name], RULES[name], name === 'capacityBytes' ? SMALLER : '') as number;
   return Object.freeze({
     maxMessageBytes: of('maxMessageBytes'),
     textBytesMax: of('rememberedTextBytes'),
-    windowBytes: of('capacityBytes'),
+    // Not said is not the default: such channels may have more.
+    windowBytes: options.capacityBytes === undefined ? undefined : of('capacityBytes'),
     channelsMax: of('maxChannels'),
     waitingMax: of('maxWaitingChannels'),
   });
@@ -70,7 +70,10 @@ export interface StreamEnd {
 export function resolveStreamOptions(options: ChannelOptions = {}): StreamEnd {
   const resolved = resolveOptions(options);
   checked('capacityBytes', resolved.capacityBytes, { ...WINDOW, max: limits.STREAM_WINDOW_MAX }, SMALLER);
-  return streamEnd(resolved);
+  const end = streamEnd(resolved);
+  if (options.capacityBytes !== undefined) return end;
+  const { window: _, ...wish } = end.wish;
+  return { ...end, wish };
 }
 
 /**

@@ -105,7 +105,9 @@ export class StreamLink implements PortLink {
   }
   #port(options: ChannelOptions, take: (wish: ChannelWish) => StreamChannel): Port {
     const { wish, transport, spinUs } = resolveStreamOptions(options);
-    const channel = take({ ...wish, flags: this.#memory.flags });
+    const { flags } = this.#memory;
+    // Where it may go by memory the credit is the ring's size, and is not to be had from what sockets have.
+    const channel = take({ ...wish, flags, wide: flags === 0 });
     return new Port((events) => this.#memory.transport(channel, { stream: transport, spinUs }, events), this);
   }
 

@@ -17,6 +17,7 @@ import { agreedTerms, type Greeting, noTerms, termsOf } from './greeting.ts';
 import { Meeting } from './meeting.ts';
 import { Numbers } from './numbers.ts';
 import { Opening } from './opening.ts';
+import { wideCredit } from './wide-credit.ts';
 
 export interface BookEvents {
   opened(opening: Opening): void;
@@ -40,6 +41,8 @@ export class ChannelBook {
   readonly #openings = new Map<number, Opening>();
   readonly #meeting = new Meeting<StreamChannel, Opening>();
   readonly #window: number;
+  /** The program has said so: no channel has more than it says itself. */
+  readonly #windowSaid: boolean;
   readonly #waitingMax: number;
   readonly #knownFlags: number;
   readonly #numbers: Numbers;
@@ -53,6 +56,7 @@ export class ChannelBook {
     this.#knownFlags = options.knownFlags ?? 0;
     this.#events = events;
     this.#window = windowFor(options.windowBytes ?? STREAM_WINDOW_DEFAULT);
+    this.#windowSaid = options.windowBytes !== undefined;
     this.#waitingMax = options.waitingMax ?? STREAM_WAITING_MAX;
     this.#numbers = new Numbers(options.initiator);
   }
@@ -78,28 +82,27 @@ export class ChannelBook {
     }
     const why = this.shut ?? (this.#numbers.usedUp ? 'has used its numbers' : undefined);
     if (why !== undefined) throw new UnsupportedError(`Cannot open a channel: the connection ${why}`);
-    const { flags = 0, ...terms } = wish;
-    const all = this.#terms(terms);
     if (this.peerLeaves !== undefined) {
       // As if it had been opened before this was heard.
-      const channel = new StreamChannel(this.#connection, 0, name, all, flags);
+      const channel = this.#make(0, name, wish);
       channel.wasLeft(this.peerLeaves.text);
       return channel;
     }
-    const number = this.#numbers.take();
-    const channel = new StreamChannel(this.#connection, number, name, all, flags);
+    const channel = this.#make(this.#numbers.take(), name, wish);
+    const { number } = channel;
     this.#channels.set(number, channel);
     this.#meeting.asked.add(channel);
-    this.#connection.frames.open(number, channel.terms, flags, bytes);
+    this.#connection.frames.open(number, channel.terms, channel.flags, bytes);
     return channel;
   }
 
   /** @see StreamConnection.accept */
-  accept(opening: Opening, { flags = 0, ...terms }: ChannelWish): StreamChannel {
+  accept(opening: Opening, wish: ChannelWish): StreamChannel {
     const { number, name } = opening;
     const { texts, textBytes } = opening.terms;
-    const all = this.#terms({ texts, textBytes, ...terms });
-    const channel = new StreamChannel(this.#connection, number, name, all, flags);
+    const channel = this.#make(number, name, { texts, textBytes, ...wish });
+    // What it says: what is agreed on takes the place of both.
+    const { terms, flags } = channel;
     if (opening.over) {
       channel.cut(this.#connection.ended ?? 'closed', this.#connection.error);
       return channel;
@@ -108,7 +111,7 @@ export class ChannelBook {
     this.#channels.set(number, channel);
     // Before it is said: a medium may hand over what the peer has to say to it before this returns.
     this.#begin(channel, number, opening.terms, opening.flags);
-    this.#connection.frames.accept(number, all, flags);
+    this.#connection.frames.accept(number, terms, flags);
     return channel;
   }
 
@@ -286,9 +289,14 @@ export class ChannelBook {
     return frames.isKept(name) ? [frames.CODE_NAME, 'this side has no such channel'] : [0, ''];
   }
 
-  #terms(terms: Partial<ChannelTerms>): ChannelTerms {
+  #make(number: number, name: string, { flags = 0, wide = false, ...terms }: ChannelWish): StreamChannel {
+    const window = wide && terms.window === undefined && !this.#windowSaid ? wideCredit.take() : undefined;
+    const all = this.#terms(terms, window ?? this.#window);
+    return new StreamChannel(this.#connection, number, name, all, flags, window !== undefined);
+  }
+  #terms(terms: Partial<ChannelTerms>, otherwise: number): ChannelTerms {
     const { messageMax } = this.own;
-    const window = terms.window === undefined ? this.#window : windowFor(terms.window);
+    const window = terms.window === undefined ? otherwise : windowFor(terms.window);
     const said = { messageMax, texts: 0, textBytes: 0, ...terms, window };
     return this.peer === undefined ? said : agreedTerms(said, this.peer);
   }

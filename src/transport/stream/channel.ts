@@ -16,6 +16,7 @@ import { ASK_ALL, CODE_DAMAGE } from './frames.ts';
 import { leftUnanswered } from './last-words.ts';
 import { StreamSink } from './sink.ts';
 import { StreamSource } from './source.ts';
+import { wideCredit } from './wide-credit.ts';
 
 /** What each side says of its part in a channel. */
 export interface ChannelTerms {
@@ -32,6 +33,8 @@ export interface ChannelTerms {
 export interface ChannelWish extends Partial<ChannelTerms> {
   /** What it requires of the channel, or offers: bits of FLAGS. */
   readonly flags?: number | undefined;
+  /** More credit than usual, while the thread has some (wide-credit.ts), where neither this nor the connection names a `window`. */
+  readonly wide?: boolean | undefined;
 }
 
 /** Who uses this end. Called in the middle of any call. */
@@ -79,6 +82,8 @@ export class StreamChannel {
   /** The peer has ended, and has more to say than there is credit for: it reads no more. */
   peerLingers = false;
   readonly #connection: StreamConnection;
+  /** Its credit is the thread's wide one, until it is over. */
+  #wide: boolean;
   #relearns = 0;
   #relearnsAsked = 0;
   /** Values before this number were taken from beside the records, here and over there. */
@@ -95,8 +100,17 @@ export class StreamChannel {
   /** The interrupt that waits for the peer to take part, or for room: the newest, as it is the newest that counts over there. */
   #interrupts = 0;
 
-  constructor(connection: StreamConnection, number: number, name: string, terms: ChannelTerms, flags: number) {
+  /** @param wide its window was taken from the thread's wide credit */
+  constructor(
+    connection: StreamConnection,
+    number: number,
+    name: string,
+    terms: ChannelTerms,
+    flags: number,
+    wide = false,
+  ) {
     this.#connection = connection;
+    this.#wide = wide;
     this.number = number;
     this.name = name;
     this.terms = terms;
@@ -322,6 +336,7 @@ export class StreamChannel {
   cut(reason: EndReason, error: unknown): void {
     this.closeCame = true;
     this.closeSent = true;
+    this.#giveCreditBack();
     this.#over(reason, error);
   }
 
@@ -359,8 +374,13 @@ export class StreamChannel {
   }
   #free(): void {
     if (!this.closeSent || !this.closeCame) return;
+    this.#giveCreditBack();
     this.#connection.forget(this);
     // Whoever has waited to say the rest: nobody wants it.
     this.owner?.drain();
+  }
+  #giveCreditBack(): void {
+    if (this.#wide) wideCredit.giveBack();
+    this.#wide = false;
   }
 }
