@@ -89,9 +89,9 @@ export async function build() {
   replacePlatform();
   declareForCommonJs();
   // Imported here, for they need what the install brought.
-  const { bundle, bundleTestThreads, doors } = await import('./bundle.mjs');
+  const { bundle, bundleStarted, doors } = await import('./bundle.mjs');
   await bundle();
-  await bundleTestThreads();
+  await bundleStarted();
   (await import('./lead-to-doors.mjs')).leadToDoors(doors());
   await (await import('./doc-examples.mjs')).extract();
   writeFileSync(stamp, '');

@@ -24,7 +24,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
-import { testThreadFiles } from './bundle.mjs';
+import { startedFiles } from './bundle.mjs';
 import { readCoverage } from './coverage.mjs';
 import { apply, changesIn, random, sample } from './mutations.mjs';
 import { runtimes } from './runtimes.mjs';
@@ -77,8 +77,8 @@ function workTree() {
     else symlinkSync(join(root, name), join(folder, name));
   }
   cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-  // Threads of tests are to load the modules, for a mutant is in one of them, and what covers it is asked of each.
-  for (const file of testThreadFiles) rmSync(join(folder, file));
+  // What tests start is to load the modules, for a mutant is in one of them, and what covers it is asked of each.
+  for (const file of startedFiles) rmSync(join(folder, file));
   return folder;
 }
 

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { native as found } from '../../src/native/load.ts';
 import { platformName } from '../../src/native/platform-name.ts';
 import type { Primitives } from '../../src/native/primitives.ts';
+import { inOneFile } from './in-one-file.ts';
 import { within } from './watchdog.ts';
 
 export function addonFile(): string {
@@ -92,7 +93,7 @@ export class Program extends Other {
   /** @param given descriptors; the program has them from FIRST_GIVEN on */
   constructor(role: string, given: readonly number[] = []) {
     super();
-    const program = fileURLToPath(new URL('../native/program.js', import.meta.url));
+    const program = fileURLToPath(inOneFile(new URL('../native/program.js', import.meta.url)));
     this.child = spawn(process.execPath, [program, role], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...given] });
     running.add(this.child);
     this.child.on('message', (message) => this.heard(message));
@@ -120,7 +121,9 @@ export class Thread extends Other {
 
   constructor(role: string, data: object = {}) {
     super();
-    this.#worker = new Worker(new URL('../native/thread.js', import.meta.url), { workerData: { role, ...data } });
+    this.#worker = new Worker(inOneFile(new URL('../native/thread.js', import.meta.url)), {
+      workerData: { role, ...data },
+    });
     this.#worker.on('message', (message) => this.heard(message));
     this.#ended = once(this.#worker, 'exit').then(([code]) => this.over(`exit ${code}`));
   }

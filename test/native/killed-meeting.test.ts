@@ -12,12 +12,13 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MillraceError } from '../../src/index.ts';
 import { connect, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { descriptors } from '../kit/native.ts';
 import { Random, seed, soak } from '../kit/prng.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { type ProgramEnd, runProgram } from '../runtimes/program.ts';
 
-const PROGRAM = fileURLToPath(new URL('./killed-meeting-program.js', import.meta.url));
+const PROGRAM = fileURLToPath(inOneFile(new URL('./killed-meeting-program.js', import.meta.url)));
 const place = join(tmpdir(), `millrace-killed-meeting-${process.pid}`);
 /** A meeting has at least so many on a side, and never so many. */
 const [CALLS_MIN, CALLS_MAX] = [15, 60];

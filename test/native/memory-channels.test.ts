@@ -13,11 +13,12 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { CLOSED } from '../../src/index.ts';
 import { connect, type Listener, listen, type Port, type PortLink } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { descriptors, native } from '../kit/native.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
-const PROGRAM = fileURLToPath(new URL('./backlog-program.js', import.meta.url));
+const PROGRAM = fileURLToPath(inOneFile(new URL('./backlog-program.js', import.meta.url)));
 
 let names = 0;
 async function met(): Promise<{ server: Listener; near: Port; far: Port }> {
@@ -60,7 +61,9 @@ test('a thread that is terminated: who is blocked for it hears so, and none of i
   const ports = server[Symbol.asyncIterator]();
   let before = 0;
   for (let i = 0; i < 4; i++) {
-    const worker = new Worker(new URL('./connected-thread.js', import.meta.url), { workerData: server.address });
+    const worker = new Worker(inOneFile(new URL('./connected-thread.js', import.meta.url)), {
+      workerData: server.address,
+    });
     const port = (await within('a connection', ports.next())).value as Port;
     assert.equal(await within('its word', port.receiveAsync()), 'memory');
     const gone = worker.terminate();

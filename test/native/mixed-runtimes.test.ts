@@ -12,9 +12,10 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED } from '../../src/index.ts';
 import { connect, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { STEP_MS, within } from '../kit/watchdog.ts';
 
-const PROGRAM = fileURLToPath(new URL('../process/program.js', import.meta.url));
+const PROGRAM = fileURLToPath(inOneFile(new URL('../process/program.js', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'millrace-mixed-'));
 const children = new Set<ChildProcess>();
 after(() => {

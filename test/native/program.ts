@@ -3,6 +3,7 @@ import { fstatSync, ftruncateSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { Worker } from 'node:worker_threads';
 import { BELL, NOT_EQUAL, READABLE, TIMED_OUT, WOKEN } from '../../src/native/primitives.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { codeOf, FIRST_GIVEN, native } from '../kit/native.ts';
 import { COUNT_ROUNDS, count, PING, PINGS, PONG, pong } from './parts.ts';
 import { portRoles } from './ports.ts';
@@ -98,7 +99,7 @@ const roles: Record<string, () => unknown> = {
     const bell = native.createBell();
     for (let i = 0; i < 10; i++) native.watch(bell, READABLE | BELL, () => {});
     native.wait(place, 0, 0, 1);
-    const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: { role: 'watches' } });
+    const worker = new Worker(inOneFile(new URL('./thread.js', import.meta.url)), { workerData: { role: 'watches' } });
     worker.once('message', () => process.exit(5));
   },
   /** A loop that nothing holds but watches that say they don't. */

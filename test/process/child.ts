@@ -4,6 +4,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { connect, fork, type PortLink, parentPort } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 
 const [what = ''] = process.argv.slice(2);
 const self = fileURLToPath(import.meta.url);
@@ -52,7 +53,7 @@ else {
     if (value === 'return') port.close();
     if (value === 'grandchild') void below().then((told) => port.postMessage(told));
     if (value === 'thread') {
-      const worker = new Worker(new URL('./child-thread.js', import.meta.url));
+      const worker = new Worker(inOneFile(new URL('./child-thread.js', import.meta.url)));
       worker.once('message', (text) => port.postMessage(text));
     }
     if (value === 'own pipe') {

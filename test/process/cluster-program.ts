@@ -6,9 +6,10 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { CLOSED } from '../../src/index.ts';
 import { clusterFork, type ForkedWorker, fork, parentPort } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 
 const [what = ''] = process.argv.slice(2);
-const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
+const CHILD = fileURLToPath(inOneFile(new URL('./child.js', import.meta.url)));
 
 function whatThrows(call: () => unknown): string {
   try {

@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED, type CloseReason, UsageError } from '../../src/index.ts';
 import { type Forked, type ForkOptions, fork, parentPort } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import { wayOf } from '../kit/way.ts';
 import { runtimeKind } from '../runtimes/program.ts';
 
-const CHILD = new URL('./child.js', import.meta.url);
+const CHILD = inOneFile(new URL('./child.js', import.meta.url));
 
 function started(options: ForkOptions = {}, file: string | URL = CHILD): Forked & { readonly exit: Promise<unknown> } {
   const forked = fork(file, { ...options, child: { stdio: ['ignore', 'inherit', 'ignore'], ...options.child } });
@@ -53,7 +54,7 @@ for (const [how, reason, code, signal] of [
     if (how === 'throw' && !silent) {
       const { error } = port as { error: { message?: string; stack?: string } };
       assert.equal(error.message, 'what it died of');
-      assert.match(error.stack ?? '', /child\.js/);
+      assert.match(error.stack ?? '', /child(\.bundle)?\.js/);
     }
     assert.equal(await within('its exit', exit), how === 'return' ? 0 : (code ?? signal));
   });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { connect, fork, type Listener, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
@@ -79,7 +80,7 @@ test('without descriptors nobody takes the address of who lives', async () => {
 });
 
 test('an error of a child that lives does not end its port', async () => {
-  const { port, child } = fork(new URL('./child.js', import.meta.url));
+  const { port, child } = fork(inOneFile(new URL('./child.js', import.meta.url)));
   port.postMessage('echo');
   assert.equal(await within('an echo', port.receiveAsync()), 'echo');
   child.emit('error', new Error('about something else'));

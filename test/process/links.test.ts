@@ -8,11 +8,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED, RefusedError, UnsupportedError, UsageError } from '../../src/index.ts';
 import { connect, type Listener, listen, type Offer, type Port, type PortLink } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { wayOf } from '../kit/way.ts';
 import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
-const PROGRAM = fileURLToPath(new URL('./program.js', import.meta.url));
+const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
 let names = 0;
 const ADDRESSES = {
   tcp: () => 'tcp:127.0.0.1:0',

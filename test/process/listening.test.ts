@@ -10,11 +10,12 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AddressError, CLOSED, LayoutError, RefusedError, TimeoutError, UsageError } from '../../src/index.ts';
 import { connect, type Listener, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { wayOf } from '../kit/way.ts';
 import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
-const PROGRAM = fileURLToPath(new URL('./program.js', import.meta.url));
+const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'millrace-listen-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let names = 0;

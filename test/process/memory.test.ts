@@ -10,11 +10,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED, select } from '../../src/index.ts';
 import { type Forked, fork, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { descriptors } from '../kit/native.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 import { runProgram, WITH_GC } from '../runtimes/program.ts';
 
-const CHILD = new URL('./memory-child.js', import.meta.url);
+const CHILD = inOneFile(new URL('./memory-child.js', import.meta.url));
 const GC_PROGRAM = fileURLToPath(new URL('./memory-gc-program.js', import.meta.url));
 
 interface Joined extends Forked {

@@ -9,10 +9,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AddressError, CLOSED, ClosedError, LayoutError, TimeoutError, UsageError } from '../../src/index.ts';
 import { connect, listen, type PipeEnd, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import { runtimeKind } from '../runtimes/program.ts';
 
-const CHILD = fileURLToPath(new URL('./pipe-child.js', import.meta.url));
+const CHILD = fileURLToPath(inOneFile(new URL('./pipe-child.js', import.meta.url)));
 const RUN: readonly string[] = runtimeKind === 'deno' ? ['run', '-A', '--no-lock'] : [];
 
 interface Started {

@@ -22,10 +22,11 @@ import {
   processMemory,
 } from '../../src/process/index.ts';
 import { createTopic, subscribe, type Topic, type TopicOptions } from '../../src/topic/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { descriptors } from '../kit/native.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
 
-const CHILD = new URL('./topic-child.js', import.meta.url);
+const CHILD = inOneFile(new URL('./topic-child.js', import.meta.url));
 
 interface Story {
   readonly got: readonly number[];

@@ -1,6 +1,7 @@
 // Runs a compiled program in a process of its own, on the runtime that runs the test.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
+import { programInOneFile } from '../kit/in-one-file.ts';
 
 export interface ProgramEnd {
   /** Exit code, or the signal's name. */
@@ -32,7 +33,7 @@ export function runProgram(
     const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
     // bun test sets NODE_ENV, node --test its context; neither is the program's business.
     for (const name of ['NODE_TEST_CONTEXT', 'NODE_ENV', 'FORCE_COLOR', 'MILLRACE_STRAY']) delete env[name];
-    const child = spawn(process.execPath, [...RUN[runtimeKind], ...flags, file, ...args], {
+    const child = spawn(process.execPath, [...RUN[runtimeKind], ...flags, programInOneFile(file), ...args], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

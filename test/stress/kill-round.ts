@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { connect, fork, type Listener, listen, type Port } from '../../src/process/index.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import type { Random } from '../kit/prng.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { runtimeKind } from '../runtimes/program.ts';
 import { type Finding, Ledger, PUBLISHING, Reading, Writing } from './kill-load.ts';
 import type { Meeting, Role } from './kill-victim.ts';
 
-const VICTIM = fileURLToPath(new URL('./kill-victim.js', import.meta.url));
+const VICTIM = fileURLToPath(inOneFile(new URL('./kill-victim.js', import.meta.url)));
 const RUN: readonly string[] = runtimeKind === 'deno' ? ['run', '-A', '--no-lock'] : [];
 
 /** How two processes meet, by the name of the way that they are to go. */

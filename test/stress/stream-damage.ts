@@ -8,6 +8,7 @@ import process from 'node:process';
 import { fork, type Port } from '../../src/process/index.ts';
 import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { Random } from '../kit/prng.ts';
 import { chunk, type Frame, goodbyeFrame, HELLO, leavingFrame, openFrame, TERMS, text } from '../kit/stream-bench.ts';
 import { within } from '../kit/watchdog.ts';
@@ -28,7 +29,7 @@ const ALLOCATED_MAX = 1024 * 1024;
 const PEAK_GROWTH_MAX = 256 * 1024 * 1024;
 /** Of what is left when garbage was collected. */
 const HEAP_GROWTH_MAX = 32 * 1024 * 1024;
-const VICTIM = new URL('./stream-damage-victim.js', import.meta.url);
+const VICTIM = inOneFile(new URL('./stream-damage-victim.js', import.meta.url));
 /** Of a question that stands behind an input. */
 const ASKED = 0x51;
 const WORDS = [0, 1, -1, 2, 7, 8, 16, 56, 255, 1024, 4096, 4097, 2 ** 16, 2 ** 24, 2 ** 30, 2 ** 31 - 1, -(2 ** 31)];
