@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { STREAM_WINDOW_WIDE } from '../../src/limits.ts';
 import { fork, type Port } from '../../src/process/index.ts';
 import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
@@ -23,8 +24,8 @@ const AT_ONCE = 8;
 const LOOK_EVERY = 1000;
 /** Descriptors that sockets which are on their way out may still have. */
 const SLACK = 2 * AT_ONCE + 10;
-/** Bytes asked for at once: for what a socket is read to, and what waits to be written. Sizes that are claimed go up to 2^31. */
-const ALLOCATED_MAX = 1024 * 1024;
+/** Bytes asked for at once: for what a socket is read to, what waits to be written, and a record as large as a channel's credit. Sizes that are claimed go up to 2^31. */
+const ALLOCATED_MAX = STREAM_WINDOW_WIDE + 1024 * 1024;
 /** What allocators keep of many connections; a size that was believed would be up to 2^31. */
 const PEAK_GROWTH_MAX = 256 * 1024 * 1024;
 /** Of what is left when garbage was collected. */
