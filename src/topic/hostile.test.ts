@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
+import { turn, until } from '../../test/kit/watchdog.ts';
 import { LayoutError, MillraceError } from '../errors.ts';
 import { CLOSED, createTopic, EMPTY, subscribe, type Topic, type TopicOptions } from './index.ts';
 import * as layout from './layout.ts';
@@ -44,7 +45,7 @@ test('a writer that ends behind a lie is heard of: blocked, and by the event loo
     topic.publish(1);
     Atomics.store(words, layout.INTENT, 1 << 20);
     const pending = blocked ? undefined : reader.receiveAsync();
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await turn();
     topic.close();
     assert.equal(pending === undefined ? reader.receive() : await pending, CLOSED);
     assert.equal(reader.reason, 'closed');
@@ -94,11 +95,7 @@ test('a reader that cannot begin leaves its seat, and its handle', async () => {
   assert.throws(() => subscribe(topic.handle(), { slow: 'reliable' }), LayoutError);
   Atomics.store(words, layout.INTENT, intent);
   assert.equal(subscribe(topic.handle(), { slow: 'reliable' }).tryReceive(), 1);
-  // The other one's is closed.
-  for (let i = 0; topic.stats().handles > handles + 1; i++) {
-    assert.ok(i < 1000);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
+  await until("the other one's is closed", () => topic.stats().handles <= handles + 1);
   topic.close();
 });
 

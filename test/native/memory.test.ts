@@ -2,16 +2,7 @@
 // runtimes: node
 // needs: native
 import assert from 'node:assert/strict';
-import {
-  closeSync,
-  ftruncateSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -41,20 +32,6 @@ test('a region is zeros, and the same bytes wherever it is mapped', async () => 
   assert.equal(Atomics.load(new BigInt64Array(other.buffer, 0, 100), 3), 5n);
   assert.ok(native.unmap(one.place) && native.unmap(other.place));
   await until('nothing is mapped', () => mappings() === 0);
-});
-
-test('memory is taken by the pages that are touched; by all, where the system may refuse one later', () => {
-  const bytes = 1 << 20;
-  const region = native.createMemory(bytes);
-  const taken = (): number => statSync(`/proc/self/fd/${region}`).blocks * 512;
-  const strict = readFileSync('/proc/sys/vm/overcommit_memory', 'utf8').startsWith('2');
-  assert.equal(taken(), strict ? bytes : 0);
-  const { buffer, place } = native.map(region, bytes);
-  assert.equal(new Uint8Array(buffer)[bytes >> 1], 0);
-  new Uint8Array(buffer)[bytes >> 1] = 1;
-  if (!strict) assert.ok(taken() > 0 && taken() <= bytes >> 2, String(taken()));
-  native.unmap(place);
-  native.close(region);
 });
 
 test('what is unmapped has no length, and its place is refused', async () => {
