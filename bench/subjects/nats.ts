@@ -58,7 +58,7 @@ export const subjects: readonly ProcessSubject[] = [
       if (missing) return missing;
       const answer = spawnSync('nats-server', ['--version'], { encoding: 'utf8' });
       if (answer.error) return { reason: 'no nats-server here', remedy: 'apt-get install nats-server' };
-      versions['nats-server'] = /v(\S+)/.exec(answer.stdout)?.[1] ?? 'unknown';
+      versions['nats-server'] = /\bv(\d\S*)/.exec(answer.stdout)?.[1] ?? 'unknown';
       return undefined;
     },
     serve: async () => {
