@@ -56,6 +56,8 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
   #over: EndReason | undefined;
   /** Bytes that the next message is offered first. */
   #offer: number = TOPIC_OFFER_MIN;
+  /** Those who share it with readers that have not come yet. */
+  readonly #expecting: Set<(error: ClosedError) => void> = new Set();
   #dropped = 0;
   #corks = 0;
   #evicted = 0;
@@ -135,19 +137,25 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
    * @throws UnsupportedError for a topic in memory of processes
    */
   handle(): TopicHandle {
-    this.#check();
+    this.#check('make a handle');
     return this.#readers.make();
   }
 
   /** @internal */
   checkShared(): void {
-    this.#check();
+    this.#check('share');
     this.#readers.checkShared();
+  }
+
+  /** @internal */
+  expect(ended: (error: unknown) => void): () => void {
+    this.#expecting.add(ended);
+    return () => this.#expecting.delete(ended);
   }
 
   /** @internal What `port.link.shareTopic(name, topic)` asks for. */
   share(line: ReaderLine): TopicShare {
-    this.#check();
+    this.#check('share');
     return this.#readers.share(line);
   }
 
@@ -182,10 +190,11 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
     this.#end.tell(reason);
     forgetThreadEnd(this);
     this.#readers.close();
+    for (const ended of [...this.#expecting]) ended(over('share', reason));
   }
 
-  #check(): void {
-    if (this.#over !== undefined) throw new ClosedError('Cannot publish: this topic was closed', this.#over);
+  #check(what = 'publish'): void {
+    if (this.#over !== undefined) throw over(what, this.#over);
   }
 
   /** Writes the value where the next record goes; its length, or `HELD`. */
@@ -228,6 +237,10 @@ export class Topic<T = unknown> implements Disposable, SharableTopic {
     const slice = (): void => this.#readers.probe(this.#seats.holders());
     return new BlockingWait(place, WRITER_PARKS, new Spin(SPIN_US_DEFAULT), () => LIVENESS_SLICE_MS, slice);
   }
+}
+
+function over(what: string, reason: EndReason): ClosedError {
+  return new ClosedError(`Cannot ${what}: this topic was closed`, reason);
 }
 
 function refused(): DataCloneError {

@@ -67,6 +67,8 @@ export interface TopicShare {
 export interface SharableTopic {
   /** @internal Whether it can be shared at all. @throws ClosedError; UnsupportedError: it lies in memory of threads */
   checkShared(): void;
+  /** @internal Somebody waits for a reader to come, and is told if the topic ends before that. Call what it returns once nobody waits. */
+  expect(ended: (error: unknown) => void): () => void;
   /** @internal @throws ClosedError; UsageError ERR_OPTION: too many readers; UnsupportedError: it lies in memory of threads */
   share(line: ReaderLine): TopicShare;
 }

@@ -102,6 +102,32 @@ test('a topic that was closed before its reader came: both are told, and a chann
     assert.equal(reader.tryReceive(), 1);
   }));
 
+const ENDS: Readonly<Record<string, readonly [expected: string, end: (stage: Stage) => unknown]>> = {
+  'the topic is closed': ['ERR_CLOSED', ({ topic }) => topic.close()],
+  'this end of the link is closed': ['ERR_CLOSED', ({ here }) => here.close()],
+  'this end leaves': ['ERR_CLOSED', ({ here }) => here.close({ drainMs: 100 })],
+  'the other end is closed': ['ERR_REFUSED', ({ there }) => there.close()],
+  'the other end leaves': ['ERR_REFUSED', ({ there }) => there.close({ drainMs: 100 })],
+};
+for (const [what, [expected, end]] of Object.entries(ENDS)) {
+  test(`who shares, and whoever asks for another name, is told at once when ${what}`, () =>
+    staged(async (stage) => {
+      const { topic, here } = stage;
+      const [shared, again] = [code(here.shareTopic('numbers', topic)), code(here.shareTopic('more', topic))];
+      const asked = code(here.topic('none'));
+      // The other side has heard of them.
+      await within('both names', offered(stage.there, 3));
+      await end(stage);
+      assert.deepEqual([await shared, await again], [expected, expected]);
+      assert.equal(topic.stats().handles, 0);
+      if (here.reason === undefined) await here.close();
+      assert.match(String(await asked), /ERR_CLOSED|ERR_REFUSED/);
+    }));
+}
+async function offered(link: PortLink, count: number): Promise<void> {
+  for await (const _ of link.channels) if (--count === 0) return;
+}
+
 test('a topic that is closed while its memory is on the way: the reader gets what there was, and the end', () =>
   staged(async ({ topic, here, there }) => {
     topic.publish(3);

@@ -62,10 +62,10 @@ export class TopicChannel implements ChannelOwner, MemoryMember {
   decide(): void {
     const { channel, meeting } = this.#parts;
     if (this.#settled) return;
-    if (meeting.why !== undefined) this.#fail(noMemory(channel.name, meeting.why));
+    if (meeting.why !== undefined) this.fail(noMemory(channel.name, meeting.why));
     else if (channel.ended !== undefined) this.turned();
     else if (!channel.attached || meeting.link === undefined) return;
-    else if ((channel.flags & FOR_TOPIC) === 0) this.#fail(noTopic(channel.name));
+    else if ((channel.flags & FOR_TOPIC) === 0) this.fail(noTopic(channel.name));
     else this.#trying(() => this.user?.linked(this.link));
   }
   /** It is there: from now on its end is what is told of it. */
@@ -87,7 +87,9 @@ export class TopicChannel implements ChannelOwner, MemoryMember {
     this.#parts.settled(this);
     this.hold(false);
   }
-  #fail(error: unknown): void {
+  /** It is not there, and never will be; unless that is known already. */
+  fail(error: unknown): void {
+    if (this.#settled) return;
     this.#done();
     this.close();
     this.user?.failed(error);
@@ -96,7 +98,7 @@ export class TopicChannel implements ChannelOwner, MemoryMember {
     try {
       body();
     } catch (error) {
-      if (!this.#settled) this.#fail(error);
+      this.fail(error);
     }
   }
 
@@ -136,7 +138,7 @@ export class TopicChannel implements ChannelOwner, MemoryMember {
     meeting.link?.pull();
     const reason = channel.ended as EndReason;
     if (this.#settled) this.user?.over(reason);
-    else this.#fail(channel.error ?? connection.error ?? noMore(channel.name, reason));
+    else this.fail(channel.error ?? connection.error ?? noMore(channel.name, reason));
   }
 }
 

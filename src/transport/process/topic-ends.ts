@@ -18,6 +18,7 @@ import type { TopicChannel } from './topic-channel.ts';
 export function sharing(channel: TopicChannel, topic: SharableTopic): Promise<void> {
   return new Promise((resolve, reject) => {
     let share: TopicShare | undefined;
+    const waitsNoMore = topic.expect((error) => channel.fail(error));
     const line: ReaderLine = {
       ring: () => channel.link.ring(),
       bell: () => channel.link.bell(),
@@ -38,12 +39,16 @@ export function sharing(channel: TopicChannel, topic: SharableTopic): Promise<vo
           throw error;
         }
         channel.settle();
+        waitsNoMore();
         resolve();
       },
       take(): void {
         throw new LayoutError('both sides share one of this name');
       },
-      failed: reject,
+      failed(error: unknown): void {
+        waitsNoMore();
+        reject(error);
+      },
       over(): void {
         channel.close();
         share?.gone();
