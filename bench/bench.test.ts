@@ -1,5 +1,6 @@
 // Smoke: every scenario runs with every contender that is here, and both ends agree. Nothing is judged by its speed.
-// asked for: node-22, node-26
+// Of the Nodes the one that the recorded results are of; isolate.test.ts and cli.test.ts start the program on the oldest, too.
+// asked for: node-20, node-22, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 // The examples in doc comments and documents run to their end; tools/doc-examples.mjs takes them out.
-// asked for: node-22, node-26
+// Of the Nodes the oldest runs them, as in examples.test.ts.
+// asked for: node-22, node-24, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
 // Every program directly under examples/ ends with status 0. A line `// runtimes: node, bun` at its top names the only
 // runtimes it is for, a line `// in tests: --quick` the arguments it gets here. Files with "worker" in their name are
 // parts of others, and so is all that stands in folders below.
-// asked for: node-22, node-26
+// Of the Nodes the oldest runs them: what an example calls is there on the newer ones, too, whose ports the suites ask.
+// asked for: node-22, node-24, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -6,12 +6,13 @@
 //   npm test -- --jobs 4                 files at the same time (2)
 //   npm test -- --watchdog 300           seconds that one file may take (120)
 //   npm test -- --unsteady 1             so many files that failed may pass three times in a row by themselves instead (CI; 0)
-//   npm test -- --times 20               say at the end which files took longest, over all runtimes
+//   npm test -- --times 20               say at the end which files took longest, over all runtimes, and how busy the processors were
 //   npm test -- --neighbours 100         channels share their links with so many others (test/kit/neighbours.ts)
 //
 // The last line is `<n> passed, <n> failed, <n> skipped`, and what was unsteady if anything was; an absent runtime counts as one skipped, and so does
 // a file whose packages, or whose addon, are absent.
 import { readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -163,7 +164,15 @@ function report({ name, version }, { passed, failed, skippedNames, seconds }) {
   );
   for (const test of skippedNames) console.log(`           skipped: ${test}`);
 }
+/** Milliseconds of all processors since the machine started, those that were busy and all. */
+function processorTime() {
+  const times = cpus().map((it) => it.times);
+  const all = times.reduce((sum, it) => sum + it.user + it.nice + it.sys + it.irq + it.idle, 0);
+  return { all, busy: all - times.reduce((sum, { idle }) => sum + idle, 0) };
+}
+const before = processorTime();
 await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, (_, lane) => work(lane)));
+const after = processorTime();
 
 /** Runs in a row that show that a file which failed can pass: with nothing beside it, as on a machine with processors enough. */
 const STEADY_RUNS = 3;
@@ -200,6 +209,10 @@ if (options['require-all']) failures += lacking.length;
 const longest = [...times].sort(([, a], [, b]) => b - a).slice(0, Number(options.times));
 if (longest.length > 0) console.log('seconds over all runtimes:');
 for (const [name, seconds] of longest) console.log(`${seconds.toFixed(1).padStart(8)} ${name}`);
+if (longest.length > 0) {
+  const share = (100 * (after.busy - before.busy)) / (after.all - before.all);
+  console.log(`the processors were busy for ${share.toFixed(0)} % of the time`);
+}
 if (slowFiles.length > 0) console.log(`slow: ${slowFiles.join(', ')}`);
 if (failedFiles.length > 0) console.log(`\nfailed:\n  ${failedFiles.join('\n  ')}`);
 if (unsteady.length > 0) {
