@@ -1,6 +1,7 @@
 // A child process and its port: how both begin, and what each kind of end tells.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CLOSED, type CloseReason, UsageError } from '../../src/index.ts';
@@ -92,6 +93,21 @@ test('what a child starts has no port of it, nor have its threads; what it forks
   port.close();
   assert.equal(await within('its exit', exit), 0);
 });
+
+if (process.platform !== 'win32') {
+  test('a child that leaves behind whom it has started, and who has its pipe: the end is told, with its code', async () => {
+    const script = 'sleep 100 >/dev/null 2>&1 & echo $!; exit 3';
+    const how = { execPath: '/bin/sh', execArgv: ['-c', script], stdio: ['ignore', 'pipe', 'ignore'] };
+    const { port, child } = started({ child: how }, 'sh');
+    const left = new Promise<number>((resolve) => child.stdout?.once('data', (text) => resolve(Number(String(text)))));
+    try {
+      assert.equal(await within('the end', port.closed), 'exit');
+      assert.deepEqual(port.link?.exit, { code: 3, signal: undefined });
+    } finally {
+      process.kill(await left, 'SIGKILL');
+    }
+  });
+}
 
 test('a loop over what is offered keeps the process, and no longer', async () => {
   const { port, exit } = started({ args: ['offers'] });

@@ -20,8 +20,11 @@ import {
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { platform as system } from 'node:process';
+import { platform } from '#platform';
 import { AddressError, MillraceError, UsageError } from '../../errors.ts';
 import { PROBE_MS, TAKEOVER_MS, UNIX_PATH_BYTES_MAX } from '../../limits.ts';
+import { native } from '../../native/load.ts';
+import type { Primitives } from '../../native/primitives.ts';
 import { type Address, addressText, isFile } from './address.ts';
 import { isAllowed } from './peer.ts';
 import { codeOf, refused } from './refused.ts';
@@ -149,8 +152,13 @@ async function whoIs(path: string): Promise<string | undefined> {
   takeDescriptor();
   return answer === 'ECONNREFUSED' || answer === 'ENOENT' ? undefined : 'somebody listens there';
 }
-/** What the system says to somebody who connects there. */
+/**
+ * What the system says to somebody who connects there. Bun calls libc itself for that, where it may: its sockets say ECONNREFUSED also of who lives and has
+ * no room for another one that waits.
+ */
 function ask(path: string): Promise<string | undefined> {
+  const { primitives } = native();
+  if (platform.name === 'bun' && primitives !== undefined) return Promise.resolve(askNow(primitives, path));
   return new Promise((resolve) => {
     const socket = connect({ path });
     const answer = (code: string | undefined): void => {
@@ -162,6 +170,14 @@ function ask(path: string): Promise<string | undefined> {
     socket.once('connect', () => answer(undefined));
     socket.on('error', (error) => answer(codeOf(error)));
   });
+}
+function askNow(primitives: Primitives, path: string): string | undefined {
+  try {
+    primitives.close(primitives.connect(path));
+    return undefined;
+  } catch (error) {
+    return codeOf(error);
+  }
 }
 /** Bun says ECONNREFUSED where there is no descriptor left, also of who listens. @throws what the system says to that */
 function takeDescriptor(): void {
