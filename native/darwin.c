@@ -106,6 +106,8 @@ int system_drain(int fd) {
 const bool system_has_names = false;
 const int system_send_flags = MSG_DONTWAIT;
 const int system_receive_flags = MSG_DONTWAIT;
+// MSG_PEEK copies what lies beside the bytes as it lies in the kernel, where it is no descriptor of anybody's.
+const int system_look_flag = 0;
 
 void system_came(int fd) {
   const int on = 1;

@@ -123,6 +123,7 @@ int system_drain(int fd) {
 const bool system_has_names = true;
 const int system_send_flags = MSG_DONTWAIT | MSG_NOSIGNAL;
 const int system_receive_flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
+const int system_look_flag = MSG_PEEK;
 
 int system_socket(void) { return socket(AF_UNIX, KIND, 0); }
 int system_socket_pair(int pair[2]) { return socketpair(AF_UNIX, KIND, 0, pair); }

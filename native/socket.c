@@ -128,9 +128,21 @@ static napi_value send_beside(napi_env env, napi_callback_info info) {
   return sent < 0 && errno != EAGAIN ? throw_errno(env, "sendmsg", errno) : int_value(env, sent);
 }
 
+// Takes what was looked at, which nobody else reads; whether descriptors lay beside it, which the kernel closes: those that were looked at are
+// others. Linux gives those of the message behind it where it has none of its own.
+static bool take_off(int fd, uint8_t *bytes, ssize_t length) {
+  struct iovec vector = {.iov_base = bytes, .iov_len = (size_t)length};
+  struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+  ssize_t received;
+  do received = recvmsg(fd, &message, system_receive_flags);
+  while (received < 0 && errno == EINTR);
+  return (message.msg_flags & MSG_CTRUNC) != 0;
+}
+
 // receive(descriptor, bytes, descriptors?): how many bytes came, 0 at the end, -1 if there are none now. What came beside them fills
-// `descriptors` from the front, the rest of it is -1. If more came than it takes, or than this process can have, all of them are closed and it
-// throws: the bytes are lost as well, so the connection is not to be read any more.
+// `descriptors` from the front, the rest of it is -1. If more came than it takes, all of them are closed and it throws: the bytes are lost as
+// well, so the connection is not to be read any more. If this process can't have so many, it throws EMFILE, and all of it is still to come:
+// what is expected to come with descriptors is looked at first, which gives them, and taken then.
 static napi_value receive_beside(napi_env env, napi_callback_info info) {
   napi_value values[3];
   uint8_t *bytes;
@@ -147,8 +159,9 @@ static napi_value receive_beside(napi_env env, napi_callback_info info) {
   // What has no room here is closed by the kernel, which then says MSG_CTRUNC. Room is made for whole words: one more may come.
   struct msghdr message = {
       .msg_iov = &vector, .msg_iovlen = 1, .msg_control = &beside, .msg_controllen = CMSG_SPACE(sizeof(int) * count)};
+  const int looks = count > 0 ? system_look_flag : 0;
   ssize_t received;
-  do received = recvmsg(fd, &message, system_receive_flags);
+  do received = recvmsg(fd, &message, system_receive_flags | looks);
   while (received < 0 && errno == EINTR);
   if (received < 0 && errno != EAGAIN) return throw_errno(env, "recvmsg", errno);
 
@@ -167,9 +180,13 @@ static napi_value receive_beside(napi_env env, napi_callback_info info) {
   const bool cut = received >= 0 && (message.msg_flags & MSG_CTRUNC) != 0;
   if (cut || came > count) {
     for (size_t i = 0; i < came; i++) close(all[i]);
-    if (came < count) return throw_errno(env, "recvmsg", EMFILE);
-    return throw_code(env, "ERR_TOO_MANY_DESCRIPTORS", "More descriptors came with a message than were expected");
+    if (came < count && looks != 0) return throw_errno(env, "recvmsg", EMFILE);
+    if (looks == 0 || take_off(fd, bytes, received))
+      return throw_code(env, "ERR_TOO_MANY_DESCRIPTORS", "More descriptors came with a message than were expected, or than there may be");
+    came = 0;
   }
+  else if (looks != 0 && received > 0 && !take_off(fd, bytes, received))
+    while (came > 0) close(all[--came]);
   for (size_t i = 0; i < came; i++) system_came(all[i]);
   for (size_t i = 0; i < count; i++) descriptors[i] = i < came ? all[i] : -1;
   return int_value(env, received);

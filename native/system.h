@@ -36,6 +36,8 @@ extern const bool system_has_names;
 // The flags of sendmsg and recvmsg, and what a descriptor that came is to be told if they say too little.
 extern const int system_send_flags;
 extern const int system_receive_flags;
+// The flag of recvmsg that gives what lies beside the bytes and leaves all of it there; 0 where what it gives is none.
+extern const int system_look_flag;
 void system_came(int fd);
 int system_peer(int fd, int64_t *pid, int64_t *uid, int64_t *gid);
 

@@ -335,6 +335,11 @@ export const CARRIER_START_MS: number = 10_000;
 export const FUTEX_SLICE_MS: number = 20;
 /** Milliseconds after which descriptors that found no room are tried again: the other side takes some whenever its event loop runs. */
 export const DESCRIPTOR_LINE_AGAIN_MS: number = 2;
+/**
+ * Milliseconds for which what has come on it may find no descriptor, though the line keeps one in reserve: longer, and the connection is over. It takes
+ * a program that opens whatever descriptor is let go of.
+ */
+export const DESCRIPTOR_LINE_SHORT_MS: number = 5000;
 /** Messages on the line of descriptors that are taken before the event loop has a turn: the system lets some hundreds wait. */
 export const DESCRIPTOR_LINE_TAKEN_MAX: number = 4096;
 /** Messages that wait for room on it, a descriptor each, from which on no channel is given memory: it goes over the connection. */

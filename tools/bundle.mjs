@@ -190,6 +190,7 @@ const STARTED_BY_TESTS = [
   'test/process/child-thread',
   'test/process/cluster-program',
   'test/process/features-program',
+  'test/process/few-descriptors-child',
   'test/process/fresh-eyes-program',
   'test/process/memory-child',
   'test/process/memory-gc-program',

@@ -27,6 +27,7 @@ const ADDRESS_BYTES: number = 2 + PATH_BYTES;
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const SCM_RIGHTS = 1;
+const MSG_PEEK = 2;
 const MSG_CTRUNC = 8;
 const MSG_DONTWAIT = 0x40;
 const MSG_NOSIGNAL = 0x4000;
@@ -148,15 +149,29 @@ export function socketCalls(libc: Libc): SocketCalls {
       checkBytes(bytes);
       const count = checkBeside(descriptors);
       // What has no room here is closed by the kernel, which then says MSG_CTRUNC. Room is made for whole words: one more may come.
+      const looks = count === 0 ? 0 : MSG_PEEK;
+      const flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
       putMessage(Math.min(bytes.length, DATA_BYTES), besideBytes(count));
-      const received = libc.again(() => call.recvmsg(descriptor, libc.at(MESSAGE), MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+      const received = libc.again(() => call.recvmsg(descriptor, libc.at(MESSAGE), flags | looks));
       if (received < 0 && libc.errno !== EAGAIN) throw libc.failure('recvmsg');
       const all = received < 0 ? [] : came();
-      const cut = received >= 0 && ((ints[M_FLAGS >> 2] as number) & MSG_CTRUNC) !== 0;
+      const wasCut = (): boolean => ((ints[M_FLAGS >> 2] as number) & MSG_CTRUNC) !== 0;
+      // What was looked at, which nobody else reads; whether descriptors lay beside it, which the kernel closes: those that were looked at are others.
+      // Linux gives those of the message behind it where it has none of its own.
+      const takeOff = (): boolean => {
+        putMessage(received, 0);
+        libc.again(() => call.recvmsg(descriptor, libc.at(MESSAGE), flags));
+        return wasCut();
+      };
+      const cut = received >= 0 && wasCut();
       if (cut || all.length > count) {
         for (const each of all) call.close(each);
         if (all.length < count) throw libc.failure('recvmsg', EMFILE);
-        throw coded('ERR_TOO_MANY_DESCRIPTORS', 'More descriptors came with a message than were expected');
+        if (looks === 0 || takeOff())
+          throw coded('ERR_TOO_MANY_DESCRIPTORS', 'More descriptors came with a message than were expected');
+        all.length = 0;
+      } else if (looks !== 0 && received > 0 && !takeOff()) {
+        for (const each of all.splice(0)) call.close(each);
       }
       descriptors?.fill(-1).set(all);
       if (received > 0) bytes.set(libc.bytes.subarray(DATA, DATA + received));

@@ -93,7 +93,7 @@ export interface Primitives {
   /**
    * How many bytes came; 0: the end; -1: none yet. `descriptors` is filled from the front, the rest is -1.
    * @throws ERR_TOO_MANY_DESCRIPTORS more came than were asked for; all are closed, and the bytes are lost
-   * @throws EMFILE this process can't have so many; the same
+   * @throws EMFILE this process can't have so many, of those that are asked for: all of it is still to come (elsewhere than on Linux: ERR_TOO_MANY_DESCRIPTORS)
    */
   receive(descriptor: number, bytes: Uint8Array, descriptors?: Int32Array): number;
   peerCredentials(descriptor: number): { pid: number; uid: number; gid: number };

@@ -63,18 +63,9 @@ export async function failingAt(
     (name, call, values) => {
       if (++count !== nth) return call(...values);
       failed = name;
-      if (name === 'receive') takeOff(call, values);
       throw failure(name, CODES[name as Fault]);
     },
     body,
   );
   return { count, failed };
-}
-
-/** Where a descriptor cannot be had, the message is off the line all the same, and what came beside it is closed. */
-function takeOff(call: Call, values: unknown[]): void {
-  const [, , descriptors] = values as [number, Uint8Array, Int32Array | undefined];
-  if ((call(...values) as number) <= 0) return;
-  for (const each of descriptors ?? []) if (each >= 0) native.close(each);
-  descriptors?.fill(-1);
 }

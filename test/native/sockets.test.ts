@@ -240,10 +240,32 @@ test('another process sends what it has, and is known by what the kernel says of
   for (const fd of [listener, connection, region, bell, ...came]) native.close(fd);
 });
 
-test('a process with no descriptors left says so, and has lost none', { timeout: STEP_MS }, () => {
+test('descriptors come with the message that they were sent with, and not with one before that has none', () => {
   const [one, other] = pair();
   const region = native.createMemory(4096);
-  native.send(one, Uint8Array.of(1), Int32Array.of(region, region));
+  const before = descriptors().length;
+  const came = new Int32Array(1);
+  for (const [byte, sent] of [[1], [2, 1], [3], [4, 2]] as const)
+    native.send(one, Uint8Array.of(byte), new Int32Array(sent ?? 0).fill(region));
+  const byte = new Uint8Array(1);
+  assert.deepEqual([native.receive(other, byte, came), byte[0], came[0]], [1, 1, -1]);
+  assert.deepEqual([native.receive(other, byte, came), byte[0]], [1, 2]);
+  native.close(came[0]!);
+  assert.deepEqual([native.receive(other, byte, came), byte[0], came[0]], [1, 3, -1]);
+  assert.equal(
+    codeOf(() => native.receive(other, byte, came)),
+    'ERR_TOO_MANY_DESCRIPTORS',
+  );
+  assert.equal(descriptors().length, before);
+  for (const fd of [one, other, region]) native.close(fd);
+});
+
+test('a process with no descriptors left says so, and has lost neither any nor what came', { timeout: STEP_MS }, () => {
+  const [one, other] = pair();
+  const region = native.createMemory(4096);
+  const came = new Int32Array(2);
+  const byte = new Uint8Array(1);
+  native.send(one, Uint8Array.of(42), Int32Array.of(region, region));
   const taken: number[] = [];
   try {
     for (;;) taken.push(native.duplicate(region));
@@ -255,15 +277,18 @@ test('a process with no descriptors left says so, and has lost none', { timeout:
     () => native.createBell(),
     () => native.watch(one, READABLE, () => {}),
     () => native.connect(join(folder, 'none')),
-    () => native.receive(other, new Uint8Array(1), new Int32Array(2)),
+    () => native.receive(other, byte, came),
   ].map(codeOf);
   const last = taken.pop()!;
   native.close(last);
   // With room for one of two, neither is kept.
-  native.send(one, Uint8Array.of(1), Int32Array.of(region, region));
-  codes.push(codeOf(() => native.receive(other, new Uint8Array(1), new Int32Array(2))));
-  assert.equal(native.duplicate(region), last);
-  for (const fd of [one, other, region, last, ...taken]) native.close(fd);
+  codes.push(codeOf(() => native.receive(other, byte, came)));
+  const same = native.duplicate(region);
+  for (const fd of [same, taken.pop()!]) native.close(fd);
+  const lengths = [native.receive(other, byte, came), native.receive(other, byte, came)];
+  for (const fd of [one, other, region, ...taken]) native.close(fd);
+  assert.equal(same, last);
+  assert.deepEqual([lengths, byte[0]], [[1, -1], 42]);
   assert.deepEqual(codes, new Array(6).fill('EMFILE'));
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../../test/kit/watchdog.ts';
 import { LayoutError } from '../../errors.ts';
-import { DESCRIPTOR_LINE_UNSENT_MAX } from '../../limits.ts';
+import { DESCRIPTOR_LINE_SHORT_MS, DESCRIPTOR_LINE_UNSENT_MAX } from '../../limits.ts';
 import type { Primitives } from '../../native/primitives.ts';
 import { DescriptorLine } from './descriptor-line.ts';
 
@@ -49,4 +49,48 @@ test('a line whose other side takes nothing is over behind its bound, and nothin
   assert.equal(closed.length, DESCRIPTOR_LINE_UNSENT_MAX + 2);
   full.say(REGION, 1, [], [98]);
   assert.equal(closed.at(-1), 98);
+});
+
+/** A line that something has come on with a descriptor, in a process that has so many left. */
+function crowded(free: number): { line: DescriptorLine; room: { free: number } } {
+  const room = { free };
+  const native = {
+    keep: () => {},
+    close: () => void room.free++,
+    duplicate: () => {
+      if (room.free === 0) throw Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+      room.free--;
+      return 100;
+    },
+    receive: (_: number, bytes: Uint8Array, came: Int32Array) => {
+      came[0] = native.duplicate();
+      new Int32Array(bytes.buffer)[0] = REGION;
+      return bytes.length;
+    },
+  };
+  return { line: new DescriptorLine(native as unknown as Primitives, OURS), room };
+}
+
+test('where no descriptor is left, what has come takes the place of one in reserve, which is there again as soon as there is another', () => {
+  const { line, room } = crowded(1);
+  line.reserve(1);
+  assert.throws(() => line.reserve(2), { code: 'EMFILE' });
+  line.reserve(1);
+  assert.equal(room.free, 0);
+  assert.equal(line.take()?.kind, REGION);
+  assert.deepEqual([line.refill(), line.take(), line.short?.message, line.over], [false, undefined, 'EMFILE', false]);
+  room.free = 2;
+  assert.equal(line.take()?.kind, REGION);
+  assert.deepEqual([line.refill(), line.short, room.free], [true, undefined, 0]);
+});
+
+test('what finds no descriptor for too long ends the line, and the error says what was missing', (context) => {
+  const { line } = crowded(0);
+  let nowMs = 0;
+  context.mock.method(performance, 'now', () => nowMs);
+  assert.equal(line.take(), undefined);
+  nowMs = DESCRIPTOR_LINE_SHORT_MS - 1;
+  assert.deepEqual([line.take(), line.over, line.error], [undefined, false, undefined]);
+  nowMs = DESCRIPTOR_LINE_SHORT_MS;
+  assert.deepEqual([line.take(), line.over, line.error?.message], [undefined, true, 'EMFILE']);
 });

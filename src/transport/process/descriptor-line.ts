@@ -1,8 +1,9 @@
 // A unix socket of two processes beside their connection, over which descriptors go: memory, bells. Each message is 32 bytes, and goes whole
 // or not at all. Nothing here waits, and what has come can be taken at any time, also by a thread that is blocked: no event loop reads it.
+// A process that has no descriptor left goes on: the line keeps some in reserve, and gives one up for what needs one for a moment.
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
-import { DESCRIPTOR_LINE_AGAIN_MS, DESCRIPTOR_LINE_UNSENT_MAX } from '../../limits.ts';
+import { DESCRIPTOR_LINE_AGAIN_MS, DESCRIPTOR_LINE_SHORT_MS, DESCRIPTOR_LINE_UNSENT_MAX } from '../../limits.ts';
 import type { Primitives } from '../../native/primitives.ts';
 
 const WORDS = 8;
@@ -24,6 +25,10 @@ export interface Said {
 /** What the system says while all processes of this user together have too many descriptors on their way, or while it has no memory. */
 const AGAIN: ReadonlySet<string | undefined> = new Set(['ETOOMANYREFS', 'ENOBUFS', 'ENOMEM']);
 
+function hasNone(error: unknown): boolean {
+  return (error as { code?: string }).code === 'EMFILE';
+}
+
 interface Unsent {
   readonly bytes: Uint8Array;
   readonly descriptors: Int32Array | undefined;
@@ -43,6 +48,9 @@ export class DescriptorLine {
   readonly #bytes = new Uint8Array(this.#words.buffer);
   readonly #came = new Int32Array(DESCRIPTORS_MAX);
   readonly #unsent: Unsent[] = [];
+  readonly #reserve: number[] = [];
+  #reserved = 0;
+  #short: { readonly error: Error; readonly sinceMs: number } | undefined;
   #tryDue = false;
   #closed = false;
 
@@ -109,11 +117,49 @@ export class DescriptorLine {
     return this.#unsent.length === 0;
   }
 
+  /** Keeps so many descriptors, and no more, from now on. @throws EMFILE */
+  reserve(count: number): void {
+    this.#reserved = count;
+    for (const each of this.#reserve.splice(count)) this.#native.close(each);
+    while (this.#reserve.length < count) {
+      const one = this.#native.duplicate(this.#descriptor);
+      this.#native.keep(one);
+      this.#reserve.push(one);
+    }
+  }
+  /** Whether all are there that are to be kept; those that were given up are, once there are any to be had. */
+  refill(): boolean {
+    try {
+      if (!this.#closed && this.#reserve.length < this.#reserved) this.reserve(this.#reserved);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  /** What `call` returns, which takes descriptors: where there is none left, in the place of some that were kept. @throws what it throws */
+  withReserve<T>(call: () => T): T {
+    for (;;) {
+      try {
+        return call();
+      } catch (error) {
+        const one = hasNone(error) ? this.#reserve.pop() : undefined;
+        if (one === undefined) throw error;
+        this.#native.close(one);
+      }
+    }
+  }
+  /** Why what has come cannot be taken just now: there is no descriptor for it, and none in reserve. */
+  get short(): Error | undefined {
+    return this.#short?.error;
+  }
+
   take(): Said | undefined {
     if (this.over) return undefined;
     const came = this.#came;
     try {
-      const length = this.#native.receive(this.#descriptor, this.#bytes, came);
+      this.refill();
+      const length = this.withReserve(() => this.#native.receive(this.#descriptor, this.#bytes, came));
+      this.#short = undefined;
       if (length < 0) return undefined;
       if (length === 0) {
         this.over = true;
@@ -127,16 +173,25 @@ export class DescriptorLine {
       const [kind, number, ...words] = this.#words as unknown as [number, number, ...number[]];
       return { kind, number, words, descriptors };
     } catch (error) {
-      // That was taken off the line, and cannot be had again.
+      if (hasNone(error) && this.#mayWait(error as Error)) return undefined;
+      // That was taken off the line, and cannot be had again; or nobody waits for it any longer.
       this.over = true;
       if ((error as { code?: string }).code !== 'ECONNRESET') this.error = error as Error;
       return undefined;
     }
   }
 
+  /** What has come stays on the line, until there is a descriptor for it or nobody waits any longer. */
+  #mayWait(error: Error): boolean {
+    const nowMs = performance.now();
+    this.#short ??= { error, sinceMs: nowMs };
+    return nowMs - this.#short.sinceMs < DESCRIPTOR_LINE_SHORT_MS;
+  }
+
   close(): void {
     if (this.#closed) return;
     this.flush();
+    this.reserve(0);
     this.#closed = true;
     this.over = true;
     for (const each of this.#unsent.splice(0)) this.#letGo(each);
@@ -144,5 +199,6 @@ export class DescriptorLine {
   }
   #letGo({ descriptors }: Unsent): void {
     for (const each of descriptors ?? []) this.#native.close(each);
+    this.refill();
   }
 }

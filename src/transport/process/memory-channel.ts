@@ -256,7 +256,7 @@ class MemoryChannel implements ChannelOwner, Expected {
     let mapping: Mapping;
     try {
       if (link.busy) throw new LayoutError('the other side does not take what it is sent');
-      descriptor = native.createMemory(bytes);
+      descriptor = link.createMemory(bytes);
       mapping = native.map(descriptor, bytes);
     } catch (error) {
       // There is no memory, or no descriptor, to be had just now.

@@ -55,7 +55,7 @@ export class MemoryLeftOver implements LeftOver {
     const bytes = frames.reduce((sum, [, payload]) => sum + frameBytes(payload), 0);
     if (bytes > MEMORY_BYTES_MAX || frames.length > MEMORY_LEFT_FRAMES_MAX)
       throw new LayoutError(`Cannot leave ${bytes} bytes over in ${frames.length} messages`, { length: bytes });
-    const descriptor = native.createMemory(bytes);
+    const descriptor = this.#link.createMemory(bytes);
     let mapping: Mapping;
     try {
       mapping = native.map(descriptor, bytes);

@@ -26,7 +26,7 @@ export class MemoryLending implements Lending {
     const { native } = this.#link;
     let descriptor: number | undefined;
     try {
-      descriptor = native.createMemory(bytes);
+      descriptor = this.#link.createMemory(bytes);
       const { buffer } = native.map(descriptor, bytes);
       this.#link.say(LENT, this.#number, [bytes, number, slot], [descriptor]);
       return viewsOf(buffer);

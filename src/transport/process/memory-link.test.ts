@@ -14,6 +14,7 @@ test('a line that is filled as fast as it is read has one share of each turn, ho
   const line = {
     over: false,
     unsent: 0,
+    refill: () => true,
     take: () => {
       taken++;
       return { kind: DONE, number: 1, words: [], descriptors: [] };

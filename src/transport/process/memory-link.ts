@@ -238,6 +238,9 @@ export class MemoryLink implements AgentLink, Behind {
         return;
       }
     }
+    // Given up for what was taken, and closed again by now.
+    line.refill();
+    if (line.short !== undefined) this.#pullLater(DESCRIPTOR_LINE_AGAIN_MS);
     this.#look();
     if (told === undefined) return;
     queueMicrotask(() => {
@@ -245,13 +248,15 @@ export class MemoryLink implements AgentLink, Behind {
     });
   }
   /** Once, however often it is rung meanwhile. */
-  #pullLater(): void {
-    if (this.#pullsLater) return;
+  #pullLater(ms: number = 0): void {
+    if (this.#pullsLater || this.#closed) return;
     this.#pullsLater = true;
-    platform.turn(() => {
+    const pull = (): void => {
       this.#pullsLater = false;
       this.pull();
-    });
+    };
+    if (ms === 0) platform.turn(pull);
+    else platform.later(pull, ms);
   }
   /** Whether the line has broken. */
   #look(): void {
@@ -275,12 +280,18 @@ export class MemoryLink implements AgentLink, Behind {
     if (gone || this.#parts.line.over) this.over(this.#parts.silentEnd);
     return this.#gone;
   }
+  /** Memory that goes to the other side, or is closed: where no descriptor is left, in the place of the one in reserve. @throws what the system says */
+  createMemory(bytes: number): number {
+    return this.#parts.line.withReserve(() => this.native.createMemory(bytes));
+  }
   /** @throws LayoutError */
   #tethered({ number, descriptors }: Said): void {
     const { native } = this;
     const [descriptor] = descriptors;
     if (number === 0 && descriptor !== undefined && descriptors.length === 1 && this.#peerTether === undefined) {
-      this.#peerTether = new PeerTether(native, descriptor);
+      // What comes later goes before it: who blocks hears then of that thread's end when its process ends.
+      if (this.#parts.line.refill()) this.#peerTether = new PeerTether(native, descriptor);
+      else native.close(descriptor);
       return;
     }
     for (const each of descriptors) native.close(each);

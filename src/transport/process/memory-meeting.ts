@@ -131,6 +131,7 @@ export class MemoryMeeting {
     this.#stopListening();
     const [page, bell] = said.descriptors as readonly [number, number];
     try {
+      line.reserve(1);
       const ringer = ringerOf(native, bell);
       this.#bell = this.#makeBell(native);
       sayNow(line, BELL, [], [native.duplicate(this.#bell.theirs)]);
@@ -150,6 +151,10 @@ export class MemoryMeeting {
       if (descriptor < 0) break;
       const line = new DescriptorLine(native, descriptor);
       const said = isOurs(native, descriptor) ? line.take() : undefined;
+      if (line.short !== undefined) {
+        line.close();
+        throw line.short;
+      }
       if (said?.kind === PAGE && said.descriptors.length === 2 && this.#isTicket(said.words)) return { line, said };
       for (const each of said?.descriptors ?? []) native.close(each);
       line.close();
@@ -185,6 +190,8 @@ export class MemoryMeeting {
     const line = new DescriptorLine(native, descriptor);
     this.#line = line;
     if (!isOurs(native, descriptor)) throw new UnsupportedError('the other side is of another user');
+    // One for the bell that is to come, when it is too late to do without.
+    line.reserve(2);
     const memory = native.createMemory(LINK_PAGE_BYTES);
     let bell: number;
     try {
@@ -203,8 +210,10 @@ export class MemoryMeeting {
     const descriptors = said?.descriptors ?? [];
     try {
       const [bell] = descriptors;
+      if (said === undefined && this.#line?.short !== undefined) throw this.#line.short;
       if (said?.kind !== BELL || bell === undefined || descriptors.length > 1 || this.#shared === undefined)
         throw new LayoutError('Cannot share memory: the other side has sent no bell');
+      this.#line?.reserve(1);
       this.#share(native, { ...this.#shared, ringer: ringerOf(native, bell) });
     } catch (error) {
       for (const each of descriptors) native.close(each);
