@@ -88,7 +88,9 @@ export class ProcessReaders implements WriterMedium {
     if (this.#lines.size >= TOPIC_HANDLES_MAX) throw tooManyReaders();
     const number = ++this.#last;
     let slot = 0;
-    while (this.#taken.has(slot) || this.#bells?.isFree(slot) === false) slot++;
+    while (slot < TOPIC_HANDLES_MAX && (this.#taken.has(slot) || this.#bells?.isFree(slot) === false)) slot++;
+    // The thread that wakes has not let go of enough of those that are gone.
+    if (slot === TOPIC_HANDLES_MAX) throw tooManyReaders();
     this.#bells?.add(slot, line.bell);
     this.#taken.add(slot);
     this.#lines.set(number, { line, slot });

@@ -199,6 +199,30 @@ test('while one channel is blocked the others of its connection are fed, and the
   await server.close();
 });
 
+test('a getter of a value that waits for the answer to what was posted before it has it, in the middle of a cork', async () => {
+  const { port } = started('obey');
+  port.postMessage('here');
+  assert.equal(port.receive(LIMIT), 'here');
+  let answer: unknown;
+  port.cork(() => {
+    port.postMessage('asked');
+    const value = {
+      before: 'b'.repeat(100),
+      // Read again where the value found too little room.
+      get answer() {
+        answer ??= port.receive(LIMIT);
+        return answer;
+      },
+      after: 'a'.repeat(100),
+    };
+    port.postMessage(value);
+    port.postMessage('behind');
+  });
+  assert.deepEqual(port.receive(LIMIT), { before: 'b'.repeat(100), answer: 'asked', after: 'a'.repeat(100) });
+  assert.equal(port.receive(LIMIT), 'behind');
+  port.close();
+});
+
 test('without blocking: true the calls that block name it', async () => {
   const server = await listen(fresh());
   const port = await connect(server.address, { memory: false });

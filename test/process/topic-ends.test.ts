@@ -10,7 +10,9 @@ import { test } from 'node:test';
 import { CLOSED } from '../../src/index.ts';
 import { connect, listen, type PortLink, processMemory } from '../../src/process/index.ts';
 import { createTopic, subscribe, type Topic } from '../../src/topic/index.ts';
-import { descriptors } from '../kit/native.ts';
+import { startTopicWaker } from '../../src/transport/process/topic-waker.ts';
+import { KNOCK_WORDS, knock, OVER, RUNS } from '../../src/wait/knocks.ts';
+import { descriptors, native } from '../kit/native.ts';
 import { until, within } from '../kit/watchdog.ts';
 
 interface Stage {
@@ -143,3 +145,31 @@ test('a topic that is closed while its memory is on the way: the reader gets wha
     // Who comes behind the end hears that there is none.
     assert.equal(await code(here.shareTopic('numbers', topic)), 'ERR_CLOSED');
   }));
+
+test('the thread that wakes lets go of a reader that is gone, though nobody is woken behind that', async () => {
+  const bytes = 4096;
+  const sleeps = 8;
+  const memory = native.createMemory(bytes);
+  const words = new Int32Array(native.map(memory, bytes).buffer);
+  const own = new Int32Array(new SharedArrayBuffer(4 * KNOCK_WORDS));
+  let lost = false;
+  const plan = { own, bytes, signal: 0, sleeps, lost: () => void (lost = true) };
+  const bells = startTopicWaker(native, memory, plan);
+  await until('it runs', () => Atomics.load(own, RUNS) === 1);
+  const ends = new Int32Array(2);
+  native.socketPair(ends);
+  const [near = -1, far = -1] = ends;
+  const before = descriptors().length;
+  bells.add(0, () => native.duplicate(near));
+  Atomics.store(words, sleeps, 1);
+  knock(own);
+  await until('it has rung', () => Atomics.load(words, sleeps) === 0);
+  assert.equal(bells.isFree(0), false);
+  bells.remove(0);
+  await until('the slot is free', () => bells.isFree(0));
+  await until('its descriptor is closed', () => descriptors().length <= before);
+  Atomics.store(own, OVER, 1);
+  knock(own);
+  await until('it is over', () => lost);
+  for (const each of [memory, near, far]) native.close(each);
+});

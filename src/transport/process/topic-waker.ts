@@ -3,6 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { TOPIC_HANDLES_MAX } from '../../limits.ts';
 import type { Primitives } from '../../native/primitives.ts';
+import { knock } from '../../wait/knocks.ts';
 import type { WakerBells, WakerPlan } from '../topic-medium.ts';
 import { threadUrl } from './own-thread.ts';
 import { TOPIC_WAKER } from './topic-waker-source.ts';
@@ -67,7 +68,11 @@ export function startTopicWaker(native: Primitives, descriptor: number, plan: Wa
       const stands = Atomics.load(given, word);
       // SYNC topic-bell: whoever has changed it has the descriptor; pairs with the thread's exchange.
       if (stands > NOTHING && Atomics.compareExchange(given, word, stands, NOTHING) === stands) native.close(stands);
-      else Atomics.store(given, word, DONE_WITH);
+      else {
+        Atomics.store(given, word, DONE_WITH);
+        // Now, and not when somebody is to be woken next: that may be never, and neither the slot nor the descriptor would be free.
+        knock(own);
+      }
     },
     isFree: (slot) => Atomics.load(given, BELL_0 + slot) === NOTHING,
   };

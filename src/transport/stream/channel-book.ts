@@ -226,8 +226,11 @@ export class ChannelBook {
       return;
     }
     this.#channels.delete(ours.number);
-    if (ours.closeSent) this.#connection.frames.close(number, ours.ended ?? 'closed', 0);
-    else {
+    if (ours.closeSent) {
+      this.#connection.frames.close(number, ours.ended ?? 'closed', 0);
+      // Nothing is ever said of it here, and what it had is given back.
+      ours.cut(ours.ended ?? 'closed', undefined);
+    } else {
       // The other side counts on it from our OPEN on: however many there are, and also while we leave, it is a channel.
       this.#theirs++;
       ours.number = number;

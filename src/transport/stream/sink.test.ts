@@ -1,9 +1,9 @@
 // The memory of frames: channels take turns in it, and none finds another one's in its own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HEADER_BYTES } from '../../frame/header.ts';
+import { HEADER_BYTES, recordBytes } from '../../frame/header.ts';
 import { FULL } from '../../ring/producer.ts';
-import { FRAME_HEADER_BYTES } from './frames.ts';
+import { FRAME_HEADER_BYTES, lengthOf } from './frames.ts';
 import { StreamSink } from './sink.ts';
 
 const WINDOW = 64 * 1024;
@@ -94,4 +94,44 @@ test('memory in which a value is still being written is nobody else’s: its get
     ending.abort();
   });
   assert.deepEqual(frames, [[8]]);
+});
+
+test('what has gathered goes out in the middle of a value, which goes on where it is, as a frame of its own', () => {
+  const frames: { readonly bytes: number; readonly first: number; readonly payload: number[] }[] = [];
+  const write = (frame: Uint8Array): void => {
+    const [head = 0, , first = 0] = new Int32Array(frame.slice(0, 12).buffer);
+    frames.push({ bytes: lengthOf(head), first, payload: [...payloadOf(frame, first)] });
+  };
+  const [sink, other] = [sinkOf(1, write), sinkOf(2, () => {})];
+  for (const length of [100, 7]) {
+    sink.cork(() => {
+      claim(sink, 50, 1);
+      sink.commit(50, 1);
+      const offset = sink.tryClaim(length);
+      const { views } = sink;
+      views.bytes.fill(2, offset, offset + 1);
+      // A getter of the value waits for an answer to what went before it.
+      sink.publish();
+      sink.publish();
+      claim(other, 500, 3);
+      other.commit(500, 1);
+      views.bytes.fill(2, offset + 1, offset + length);
+      sink.commit(length, 1);
+      claim(sink, 30, 4);
+      sink.commit(30, 1);
+    });
+    assert.deepEqual(frames.splice(0), [
+      { bytes: recordBytes(50), first: 50, payload: [1] },
+      { bytes: recordBytes(length) + recordBytes(30), first: length, payload: [2] },
+    ]);
+  }
+  // Nothing of it is left: there is as much room as ever.
+  sink.cork(() => {
+    claim(sink, 50, 1);
+    sink.commit(50, 1);
+    claim(sink, 50, 1);
+    sink.publish();
+    sink.abort();
+  });
+  assert.equal(sink.claimable(WINDOW), sink.maxPayload);
 });

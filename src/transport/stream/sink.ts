@@ -38,6 +38,8 @@ export class StreamSink implements RecordSink {
   readonly #write: (frame: Uint8Array) => void;
   /** A frame's header, and behind it the records that it will have; while there is a claim, or something has gathered. */
   #views: Views | undefined;
+  /** Where the frame at hand begins there: not at 0 where others were handed over while a value was being written behind them. */
+  #begin = 0;
   /** Bytes of records committed and not handed over yet. */
   #gathered = 0;
   /** Gathered bytes from which on a commit hands over by itself. */
@@ -90,7 +92,7 @@ export class StreamSink implements RecordSink {
     const need = recordBytes(length);
     if (need > this.#room && this.#lackOf(need)) return FULL;
     this.claimed = length;
-    return FRAME_HEADER_BYTES + this.#gathered + HEADER_BYTES;
+    return this.#end + HEADER_BYTES;
   }
 
   claimable(wanted: number): number {
@@ -101,7 +103,7 @@ export class StreamSink implements RecordSink {
 
   commit(length: number, kind: number): void {
     const { words, bytes } = this.views;
-    const at = FRAME_HEADER_BYTES + this.#gathered;
+    const at = this.#end;
     words[at >>> 2] = length;
     words[(at >>> 2) + 1] = kind | 0;
     const end = at + recordBytes(length);
@@ -115,30 +117,35 @@ export class StreamSink implements RecordSink {
 
   abort(): void {
     this.claimed = -1;
-    if (this.#views === undefined || this.#gathered > 0) return;
-    this.#letGoOf(this.#views);
+    const views = this.#views;
+    if (views === undefined || this.#gathered > 0) return;
     this.#views = undefined;
+    this.#begin = 0;
+    this.#letGoOf(views);
   }
 
   publish(): void {
     const bytes = this.#gathered;
     if (bytes === 0) return;
     const { views } = this;
-    views.words[0] = frameHead(DATA, bytes);
-    views.words[1] = this.#number;
+    const begin = this.#begin;
+    const end = this.#end;
+    // A getter of a value that is being written calls: it goes on in this memory, which nobody else may have, and where it is, as a frame of its own.
+    const writes = this.claimed >= 0;
+    views.words[begin >>> 2] = frameHead(DATA, bytes);
+    views.words[(begin >>> 2) + 1] = this.#number;
     this.#gathered = 0;
+    this.#begin = writes ? begin + bytes : 0;
     // Whoever sends in the middle of the write has another one.
-    this.#views = undefined;
-    // A getter has ended the channel whose value is being written: that goes on in this memory, which nobody else may have then.
-    const { claimed } = this;
+    if (!writes) this.#views = undefined;
     try {
-      this.#write(views.bytes.subarray(0, FRAME_HEADER_BYTES + bytes));
+      this.#write(views.bytes.subarray(begin, end));
     } catch (error) {
       // The position has gone on: no other record may stand there. A stack that has ended has room for no call here.
       this.#medium.torn = true;
       throw error;
     }
-    if (claimed < 0) this.#letGoOf(views);
+    if (!writes) this.#letGoOf(views);
   }
 
   cork<R>(body: () => R): R {
@@ -179,7 +186,11 @@ export class StreamSink implements RecordSink {
 
   get #room(): number {
     if (this.#medium.full) return 0;
-    return Math.min(this.#limit - this.position, this.capacity - FRAME_HEADER_BYTES - this.#gathered);
+    return Math.min(this.#limit - this.position, this.capacity - this.#end);
+  }
+  /** Behind what has gathered, in the memory. */
+  get #end(): number {
+    return this.#begin + FRAME_HEADER_BYTES + this.#gathered;
   }
 
   /** Whether there is too little room, also once what has gathered is handed over: a reader that sees nothing makes none. */

@@ -42,6 +42,39 @@ test('it comes back once, whether a connection is closed or breaks, or a channel
   }
 });
 
+test('it comes back of a channel that was closed before the other side had asked for it, too', () => {
+  const said: Uint8Array[][] = [[], []];
+  const side = (own: number): StreamConnection => {
+    const write = (bytes: Uint8Array): boolean => (said[own] as Uint8Array[]).push(bytes.slice()) > 0;
+    return new StreamConnection({ write, end() {}, hold() {} }, { initiator: own === 0 }, { opened() {}, ended() {} });
+  };
+  const sides = [side(0), side(1)] as const;
+  const talk = (): void => {
+    while (said.some(({ length }) => length > 0)) {
+      for (const own of [0, 1] as const)
+        for (const bytes of said[own]?.splice(0) ?? []) sides[1 - own]?.received(bytes);
+    }
+  };
+  talk();
+  for (const closer of sides) {
+    for (let i = 0; i < 2 * CHANNELS; i++) {
+      const name = `crossing ${i}`;
+      const other = closer === sides[0] ? sides[1] : sides[0];
+      const channel = closer.open(name, WIDE);
+      assert.equal(channel.terms.window, STREAM_WINDOW_WIDE);
+      channel.end('closed');
+      // Neither has heard the other.
+      const far = other.open(name);
+      talk();
+      assert.equal(far.ended, 'closed');
+      far.end('closed');
+      talk();
+      assert.deepEqual([closer.channels, other.channels], [0, 0]);
+    }
+  }
+  for (const each of sides) each.close();
+});
+
 test('who names a credit has that, for a channel or for all of a connection', () => {
   const unsaid = connection();
   const said = connection(64 * 1024);
