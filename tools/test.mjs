@@ -115,13 +115,19 @@ function neighbourRuns({ name, kind }, askedFor = []) {
   if (options.runtime !== undefined || !askedFor.includes(name)) return false;
   return present.some((other) => other.kind === kind && !askedFor.includes(other.name));
 }
+const isFor = ({ kinds }, { kind, name }) => kinds === undefined || kinds.includes(kind) || kinds.includes(name);
+/** Whether the same file runs here over dist/lib, which is those modules put together, and what users have. */
+function runsPacked(file, runtime) {
+  const packed = join(root, 'dist/packed', relative(join(root, 'dist/test'), file));
+  return (
+    options.runtime === undefined && packed !== file && files.includes(packed) && isFor(heads.get(packed), runtime)
+  );
+}
 for (const runtime of present) {
   for (const file of files) {
     const head = heads.get(file);
-    const { kinds, askedFor } = head;
-    if (neighbourRuns(runtime, askedFor)) continue;
-    if (kinds?.includes('once') && runtime === newest) tasks.push({ runtime, file, ...head });
-    if (kinds === undefined || kinds.includes(runtime.kind) || kinds.includes(runtime.name))
+    if (neighbourRuns(runtime, head.askedFor) || runsPacked(file, runtime)) continue;
+    if (isFor(head, runtime) || (head.kinds.includes('once') && runtime === newest))
       tasks.push({ runtime, file, ...head });
   }
 }
