@@ -37,7 +37,7 @@ export interface PortLink {
    * now or later. For another reader over the same connection it is shared once more. It ends with the connection, or when either side closes.
    * @returns a promise, pending until the other side has asked; it keeps the process alive meanwhile
    * @throws (rejects) UnsupportedError where the two have no memory in common, or the topic lies in memory of threads; RefusedError where the other side has
-   *   opened a channel of that name, or leaves; ClosedError when the connection or the topic ends first; UsageError ERR_OPTION
+   *   opened a channel of that name, shares it, too (`topic`: asks for it), or leaves; ClosedError when the connection or the topic ends first; UsageError ERR_OPTION
    */
   shareTopic(name: string, topic: SharableTopic): Promise<void>;
   /**

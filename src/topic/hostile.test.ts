@@ -52,6 +52,19 @@ test('a writer that ends behind a lie is heard of: blocked, and by the event loo
   }
 });
 
+test('behind the end there is one ring of messages at the most, whatever goes on in the memory', () => {
+  const { topic, words } = lying();
+  const reader = subscribe(topic.handle());
+  Atomics.store(words, layout.CLOSED, 1);
+  let count = -1;
+  do topic.publish(++count);
+  while (count <= CAPACITY && reader.tryReceive() !== CLOSED);
+  // Each takes 32 bytes.
+  assert.equal(count, CAPACITY / 32 + 1);
+  assert.equal(reader.tryReceive(), CLOSED);
+  topic.close();
+});
+
 test('an end with a reason that nobody has is one', () => {
   const { topic, words } = lying();
   const reader = subscribe(topic.handle());

@@ -11,13 +11,14 @@ import { type Settleable, settleable, Waiters } from '../port/waiters.ts';
 import { SPACE, Waker } from '../wait/signal.ts';
 import { Spin } from '../wait/spin.ts';
 import { TopicBell } from './bell.ts';
-import { TopicConsumer } from './consumer.ts';
+import { NONE, TopicConsumer } from './consumer.ts';
 import { TopicEnd } from './end.ts';
 import { SIGNAL, WRITER_PARK } from './layout.ts';
 import type { ReaderMedium } from './medium.ts';
 import type { TopicMemory } from './memory.ts';
 import { type ResolvedSubscription, resolveSubscription, type SubscribeOptions } from './options.ts';
 import { isProcessHandle, openProcessHandle } from './process.ts';
+import { recordBytes } from './record.ts';
 import { Seat } from './seats.ts';
 import { type LoopSleep, sleepBlocked } from './sleep.ts';
 import { openTopicHandle, Tether } from './thread.ts';
@@ -59,6 +60,10 @@ export class TopicReader<T = unknown> implements Disposable {
   #closed: Settleable<EndReason> | undefined;
   #told: EndReason | undefined;
   #shut = false;
+  /** Bytes of records that there can be behind the writer's end. */
+  #left = 0;
+  /** When a thread that blocks asks after the writer's life, whatever it finds to read. */
+  #askAt = 0;
   /** Messages handed out since other work had its turn. */
   #inTurn = 0;
   #turning = false;
@@ -67,6 +72,7 @@ export class TopicReader<T = unknown> implements Disposable {
   constructor({ memory, number, medium }: ReaderParts, { start, slow, onMissed }: ResolvedSubscription) {
     const { words } = memory;
     this.#words = words;
+    this.#left = memory.capacity;
     this.#onMissed = onMissed;
     // Nobody else looks at it.
     const fence = new Int32Array(new SharedArrayBuffer(4));
@@ -76,6 +82,7 @@ export class TopicReader<T = unknown> implements Disposable {
       const reader = own.deref();
       if (reader !== undefined) reader.#broken(how);
     });
+    this.#askAt = performance.now() + this.#medium.sliceMs;
     this.#end = new TopicEnd(words, new TopicBell(words, this.#medium.place(words, SIGNAL)), this.#medium.endsAll);
     try {
       this.#consumer.join(start, slow === 'reliable' ? this.#sitDown(memory, number) : undefined);
@@ -129,9 +136,10 @@ export class TopicReader<T = unknown> implements Disposable {
     if (this.#shut) throw new ClosedError('Cannot receive: this reader was closed', 'closed');
     const { reason } = this.#end;
     const before = this.#consumer.missed;
-    const length = this.#take();
-    // Outrun by a writer that has ended: by memory that lies, or our way to one that goes on has ended alone.
+    // More than a ring of them, or outrun: memory that lies, or our way to a writer that goes on has ended alone.
+    const length = this.#left < 0 ? NONE : this.#take();
     if (length < 0) return reason === undefined ? EMPTY : CLOSED;
+    if (reason !== undefined) this.#left -= recordBytes(length);
     const into = this.#into;
     const missed = this.#consumer.missed - before;
     if (missed > 0) this.#onMissed?.(missed);
@@ -147,18 +155,17 @@ export class TopicReader<T = unknown> implements Disposable {
   receive(options?: TopicReceiveOptions): T | typeof EMPTY | typeof CLOSED {
     const timeoutMs = timeoutOf(options, ['timeoutMs']);
     const begin = performance.now();
-    let askAt = this.#medium.sliceMs;
-    for (let waited = 0; ; waited = performance.now() - begin) {
-      const left = timeoutMs - waited;
+    for (let now = begin; ; now = performance.now()) {
+      const left = timeoutMs - (now - begin);
+      // Who always finds a message, or is outrun again and again, would not sleep, and so not ask either.
+      if (now > this.#askAt) {
+        this.#askAt = now + this.#medium.sliceMs;
+        this.#ask();
+      }
       const value = this.tryReceive();
       if (value !== EMPTY || left <= 0) return value;
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot receive here: this thread may not block; use receiveAsync');
-      // Outrun again and again it would not sleep, and so not ask either.
-      if (waited > askAt) {
-        askAt = waited + this.#medium.sliceMs;
-        this.#ask();
-      }
       const place = this.#medium.place(this.#words, SIGNAL);
       sleepBlocked(place, this.#spin, this.#look, left, this.#medium.sliceMs, () => this.#ask());
     }

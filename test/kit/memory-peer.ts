@@ -112,11 +112,11 @@ export class MemoryPeer {
   greet(fields: readonly number[] = []): void {
     this.say([frames.HELLO, 0, ...HELLO.with(FEATURES, MEMORY), ...fields]);
   }
-  open(number: number, name: readonly number[] = [0]): void {
-    this.say([frames.OPEN, number, ...TERMS, MEMORY, ...name]);
+  open(number: number, name: readonly number[] = [0], flags: number = MEMORY): void {
+    this.say([frames.OPEN, number, ...TERMS, flags, ...name]);
   }
-  accept(number: number): void {
-    this.say([frames.ACCEPT, number, ...TERMS, MEMORY, 0]);
+  accept(number: number, flags: number = MEMORY): void {
+    this.say([frames.ACCEPT, number, ...TERMS, flags, 0]);
   }
   meet(step: number): void {
     this.say([MEET, 0, step, 0]);

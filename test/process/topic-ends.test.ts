@@ -104,6 +104,18 @@ test('a topic that was closed before its reader came: both are told, and a chann
     assert.equal(reader.tryReceive(), 1);
   }));
 
+test('both share, or both ask for, one name: each is told at once, and the connection goes on', () =>
+  staged(async ({ topic, here, there }) => {
+    using other = createTopic<number>({ memory: processMemory() });
+    const shared = [code(here.shareTopic('numbers', topic)), code(there.shareTopic('numbers', other))];
+    assert.deepEqual(await Promise.all(shared), ['ERR_REFUSED', 'ERR_REFUSED']);
+    const asked = [code(here.topic('numbers')), code(there.topic('numbers'))];
+    assert.deepEqual(await Promise.all(asked), ['ERR_REFUSED', 'ERR_REFUSED']);
+    const met = [code(here.topic('numbers')), code(there.shareTopic('numbers', other))];
+    assert.deepEqual(await Promise.all(met), ['there', 'there']);
+    assert.deepEqual([topic.stats().handles, other.stats().handles, here.reason], [0, 1, undefined]);
+  }));
+
 const ENDS: Readonly<Record<string, readonly [expected: string, end: (stage: Stage) => unknown]>> = {
   'the topic is closed': ['ERR_CLOSED', ({ topic }) => topic.close()],
   'this end of the link is closed': ['ERR_CLOSED', ({ here }) => here.close()],

@@ -1,7 +1,7 @@
 // `npm run damage`: damaged bytes between processes: on the line of descriptors and in memory, after `npm run native`; and over real sockets.
 //
 //   npm run damage -- --inputs 100000                        so many of each; this is the default
-//   npm run damage -- --kind line,unix                       only these, of line, memory, unix, tcp
+//   npm run damage -- --kind line,unix                       only these, of line, memory, topic-line, topic-memory, unix, tcp
 //   npm run damage -- --json bench/results/damage/today.json keeps the record
 //   SEED=123 npm run damage                                  the same again
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { commit, machineFacts, runtimeFacts } from '../../bench/machine.ts';
 import { seed } from '../kit/prng.ts';
 
 const overStreams = ['unix', 'tcp'] as const;
-const inMemory = ['line', 'memory'] as const;
+const inMemory = ['line', 'memory', 'topic-line', 'topic-memory'] as const;
 type Kind = (typeof overStreams | typeof inMemory)[number];
 
 /** Those over streams need no addon. */
@@ -28,7 +28,7 @@ const { values } = parseArgs({
   args,
   options: {
     inputs: { type: 'string', default: '100000' },
-    kind: { type: 'string', default: 'line,memory,unix,tcp' },
+    kind: { type: 'string', default: [...inMemory, ...overStreams].join() },
     json: { type: 'string' },
   },
 });

@@ -16,6 +16,7 @@ import { Random } from '../kit/prng.ts';
 import { WINDOW } from '../kit/stream-bench.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { honestPayloads, scribble, typed } from './hostile.ts';
+import { damageTopicLine, damageTopicMemory } from './topic-damage.ts';
 
 /** Damaged inputs of one connection at the most: most end it sooner on the line, and hardly any in memory. */
 const LINE_INPUTS = 12;
@@ -25,7 +26,14 @@ const WORDS = [0, 1, -1, 2, 3, 7, 8, 61, 64, 4096, 2 ** 22, 2 ** 22 + 1, 2 ** 30
 /** Descriptors that sockets which are on their way out may still have. */
 const SLACK = 40;
 
-export type Kind = 'line' | 'memory';
+export type Kind = 'line' | 'memory' | 'topic-line' | 'topic-memory';
+/** One connection of each; how many inputs it had. */
+const CASES: Readonly<Record<Kind, (stage: Stage) => Promise<number>>> = {
+  line: damageLine,
+  memory: damageMemory,
+  'topic-line': damageTopicLine,
+  'topic-memory': damageTopicMemory,
+};
 export interface Found {
   readonly kind: Kind;
   readonly inputs: number;
@@ -35,7 +43,7 @@ export interface Found {
 }
 
 /** One connection by hand, and one of this process with itself, which has to go on. */
-interface Stage {
+export interface Stage {
   readonly random: Random;
   readonly peer: MemoryPeer;
   readonly main: Port;
@@ -92,7 +100,7 @@ async function oneCase(
   let count = 0;
   try {
     await peer.heard(frames.OPEN);
-    count = await (kind === 'line' ? damageLine(stage) : damageMemory(stage));
+    count = await CASES[kind](stage);
     const { link } = main;
     const end = link!.reason ?? 'open';
     if (end === 'lost') assert.ok(link!.error instanceof MillraceError, `it ended with ${String(link!.error)}`);

@@ -22,7 +22,7 @@ import { futexParking } from './futex.ts';
 import { type MemoryLink, NO_REGION, REGION, TOPIC } from './memory-link.ts';
 import { MEMORY, type MemoryMeeting } from './memory-meeting.ts';
 import { MemoryLines, MemoryTie } from './memory-tie.ts';
-import { FOR_TOPIC, TopicChannel } from './topic-channel.ts';
+import { ASKS, FOR_TOPIC, SHARES, TopicChannel } from './topic-channel.ts';
 import { asking, sharing } from './topic-ends.ts';
 
 export interface MemoryChannelOptions {
@@ -96,16 +96,16 @@ export class MemoryChannels {
 
   /** @throws (rejects) as `sharing` */
   share(name: string, topic: SharableTopic): Promise<void> {
-    return sharing(this.#topic(name), topic);
+    return sharing(this.#topic(name, SHARES), topic);
   }
   /** @throws (rejects) as `asking` */
   askForTopic(name: string): Promise<ProcessTopicHandle> {
-    return asking(this.#topic(name), (number) => this.#takeEarly(number));
+    return asking(this.#topic(name, ASKS), (number) => this.#takeEarly(number));
   }
-  #topic(name: string): TopicChannel {
+  #topic(name: string, wants: number): TopicChannel {
     const connection = this.#connection;
     const { flags } = this;
-    const channel = connection.open(name, { flags: flags === 0 ? 0 : flags | FOR_TOPIC });
+    const channel = connection.open(name, { flags: flags === 0 ? 0 : flags | FOR_TOPIC | wants });
     const settled = (one: TopicChannel): void => this.#settled(one);
     const topic = new TopicChannel({ connection, meeting: this.#meeting, channel, settled });
     this.#asked.add(topic);

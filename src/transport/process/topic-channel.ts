@@ -6,10 +6,14 @@ import type { ChannelOwner, StreamChannel } from '../stream/channel.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { Said } from './descriptor-line.ts';
 import type { MemoryLink, MemoryMember } from './memory-link.ts';
-import type { MemoryMeeting } from './memory-meeting.ts';
+import { MEMORY, type MemoryMeeting } from './memory-meeting.ts';
 
 /** The bit of FLAGS that says that a channel is for a topic. */
 export const FOR_TOPIC = 0x40000;
+const AGREED = MEMORY | FOR_TOPIC;
+/** What a side wants of it. Agreed on is what both want: who shares meets who asks, and neither stands then. */
+export const SHARES = 0x80000;
+export const ASKS = 0x100000;
 
 export interface TopicParts {
   readonly connection: StreamConnection;
@@ -65,7 +69,12 @@ export class TopicChannel implements ChannelOwner, MemoryMember {
     if (meeting.why !== undefined) this.fail(noMemory(channel.name, meeting.why));
     else if (channel.ended !== undefined) this.turned();
     else if (!channel.attached || meeting.link === undefined) return;
-    else if ((channel.flags & FOR_TOPIC) === 0) this.fail(noTopic(channel.name));
+    else if ((channel.flags & AGREED) !== AGREED)
+      this.fail(refused(`The other side has taken ${JSON.stringify(channel.name)} as a channel, not as a topic`));
+    else if ((channel.flags & SHARES) !== 0)
+      this.fail(refused(`Both sides share topic ${JSON.stringify(channel.name)}: one is to ask for it`));
+    else if ((channel.flags & ASKS) !== 0)
+      this.fail(refused(`Both sides ask for topic ${JSON.stringify(channel.name)}: one is to share it`));
     else this.#trying(() => this.user?.linked(this.link));
   }
   /** It is there: from now on its end is what is told of it. */
@@ -148,15 +157,8 @@ function noMemory(name: string, why: string): UnsupportedError {
     { feature: 'memory' },
   );
 }
-function noTopic(name: string): RefusedError {
-  return new RefusedError(
-    'ERR_REFUSED',
-    `The other side has taken ${JSON.stringify(name)} as a channel, not as a topic`,
-    {
-      refusal: 0,
-      text: '',
-    },
-  );
+function refused(text: string): RefusedError {
+  return new RefusedError('ERR_REFUSED', text, { refusal: 0, text: '' });
 }
 function noMore(name: string, reason: EndReason): ClosedError {
   return new ClosedError(`The connection, or the other side's end of topic ${JSON.stringify(name)}, is over`, reason);

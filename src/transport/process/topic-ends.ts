@@ -43,7 +43,7 @@ export function sharing(channel: TopicChannel, topic: SharableTopic): Promise<vo
         resolve();
       },
       take(): void {
-        throw new LayoutError('both sides share one of this name');
+        throw new LayoutError('this side shares it');
       },
       failed(error: unknown): void {
         waitsNoMore();
