@@ -288,6 +288,8 @@ export const STREAM_ANSWERS_MAX: number = 1024 * 1024;
  * thousand names. Who says more before it was heard is refused, and may come again.
  */
 export const STREAM_EARLY_BYTES_MAX: number = 1024 * 1024;
+/** Bytes of a channel's records that wait for more of their turn, to go in one frame: with more of them a frame's own bytes cost nothing. */
+export const STREAM_GATHER_BYTES: number = 8 * 1024;
 /** Bytes of the first memory for what has arrived; doubled as the credit is used. */
 export const STREAM_MEMORY_FIRST: number = 1024;
 /** Bytes of a message in parts that are had on the word of its first part; beyond, memory is had as parts really come. */

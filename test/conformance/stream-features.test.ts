@@ -131,7 +131,7 @@ test('a line that turns out to go on with another stream is let go of without a 
   assert.deepEqual([bench.heard, bench.streamEnded, bench.greeted], [[], false, 0]);
   // As its layer says it, which has the line now.
   const written: Uint8Array[] = [];
-  const writer = new FrameWriter((bytes) => written.push(bytes.slice()) > 0);
+  const writer = new FrameWriter({ write: (bytes) => written.push(bytes.slice()) > 0 });
   writer.hello(
     greetingWords(greetingFor({ resume: { session: asked?.session as Uint8Array, heard: 128 } })),
     new Uint8Array(),

@@ -89,6 +89,8 @@ export class SocketStream implements ByteStream {
   /** Memory for what is said next, while that is. */
   #spare: Views | undefined;
   #scheduled = false;
+  /** To be asked what goes with the next write. */
+  #say: (() => void) | undefined;
   #full = false;
   /** The thread has begun to write with its own hands: the runtime is given nothing more. Of what waits, so many bytes are out. */
   #byHand = false;
@@ -118,9 +120,12 @@ export class SocketStream implements ByteStream {
     if (this.flushSync === undefined) socket.once('connect', () => this.#findDescriptor());
   }
   #findDescriptor(): void {
-    const { fd } = this.#raw;
-    if (fd !== undefined && fd >= 0 && platform.name !== 'deno')
-      this.flushSync = (timeoutMs) => this.#writeOut(fd, performance.now() + timeoutMs);
+    if (this.#descriptor >= 0) this.flushSync = (timeoutMs) => this.#writeOut(performance.now() + timeoutMs);
+  }
+  /** The system's number of the line while it has one, and where what is written there is what the other side reads; else -1. */
+  get #descriptor(): number {
+    const { encrypted } = this.#socket as { readonly encrypted?: boolean };
+    return platform.name === 'deno' || encrypted === true ? -1 : (this.#raw.fd ?? -1);
   }
 
   /** From here on what comes goes to `connection`. */
@@ -163,6 +168,12 @@ export class SocketStream implements ByteStream {
     this.#schedule();
     this.#full ||= this.#bytes > SOCKET_WAITING_BYTES;
     return !this.#full;
+  }
+  beforeWrite(say: () => void): boolean {
+    if (this.#over || this.#byHand) return false;
+    this.#schedule();
+    this.#say = say;
+    return true;
   }
   #append(bytes: Uint8Array): void {
     const length = this.#length + bytes.length;
@@ -225,26 +236,58 @@ export class SocketStream implements ByteStream {
   #schedule(): void {
     if (this.#scheduled || this.#piece !== undefined) return;
     nextTick(() => {
-      this.#scheduled = false;
+      try {
+        this.#sayRest();
+      } finally {
+        this.#scheduled = false;
+      }
       this.#next();
     });
     // Not before: where the stack has ended it is to be tried again.
     this.#scheduled = true;
   }
+  /** What was to go with the next write. */
+  #sayRest(): void {
+    const say = this.#say;
+    this.#say = undefined;
+    say?.();
+  }
   #next(): void {
     if (this.#piece !== undefined || this.#byHand) return;
-    if (this.#length === 0) {
+    this.#sayRest();
+    const bytes = this.#length;
+    if (bytes === 0) {
       if (this.#ended) this.#socket.end();
       return;
     }
+    const out = WRITES_AT_ONCE ? this.#writeNow() : 0;
     const memory = this.#waiting;
-    const piece = memory.bytes.subarray(0, this.#length);
     this.#waiting = this.#spare ?? NO_MEMORY;
     this.#spare = undefined;
     this.#length = 0;
+    if (out === bytes) {
+      this.#keep(memory, bytes);
+      if (this.#ended) this.#socket.end();
+      this.#wentOut();
+      return;
+    }
+    const piece = memory.bytes.subarray(out, bytes);
     this.#piece = piece;
     this.#hold();
     this.#give(piece, memory);
+  }
+  /**
+   * Writes what the system takes at once, past the runtime, whose own write makes several objects each time: nothing of ours is with it now. How much that
+   * was; what has failed fails once more where the runtime hears of it.
+   */
+  #writeNow(): number {
+    const fd = this.#descriptor;
+    if (fd < 0) return 0;
+    try {
+      return writeSync(fd, this.#waiting.bytes, 0, this.#length);
+    } catch {
+      return 0;
+    }
   }
   /** The runtime is given a piece, which lies in `memory`. */
   #give(piece: Uint8Array, memory: Views): void {
@@ -268,13 +311,19 @@ export class SocketStream implements ByteStream {
     if (this.#byHand) return;
     const bytes = this.#piece?.length ?? 0;
     this.#piece = undefined;
-    // A thousand connections that have said much once are not to keep large memory each.
-    if (!giveBack(memory, bytes)) {
-      if (this.#length === 0) this.#waiting = memory;
-      else this.#spare = memory;
-    }
+    this.#keep(memory, bytes);
     this.#next();
     this.#hold();
+    this.#wentOut();
+  }
+  /** A thousand connections that have said much once are not to keep large memory each. */
+  #keep(memory: Views, used: number): void {
+    if (giveBack(memory, used)) return;
+    if (this.#length === 0) this.#waiting = memory;
+    else this.#spare = memory;
+  }
+  /** All that the runtime had, and what could go behind it. */
+  #wentOut(): void {
     if (this.#ended) this.#linger();
     if (this.#bytes === 0) this.#connection?.idle?.();
     if (!this.#full || this.#bytes > SOCKET_WAITING_BYTES / 2) return;
@@ -284,8 +333,8 @@ export class SocketStream implements ByteStream {
 
   /** A write has failed, upon which the runtime drops its socket: what the peer has said before it went still lies there. */
   #hearOut(): void {
-    const { fd } = this.#raw;
-    if (this.flushSync === undefined || fd === undefined || fd < 0 || this.#over) return;
+    const fd = this.#descriptor;
+    if (fd < 0 || this.#over) return;
     const bytes = new Uint8Array(SOCKET_READ_BYTES);
     const untilMs = performance.now() + SOCKET_HEAR_MS;
     try {
@@ -300,8 +349,10 @@ export class SocketStream implements ByteStream {
   }
 
   /** Writes with the thread what the runtime has not, and what it was not given. */
-  #writeOut(fd: number, untilMs: number): boolean {
+  #writeOut(untilMs: number): boolean {
     if (this.#over) return true;
+    const fd = this.#descriptor;
+    if (fd < 0) return false;
     // Nobody knows where to go on.
     if (this.#piece !== undefined && !this.#tellsRest) return false;
     if (!this.#byHand) {

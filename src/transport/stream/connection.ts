@@ -37,6 +37,11 @@ export interface ByteStream {
    */
   write(bytes: Uint8Array): boolean;
   /**
+   * Where the medium writes once a turn: whether it calls `say` before it does, and before it is flushed, for what is to go with that. Once for each call
+   * of this that says true.
+   */
+  beforeWrite?(say: () => void): boolean;
+  /**
    * Nothing follows; what was written still goes out. What comes is still to be taken off the medium, for a while, or until the other side has ended
    * its own: a line that goes with something unread may take back what it has sent. A medium without `flushSync` keeps the process as long.
    */
@@ -157,10 +162,7 @@ export class StreamConnection implements Link, Exiting {
     });
     this.way = options.way;
     this.#stream = stream;
-    this.frames = new FrameWriter(
-      (bytes) => stream.write(bytes),
-      () => this.#tear(),
-    );
+    this.frames = new FrameWriter(stream, () => this.#tear());
     this.pressure = new Pressure(this.frames);
     this.#features = new FeatureFrames(options.featureFrames ?? [], () => this.features ?? 0);
     this.#incoming = new Incoming(this.#book, this.frames, this.pressure, this.#features, {

@@ -4,10 +4,16 @@ import { STREAM_TEXT_BYTES_MAX } from '../../limits.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ChannelTerms } from './channel.ts';
+import type { ByteStream } from './connection.ts';
 import * as frames from './frames.ts';
 import { type CrashTold, type Goodbye, goodbyeWords } from './last-words.ts';
 
 const NO_TEXT: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
+
+/** Has records that are still to become a frame. */
+export interface Gathering {
+  publish(): void;
+}
 
 export class FrameWriter {
   /** Nothing is to be said any more. */
@@ -30,22 +36,40 @@ export class FrameWriter {
   #early: Uint8Array[] | undefined = [];
   /** So many of these are out. */
   #earlyOut = 0;
-  readonly #write: (bytes: Uint8Array) => boolean;
+  readonly #medium: Pick<ByteStream, 'write' | 'beforeWrite'>;
   readonly #whenTorn: () => void;
+  /** Whose records of this turn wait for more of it. All that is said comes behind them. */
+  #gathering: Gathering | undefined;
+  readonly #endOfTurn = (): void => this.#settle();
   readonly #words = new Int32Array((frames.FRAME_HEADER_BYTES + frames.CONTROL_BYTES_MAX) >>> 2);
   readonly #bytes = new Uint8Array(this.#words.buffer);
 
-  /**
-   * @param write takes bytes, which are ours again when it returns; false: that is enough for now
-   * @param whenTorn called in a turn of its own once nothing can be said any more, because a write was not finished
-   */
-  constructor(write: (bytes: Uint8Array) => boolean, whenTorn: () => void = () => {}) {
-    this.#write = write;
+  /** @param whenTorn called in a turn of its own once nothing can be said any more, because a write was not finished */
+  constructor(medium: Pick<ByteStream, 'write' | 'beforeWrite'>, whenTorn: () => void = () => {}) {
+    this.#medium = medium;
     this.#whenTorn = whenTorn;
+  }
+
+  /** Whether what `records` has gathered may wait for what this turn adds to it: it is published at its end, or before anything else is said. */
+  gathers(records: Gathering): boolean {
+    if (this.#gathering === records) return true;
+    this.#settle();
+    const { beforeWrite } = this.#medium;
+    // Inside a write of the medium nobody knows whether it has asked already.
+    if (beforeWrite === undefined || this.writing || this.torn || this.#early !== undefined) return false;
+    if (!this.#medium.beforeWrite?.(this.#endOfTurn)) return false;
+    this.#gathering = records;
+    return true;
+  }
+  #settle(): void {
+    const records = this.#gathering;
+    this.#gathering = undefined;
+    records?.publish();
   }
 
   /** A whole frame that somebody else has made. */
   whole(frame: Uint8Array): void {
+    if (this.#gathering !== undefined) this.#settle();
     if (this.over) return;
     if (this.#early !== undefined) this.#early.push(frame.slice());
     else this.#out(frame);
@@ -58,7 +82,7 @@ export class FrameWriter {
     const before = this.writing;
     this.writing = true;
     try {
-      if (!this.#write(frame)) this.full = !this.last;
+      if (!this.#medium.write(frame)) this.full = !this.last;
     } catch (error) {
       // It is thrown at nobody: who reads, or looks whether there is room, has not called the medium, and often nobody has.
       this.torn = true;
@@ -126,6 +150,8 @@ export class FrameWriter {
   }
 
   #frame(type: number, channel: number, body: ArrayLike<number>, text: Uint8Array = NO_TEXT): void {
+    // The words below are had by one frame at a time.
+    if (this.#gathering !== undefined) this.#settle();
     if (this.over) return;
     const length = (body.length * 4 + text.length + 7) & -8;
     const at = frames.FRAME_HEADER_BYTES + body.length * 4;

@@ -10,7 +10,7 @@ const WINDOW = 64 * 1024;
 
 /** @param write what the medium does with a frame, which is its own only meanwhile */
 function sinkOf(number: number, write: (frame: Uint8Array) => void): StreamSink {
-  const sink = new StreamSink(WINDOW, { full: false, torn: false }, () => {}, write);
+  const sink = new StreamSink(WINDOW, { full: false, torn: false, gathers: () => false }, () => {}, write);
   sink.begin(number, WINDOW);
   return sink;
 }

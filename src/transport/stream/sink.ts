@@ -7,6 +7,7 @@
 // B2. limit and taken never fall: an ACK that would have them fall is damage.
 import { HEADER_BYTES, RECORD_ALIGN, recordBytes } from '../../frame/header.ts';
 import type { RecordSink } from '../../lane/records.ts';
+import { STREAM_GATHER_BYTES } from '../../limits.ts';
 import type { Views } from '../../memory/region.ts';
 import { scratch } from '../../memory/scratch.ts';
 import { FULL } from '../../ring/producer.ts';
@@ -21,6 +22,8 @@ export interface MediumRoom {
   readonly full: boolean;
   /** What was to go out may be cut off in the middle: it takes nothing more. */
   torn: boolean;
+  /** Whether what was committed may wait for more of this turn; it is published then. */
+  gathers(records: Pick<StreamSink, 'publish'>): boolean;
 }
 
 export class StreamSink implements RecordSink {
@@ -112,7 +115,8 @@ export class StreamSink implements RecordSink {
     this.position += end - at;
     this.#gathered += end - at;
     this.claimed = -1;
-    if (this.#gathered >= this.#gatherBytes) this.publish();
+    if (this.#gathered < this.#gatherBytes) return;
+    if (this.#gathered >= STREAM_GATHER_BYTES || !this.#medium.gathers(this)) this.publish();
   }
 
   abort(): void {
