@@ -18,6 +18,15 @@ const ARRAY = -10;
 const OBJECT = -11;
 const END = -12;
 
+/** What is made by one class: how it is written, and the number of the class's name. */
+interface Sort {
+  readonly kind: 'list' | 'array' | 'map' | 'set' | 'fields';
+  readonly name: number;
+}
+/** In the place of a field's number: it is left out, or its name is one of those that stand for others. */
+const LEFT_OUT = -1;
+const RENAMED = -2;
+
 /** Writes values of one exploration; what it has numbered stays so. */
 export class Digest {
   readonly #ignored: ReadonlySet<string>;
@@ -25,6 +34,9 @@ export class Digest {
   readonly #names: RegExp;
   readonly #texts: Map<string, number> = new Map();
   readonly #named: Set<string> = new Set();
+  /** By prototype: a world has some hundred objects of few sorts, and is looked at for every step. */
+  readonly #sorts: Map<object | null, Sort> = new Map();
+  readonly #fields: Map<string, number> = new Map();
   #numbers: Int32Array = new Int32Array(1 << 14);
   #at = 0;
   #seen: Map<object, number> = new Map();
@@ -100,10 +112,11 @@ export class Digest {
       return;
     }
     this.#seen.set(v, this.#seen.size);
-    if (Array.isArray(v)) {
+    const { kind, name } = this.#sortOf(v);
+    if (kind === 'list') {
       this.#put(LIST);
-      for (const each of v) this.#write(each);
-    } else if (ArrayBuffer.isView(v)) {
+      for (const each of v as unknown[]) this.#write(each);
+    } else if (kind === 'array') {
       const array = v as Int32Array;
       this.#put(ARRAY);
       this.#put(array.length);
@@ -114,16 +127,48 @@ export class Digest {
       }
     } else {
       this.#put(OBJECT);
-      this.#put(this.#number(v.constructor?.name ?? ''));
-      if (v instanceof Map) for (const [key, value] of v) this.#both(key, value);
-      else if (v instanceof Set) for (const each of v) this.#write(each);
+      this.#put(name);
+      if (kind === 'map') for (const [key, value] of v as Map<unknown, unknown>) this.#both(key, value);
+      else if (kind === 'set') for (const each of v as Set<unknown>) this.#write(each);
       else {
         // In the order in which they were put there: what is made in one place has one order.
-        for (const key in v) if (!this.#ignored.has(key)) this.#both(key, (v as Record<string, unknown>)[key]);
+        for (const key in v) {
+          const field = this.#fields.get(key) ?? this.#field(key);
+          if (field === LEFT_OUT) continue;
+          this.#put(TEXT);
+          this.#put(field === RENAMED ? this.#text(key) : field);
+          this.#write((v as Record<string, unknown>)[key]);
+        }
       }
     }
     this.#put(END);
   }
+
+  #sortOf(v: object): Sort {
+    const prototype: object | null = Object.getPrototypeOf(v);
+    let sort = this.#sorts.get(prototype);
+    if (sort === undefined) {
+      const kind = Array.isArray(v)
+        ? 'list'
+        : ArrayBuffer.isView(v)
+          ? 'array'
+          : v instanceof Map
+            ? 'map'
+            : v instanceof Set
+              ? 'set'
+              : 'fields';
+      this.#sorts.set(prototype, (sort = { kind, name: this.#number(prototype?.constructor.name ?? '') }));
+    }
+    return sort;
+  }
+
+  #field(key: string): number {
+    let field = this.#ignored.has(key) ? LEFT_OUT : this.#number(key);
+    if (field !== LEFT_OUT && this.#named.has(key)) field = RENAMED;
+    this.#fields.set(key, field);
+    return field;
+  }
+
   #both(key: unknown, value: unknown): void {
     this.#write(key);
     this.#write(value);
