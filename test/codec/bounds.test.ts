@@ -1,6 +1,6 @@
 // Values and conversations at and around every bound that encoder and decoder share. Both count for themselves, and
 // must count the same: a value that the one writes is a value that the other reads.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CodecOptions, NO_ROOM, REFUSED } from '../../src/codec/codec.ts';

@@ -1,6 +1,6 @@
 // Damage between good messages. A payload that fails hurts only itself and those already on their way that need what it
 // taught: every later message is equal or an error, never another value, and once the encoder was told, all are equal.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CodecOptions } from '../../src/codec/codec.ts';

@@ -1,6 +1,6 @@
 // Damaged and hostile payloads: what comes out is a value or a CodecError; nothing hangs, nothing asks for more memory
 // than the bytes can justify, no prototype changes. COUNT sets how many (SOAK=1: a million).
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decoder } from '../../src/codec/codec.ts';

@@ -1,5 +1,5 @@
 // A peer that teaches as if memory were endless: what a decoder keeps of shapes is bounded by itself, whatever is taught.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decoder } from '../../src/codec/codec.ts';

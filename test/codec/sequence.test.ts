@@ -1,6 +1,6 @@
 // Conversations over one encoder and its decoder, which remember shapes, keys and texts: whatever happens in between
 // (no room, refusals, uncloneable parts, payloads that are dropped or damaged), the two stay in step.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CodecOptions, NO_ROOM, REFUSED } from '../../src/codec/codec.ts';

@@ -1,7 +1,7 @@
 // Overflow `latest` against an oracle: what is read at once is the newest message exactly, what is read by promises and
 // listeners is a subsequence of what was posted that ends with the newest, and every message is counted once.
 // 40,000 operations in CI. The seed is printed; SEED and CASE repeat one.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';

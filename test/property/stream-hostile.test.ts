@@ -1,6 +1,6 @@
 // A peer that says any frame in any state, to a side whose program does what it likes: whatever comes of it, the connection ends once, nobody
 // waits for ever, no more is kept than credit was given, and nothing holds the process. Seeds are printed; SEED and CASE repeat one.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLOSED, EMPTY, MillraceError } from '../../src/index.ts';

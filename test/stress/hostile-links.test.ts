@@ -1,7 +1,7 @@
 // A peer that scribbles over the page of its link, the words of its channels by which sleepers are woken, and the page of our
 // thread, while messages flow. It may keep its own messages from being heard at once. Nobody hangs, nothing is lost, and no third
 // thread is hurt: its channels stay in time, whichever way we wait for them.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

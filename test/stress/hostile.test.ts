@@ -1,5 +1,5 @@
 // Hostile bytes: 100,000 cases in CI, ten times as many under SOAK=1.
-// asked for: node-22, node-26
+// asked for: node-22, node-24, node-26
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
