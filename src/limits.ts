@@ -310,6 +310,8 @@ export const SOCKET_READ_BYTES: number = 64 * 1024;
 export const SOCKET_WAITING_BYTES: number = 256 * 1024;
 /** Milliseconds that the other side has to end its half of a socket behind ours: what it says until then is taken off the line. */
 export const SOCKET_CLOSE_MS: number = 1000;
+/** Milliseconds for which the end of a child's pipe waits for how the child has ended, which the system takes apart meanwhile: 1,000 were too few on a machine with twenty jobs. */
+export const CHILD_END_MS: number = 5000;
 /** Milliseconds that the other side may take nothing of what was written for it before a socket was ended: a thread that computes takes none meanwhile. */
 export const SOCKET_LINGER_MS: number = 30_000;
 /** Milliseconds to read what still lies in a socket to which nothing can be written any more. */

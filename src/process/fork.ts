@@ -1,7 +1,7 @@
 // A child process with a port to it, and the child's end of that.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { SOCKET_CLOSE_MS } from '../limits.ts';
+import { CHILD_END_MS, SOCKET_CLOSE_MS } from '../limits.ts';
 import type { EndReason } from '../outcome.ts';
 import type { ChannelOptions } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
@@ -117,7 +117,8 @@ function endsWith(child: ChildProcess, link: StreamLink, stream: { destroy(): vo
     if (child.pid === undefined) link.connection.closed('lost', error);
   });
   return (tell) => {
-    const timer = setTimeout(() => told?.(), SOCKET_CLOSE_MS);
+    // Behind a turn: where this thread was busy, the event is there by then, and the timer comes before it.
+    const timer = setTimeout(() => platform.turn(() => told?.()), CHILD_END_MS);
     told = () => {
       clearTimeout(timer);
       told = undefined;

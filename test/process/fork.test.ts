@@ -72,6 +72,21 @@ test('a child that never asks for its port ends with its code; one that cannot b
   await assert.rejects(within('ready', none.port.ready), { code: 'ERR_CLOSED' });
 });
 
+test('how a child was killed is told though the system says it much later than its pipe ends', async () => {
+  const { port, child } = fork(CHILD);
+  port.postMessage('echo');
+  await within('an answer', port.receiveAsync());
+  const emit = child.emit.bind(child) as (...values: unknown[]) => boolean;
+  child.emit = (...values: unknown[]): boolean => {
+    if (values[0] !== 'exit') return emit(...values);
+    setTimeout(() => emit(...values), 1200);
+    return true;
+  };
+  child.kill('SIGKILL');
+  assert.equal(await within('the end', port.closed), 'terminated');
+  assert.equal(port.link?.exit?.signal, 'SIGKILL');
+});
+
 test('a child that is killed from here settles whoever waits', async () => {
   const { port, child } = started();
   port.postMessage('echo');
