@@ -133,6 +133,36 @@ for (const [what, from] of [
   });
 }
 
+for (const [who, asks, why] of [
+  ['took the connection', 'connects', /of another user/],
+  ['has connected', 'listens', /of another user/],
+] as const) {
+  test(`who ${who} is of another user, as the system says to who ${asks}: no memory is shared, and no descriptor stays`, async () => {
+    const had = await settled();
+    let ours: boolean | undefined;
+    await withCalls(
+      ['connect', 'accept', 'peerCredentials'],
+      (name, call, values) => {
+        // Who has just connected, or taken one, asks about that.
+        if (name !== 'peerCredentials') ours = name === (asks === 'connects' ? 'connect' : 'accept');
+        const answer = call(...values);
+        if (name !== 'peerCredentials' || ours !== true) return answer;
+        return { ...(answer as object), uid: 65_534 };
+      },
+      async () => {
+        const ends = await met();
+        const side = asks === 'connects' ? ends.near : ends.far;
+        ends.near.postMessage('hello');
+        assert.deepEqual(await within('a message', readAll(ends.far, 1)), ['hello']);
+        assert.equal(side.stats().way?.name, 'unix');
+        assert.match(side.stats().way?.why ?? '', why);
+        await end(ends);
+      },
+    );
+    await until('no descriptor is left', () => descriptors().length <= had);
+  });
+}
+
 /** Each call of a channel that ends with more than it has room for: all of it comes, or less and the count of what is missing. */
 async function leftOver(names: readonly Fault[]): Promise<Set<string>> {
   let ends = await met();

@@ -33,7 +33,7 @@ function bells(count: number): { readonly all: TestBell[]; readonly bells: Bells
   let polled: number[] = [];
   const bells = new Bells({
     poll(table, length, timeoutMs) {
-      assert.ok(Number.isInteger(timeoutMs));
+      assert.ok(Number.isInteger(timeoutMs) && timeoutMs > 0, 'part of a millisecond is no sleep');
       polled = [];
       let ready = 0;
       for (let i = 0; i < length; i++) {

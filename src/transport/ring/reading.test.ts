@@ -12,7 +12,14 @@ import type { SendingLane } from './writing.ts';
 /** An end whose peer has left frames over that name these values, of which one after the other comes. */
 function stage(numbers: readonly number[]) {
   const frames = numbers.map((number): SpilledFrame => [KIND_SIDE, markerOf(number, 0)]);
-  const state = { looks: 0, late: true, came: new Set<number>(), taken: 0 };
+  const state = {
+    looks: 0,
+    late: true,
+    came: new Set<number>(),
+    taken: 0,
+    coming: [] as unknown[],
+    order: [] as string[],
+  };
   const beside = {
     get late(): boolean {
       return state.late;
@@ -26,10 +33,16 @@ function stage(numbers: readonly number[]) {
     whole: false,
     awaitsSide: false,
     stopped: false,
-    tryReceive: () => EMPTY,
+    /** What is published while somebody looks: found by the look behind the next. */
+    tryReceive: (): unknown => {
+      const [value = EMPTY] = state.coming.splice(0, 1);
+      if (value !== EMPTY) state.order.push('ring');
+      return value;
+    },
     awaitedIn: (frames: readonly SpilledFrame[]) => awaitedIn(frames, beside),
     takeLeftOver: () => {
       state.taken++;
+      state.order.push('left over');
     },
   };
   const leftOver = {
@@ -87,4 +100,13 @@ test('a left-over that did not come, and cannot any more, is waited for no longe
   leftOver.lookForSpill = () => [];
   assert.equal(reading.tryReceive(), CLOSED);
   assert.equal(state.taken, 1);
+});
+
+test('what came into the ring between two looks, of which the second saw the end, is before what was left over', () => {
+  const { reading, state } = stage([0]);
+  state.came.add(0);
+  state.coming = [EMPTY, 'the last in the ring'];
+  assert.equal(reading.tryReceive(), 'the last in the ring');
+  assert.equal(reading.tryReceive(), CLOSED);
+  assert.deepEqual(state.order, ['ring', 'left over']);
 });
