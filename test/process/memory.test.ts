@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { CLOSED, select } from '../../src/index.ts';
-import { type Forked, fork, listen, type Port } from '../../src/process/index.ts';
+import { CLOSED, EMPTY, select } from '../../src/index.ts';
+import { connect, type Forked, fork, listen, type Port, type PortLink } from '../../src/process/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { descriptors } from '../kit/native.ts';
 import { STEP_MS, until, within } from '../kit/watchdog.ts';
@@ -121,6 +121,27 @@ test('a thread that is blocked for many hears which of them has something', asyn
     }),
   );
 });
+
+for (const closes of [false, true])
+  test(`what was lent, or left over, comes before its channel is known to be one: it waits for that (closed: ${closes})`, async () => {
+    const server = await listen(join(tmpdir(), `millrace-early-${process.pid}-${closes}.sock`));
+    const taken = server[Symbol.asyncIterator]().next();
+    const near = await within('a connection', connect(server.address));
+    const far = (await within('its other side', taken)).value as Port;
+    await within('both ends', Promise.all([near.ready, far.ready]));
+    const asked = near.link?.channel('large') as Port;
+    const offers = (far.link as PortLink).channels[Symbol.asyncIterator]();
+    const accepted = (await within('an offer', offers.next())).value.accept() as Port;
+    const text = 'x'.repeat(100_000);
+    for (let i = 0; i < 100; i++) accepted.postMessage([i, text]);
+    if (closes) accepted.close();
+    // Looks at the line, which is ahead of the connection: that says at the end of the turn that the channel was accepted.
+    assert.equal(asked.tryReceive(), EMPTY);
+    for (let i = 0; i < 100; i++) assert.deepEqual(await within('a message', asked.receiveAsync()), [i, text]);
+    near.close();
+    far.close();
+    await within('the listener', server.close({ drainMs: 0 }));
+  });
 
 test('a stranger that is killed is lost, to who listens', async () => {
   const server = await listen(join(tmpdir(), `millrace-memory-stranger-${process.pid}.sock`));

@@ -31,6 +31,9 @@ export interface MemoryChannelOptions {
   readonly spinUs: number;
 }
 
+/** Of a channel that has not begun: its memory, and LENT, LEFT and DONE. */
+const EARLY_MAX = 4;
+
 /** One of which it is not known yet by what it goes: a channel, or the end of a topic. */
 interface Expected {
   /** The number by which this side knows it. */
@@ -48,8 +51,8 @@ export class MemoryChannels {
   readonly #connection: StreamConnection;
   /** What they go by is not known. */
   readonly #asked = new Set<Expected>();
-  /** Memory that came for a channel which is not known to be one yet. */
-  readonly #early = new Map<number, Said>();
+  /** Memory that came for a channel which is not known to be one yet, and what was said of that behind it. */
+  readonly #early = new Map<number, Said[]>();
 
   /** @param decided told once it is known whether they have any */
   constructor(meeting: MemoryMeeting, connection: StreamConnection, decided: () => void) {
@@ -100,7 +103,11 @@ export class MemoryChannels {
   }
   /** @throws (rejects) as `asking` */
   askForTopic(name: string): Promise<ProcessTopicHandle> {
-    return asking(this.#topic(name, ASKS), (number) => this.#takeEarly(number));
+    return asking(this.#topic(name, ASKS), (number) => {
+      const [first, ...rest] = this.#takeEarly(number);
+      for (const said of rest) this.#close(said);
+      return first;
+    });
   }
   #topic(name: string, wants: number): TopicChannel {
     const connection = this.#connection;
@@ -116,8 +123,10 @@ export class MemoryChannels {
   #stray(said: Said): void {
     const { kind, number } = said;
     if (kind !== REGION && kind !== NO_REGION && kind !== TOPIC) {
-      // Its end has closed.
-      this.#close(said);
+      const early = this.#early.get(number);
+      // Its end has closed, or has not begun.
+      if (early === undefined) this.#close(said);
+      else this.#keep(early, said);
       return;
     }
     let expected = false;
@@ -138,23 +147,31 @@ export class MemoryChannels {
       this.#close(said);
       throw new LayoutError(`Cannot take memory for channel ${number}: nobody has asked for it`, { value: number });
     }
-    this.#early.set(number, said);
+    this.#early.set(number, [said]);
+  }
+  /** @throws LayoutError */
+  #keep(early: Said[], said: Said): void {
+    if (early.length < EARLY_MAX) {
+      early.push(said);
+      return;
+    }
+    this.#close(said);
+    throw new LayoutError(`Cannot take so much for channel ${said.number} before it begins`, { value: said.number });
   }
   /** It is known by what this one goes. What was kept for a number of the other side's that was never met goes with the last of them. */
   #settled(asked: Expected): void {
     this.#asked.delete(asked);
-    const said = this.#takeEarly(asked.number);
-    if (said !== undefined) this.#close(said);
+    for (const said of this.#takeEarly(asked.number)) this.#close(said);
     if (this.#asked.size === 0) this.#letGo();
   }
-  #takeEarly(number: number): Said | undefined {
-    const said = this.#early.get(number);
+  #takeEarly(number: number): readonly Said[] {
+    const early = this.#early.get(number) ?? [];
     this.#early.delete(number);
-    return said;
+    return early;
   }
   /** The connection is over, or does without. */
   #letGo(): void {
-    for (const said of this.#early.values()) this.#close(said);
+    for (const said of [...this.#early.values()].flat()) this.#close(said);
     this.#early.clear();
   }
   #close({ descriptors }: Said): void {
@@ -174,14 +191,14 @@ class MemoryChannel implements ChannelOwner, Expected {
   readonly transport: AskedTransport;
   readonly #parts: Parts;
   readonly #asked: Asked;
-  readonly #early: (number: number) => Said | undefined;
+  readonly #early: (number: number) => readonly Said[];
   readonly #over: () => void;
   #settled = false;
   /** This side was asked, and has said yes. */
   readonly #accepted: boolean;
   #lines: MemoryLines | undefined;
 
-  constructor(parts: Parts, early: (number: number) => Said | undefined, over: () => void) {
+  constructor(parts: Parts, early: (number: number) => readonly Said[], over: () => void) {
     const { connection, meeting, channel, options, events } = parts;
     this.#parts = parts;
     this.#accepted = channel.attached;
@@ -272,9 +289,16 @@ class MemoryChannel implements ChannelOwner, Expected {
     link.say(REGION, number, [bytes], [descriptor]);
   }
   #take(link: MemoryLink): void {
-    const said = this.#early(this.#parts.channel.number);
-    if (said !== undefined) this.came(said);
-    else link.pull();
+    const [first, ...rest] = this.#early(this.#parts.channel.number);
+    if (first === undefined) {
+      link.pull();
+      return;
+    }
+    this.came(first);
+    for (const said of rest) {
+      if (this.#lines !== undefined) this.#lines.said(said);
+      else for (const each of said.descriptors) link.native.close(each);
+    }
   }
   /** REGION or NO_REGION. */
   came(said: Said): void {
