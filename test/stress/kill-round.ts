@@ -1,5 +1,5 @@
 // One kill: a process that writes, reads or does both is killed with SIGKILL at a random moment, and all that this side has had of it is compared
-// with what it had said by then.
+// with what it had said by then. It may have a connection over each of several transports, each with a role of its own: that is a kill over each.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -25,12 +25,15 @@ export const TRANSPORTS: Readonly<Record<string, readonly ('socket' | 'tcp' | 'p
 /** Those that need no addon. */
 export const SOCKETS: readonly string[] = ['unix', 'tcp', 'pipe'];
 
-export interface Kill {
+export interface Line {
   readonly meets: 'socket' | 'tcp' | 'pipe';
-  /** What `port.stats().way.name` is to be. */
+  /** What `port.stats().way.name` is to be; a process has one line of each. */
   readonly way: string;
   readonly role: Role;
   readonly meeting: Meeting;
+}
+export interface Kill {
+  readonly lines: readonly Line[];
   /** It is killed while it begins. */
   readonly early: boolean;
   readonly waitMs: number;
@@ -38,8 +41,8 @@ export interface Kill {
 }
 
 export interface Played {
-  /** Milliseconds from the kill until everybody who waited here was told, and all that had come was read; not of who was killed early. */
-  readonly settleMs: number | undefined;
+  /** Milliseconds from the kill until everybody who waited here for a line was told, and all that had come was read; none of who was killed early. */
+  readonly settleMs: readonly number[];
   /** Messages that came here, and that were written here. */
   readonly read: number;
   readonly posted: number;
@@ -55,32 +58,34 @@ export class Wrong extends Error {
   }
 }
 
-export function drawKill(transport: string, way: string, random: Random): Kill {
-  const meets = random.pick(TRANSPORTS[transport] as (typeof TRANSPORTS)[string]);
-  const meeting = meets === 'pipe' ? 'child' : random.chance(0.25) ? 'listen' : 'connect';
+/** @param ways of each line, with its transport; over a pipe one of them */
+export function drawKill(ways: readonly (readonly [transport: string, way: string])[], random: Random): Kill {
+  const lines: Line[] = [];
+  const taken = ways.some(([transport]) => transport === 'pipe');
+  for (const [transport, way] of ways) {
+    const all = TRANSPORTS[transport] as (typeof TRANSPORTS)[string];
+    const meets = random.pick(taken && all.length > 1 ? all.filter((each) => each !== 'pipe') : all);
+    const meeting = meets === 'pipe' ? 'child' : random.chance(0.25) ? 'listen' : 'connect';
+    lines.push({ meets, way, role: random.pick(['writes', 'reads', 'both'] as const), meeting });
+  }
   return {
-    meets,
-    way,
-    role: random.pick(['writes', 'reads', 'both'] as const),
-    meeting,
-    early: meeting !== 'listen' && random.chance(0.05),
+    lines,
+    early: lines.every(({ meeting }) => meeting !== 'listen') && random.chance(0.05),
     waitMs: random.skewed(150),
     turns: random.skewed(20),
   };
 }
 
-/** What the victim has said, on its standard output and in its ledger. */
+/** The process that is killed, and what it has said on its standard output: of each line, by its way. */
 class Witness {
   readonly child: ChildProcess;
-  readonly ledger: Ledger;
   /** It has ended, and all that it has said was read. */
   readonly gone: Promise<unknown>;
   readonly said = new Map<string, string>();
   #open = '';
 
-  constructor(child: ChildProcess, ledger: Ledger) {
+  constructor(child: ChildProcess) {
     this.child = child;
-    this.ledger = ledger;
     this.gone = new Promise((resolve) => child.once('close', resolve));
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#hear(text));
   }
@@ -88,20 +93,21 @@ class Witness {
     const lines = (this.#open + text).split('\n');
     this.#open = lines.pop() as string;
     for (const line of lines) {
-      const [kind = '', word = ''] = line.split(' ');
-      this.said.set(kind, word);
+      const [way = '', kind = '', word = ''] = line.split(' ');
+      this.said.set(`${way} ${kind}`, word);
     }
   }
 }
 
-/** The two have met, or the victim has gone before that. */
+/** The two have met over a line, or the victim has gone before that. */
 interface Met {
-  readonly witness: Witness;
+  readonly line: Line;
+  readonly ledger: Ledger;
   readonly port: Promise<Port | undefined>;
   readonly server: Listener | undefined;
 }
 
-/** Where a kill has its socket: of those with one job one is played at a time. */
+/** Where a kill has its sockets: of those with one job one is played at a time. */
 export interface Site {
   readonly sockets: string;
   readonly ledgers: string;
@@ -109,56 +115,72 @@ export interface Site {
   readonly job: number;
 }
 /** What listens under it is killed; who comes next takes it over. */
-export const deadName = (job: number): string => `dead${job}`;
+export const deadName = (job: number, way: string): string => `dead${job}-${way}`;
 
 /** @throws Wrong */
 export async function playKill(kill: Kill, site: Site, random: Random): Promise<Played> {
-  const met = await meet(kill, site);
+  const { witness, mets } = await meet(kill, site);
   try {
-    return await within('the end', kill.early ? killEarly(kill, met, random) : killAtWork(kill, met));
+    return await within('the end', kill.early ? killEarly(witness, mets, random) : killAtWork(kill, witness, mets));
   } catch (error) {
     if (error instanceof Wrong) throw error;
     const { message } = error as Error;
     throw new Wrong(
       message.startsWith('hang:') ? 'hung' : 'broken',
-      `${message}; it had said ${JSON.stringify([...met.witness.said])}`,
+      `${message}; it had said ${JSON.stringify([...witness.said])}`,
     );
   } finally {
-    met.witness.child.kill('SIGKILL');
-    met.port.then(
-      (port) => port?.link?.close(),
-      () => {},
-    );
-    await met.server?.close();
-    await met.witness.gone;
+    witness.child.kill('SIGKILL');
+    for (const { port, server } of mets) {
+      port.then(
+        (port) => port?.link?.close(),
+        () => {},
+      );
+      await server?.close();
+    }
+    await witness.gone;
   }
 }
 
-async function meet({ meets, way, meeting, role }: Kill, { sockets, ledgers, index, job }: Site): Promise<Met> {
-  const path = join(ledgers, `${index}`);
-  // On both sides: what is asked for is taken, or else it is told.
-  const choice = { memory: !SOCKETS.includes(way) };
-  const args = [meeting, role, way, path];
-  const ledger = new Ledger(path);
+/** On both sides: what is asked for is taken, or else it is told. */
+export const choiceOf = (way: string): { memory: boolean } => ({ memory: !SOCKETS.includes(way) });
+
+async function meet(
+  { lines }: Kill,
+  { sockets, ledgers, index, job }: Site,
+): Promise<{ witness: Witness; mets: Met[] }> {
+  const places = await Promise.all(
+    lines.map(async (line) => {
+      const { meets, way, meeting } = line;
+      const name = meeting === 'listen' ? deadName(job, way) : `${index}-${way}`;
+      const address = meets === 'tcp' ? 'tcp:127.0.0.1:0' : join(sockets, name);
+      const server = meeting === 'connect' ? await listen(address, choiceOf(way)) : undefined;
+      return { line, path: join(ledgers, `${index}-${way}`), server, address: server?.address ?? address };
+    }),
+  );
+  const args = [JSON.stringify(places.map(({ line, path, address }) => ({ ...line, path, address })))];
+  const child = lines.find(({ meeting }) => meeting === 'child');
+  const forked =
+    child && fork(VICTIM, { ...choiceOf(child.way), args, child: { stdio: ['ignore', 'pipe', 'inherit'] } });
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  if (meets === 'pipe') {
-    const { port, child } = fork(VICTIM, { ...choice, args, child: { stdio } });
-    return { witness: new Witness(child, ledger), port: Promise.resolve(port), server: undefined };
-  }
-  const name = meeting === 'listen' ? deadName(job) : `${index}`;
-  const address = meets === 'tcp' ? 'tcp:127.0.0.1:0' : join(sockets, name);
-  const server = meeting === 'listen' ? undefined : await listen(address, choice);
-  const child = spawn(process.execPath, [...RUN, VICTIM, ...args, server?.address ?? address], {
-    stdio: [...stdio],
+  const witness = new Witness(
+    forked?.child ?? spawn(process.execPath, [...RUN, VICTIM, ...args], { stdio: [...stdio] }),
+  );
+  const mets = places.map(({ line, path, server }) => {
+    const port =
+      line.meeting === 'child'
+        ? Promise.resolve(forked?.port)
+        : server === undefined
+          ? dialled(witness, line)
+          : taken(server);
+    port.catch(() => {});
+    return { line, ledger: new Ledger(path), port, server };
   });
-  const witness = new Witness(child, ledger);
-  const port = server === undefined ? dialled(witness, choice) : taken(server);
-  port.catch(() => {});
-  return { witness, port, server };
+  return { witness, mets };
 }
-async function dialled({ said }: Witness, choice: { memory: boolean }): Promise<Port> {
-  await until('it listens', () => said.has('listens'));
-  return connect(said.get('listens') as string, choice);
+async function dialled({ said }: Witness, { way }: Line): Promise<Port> {
+  await until('it listens', () => said.has(`${way} listens`));
+  return connect(said.get(`${way} listens`) as string, choiceOf(way));
 }
 async function taken(server: Listener): Promise<Port | undefined> {
   for await (const port of server) return port;
@@ -166,46 +188,66 @@ async function taken(server: Listener): Promise<Port | undefined> {
 }
 
 /** Nothing was said that could be lost; whoever waits is told all the same. */
-async function killEarly(kill: Kill, { witness, port: given, server }: Met, random: Random): Promise<Played> {
+async function killEarly(witness: Witness, mets: readonly Met[], random: Random): Promise<Played> {
   await new Promise((resolve) => setTimeout(resolve, random.int(0, 80)));
   witness.child.kill('SIGKILL');
   await witness.gone;
-  void server?.close();
-  const port = await given;
-  if (port !== undefined) checkReason(kill, port, await port.closed);
-  return { settleMs: undefined, read: 0, posted: 0, certain: 0 };
+  for (const { line, port: given, server } of mets) {
+    void server?.close();
+    const port = await given;
+    if (port !== undefined) checkReason(line, port, await port.closed);
+  }
+  return { settleMs: [], read: 0, posted: 0, certain: 0 };
 }
 
-async function killAtWork(kill: Kill, { witness, port: given }: Met): Promise<Played> {
-  const port = (await given) as Port;
-  await port.ready;
-  const way = port.stats().way?.name;
-  if (way !== kill.way) throw new Wrong('way', `it goes by ${way}, not by ${kill.way}`);
-  const reading = new Reading();
-  const read = readAll(port, reading);
-  const writing = new Writing(port);
-  const written = kill.role === 'writes' ? port.flush().catch(() => {}) : writing.run();
-  const all = Promise.all([port.closed, read, written, port.link?.closed]);
-  all.catch(() => {});
-  await until('it works', () => witness.said.has('way'));
-  await new Promise((resolve) => setTimeout(resolve, kill.waitMs));
-  for (let turns = kill.turns; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+async function killAtWork({ waitMs, turns: most }: Kill, witness: Witness, mets: readonly Met[]): Promise<Played> {
+  const works = await Promise.all(mets.map(begin));
+  await until('it works', () => mets.every(({ line }) => witness.said.has(`${line.way} way`)));
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  for (let turns = most; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
 
   const killedAt = performance.now();
   witness.child.kill('SIGKILL');
-  const [reason, wrong] = await all;
-  const settleMs = performance.now() - killedAt;
+  const ends = await Promise.all(
+    works.map(({ all }) => all.then(([reason, wrong]) => ({ reason, wrong, settleMs: performance.now() - killedAt }))),
+  );
   await witness.gone;
-  if (wrong !== undefined) throw new Wrong(wrong, 'here');
-  checkReason(kill, port, reason);
-  if (witness.said.get('way') !== kill.way) throw new Wrong('way', `over there it goes by ${witness.said.get('way')}`);
-  compare(port, reading.count, writing, witness);
-  return {
-    settleMs,
-    read: reading.count,
-    posted: writing.posted,
-    certain: writing.acknowledged + witness.ledger.read('certain'),
-  };
+  const sums = { read: 0, posted: 0, certain: 0 };
+  for (const [i, { line, port, reading, writing, ledger }] of works.entries()) {
+    const { reason, wrong } = ends[i] as (typeof ends)[number];
+    if (wrong !== undefined) throw new Wrong(wrong, `here, over ${line.way}`);
+    checkReason(line, port, reason);
+    const way = witness.said.get(`${line.way} way`);
+    if (way !== line.way) throw new Wrong('way', `over there it goes by ${way}, not by ${line.way}`);
+    compare(port, reading.count, writing, ledger, witness.said.get(`${line.way} wrong`));
+    sums.read += reading.count;
+    sums.posted += writing.posted;
+    sums.certain += writing.acknowledged + ledger.read('certain');
+  }
+  return { settleMs: ends.map(({ settleMs }) => settleMs), ...sums };
+}
+
+interface Work {
+  readonly line: Line;
+  readonly port: Port;
+  readonly ledger: Ledger;
+  readonly reading: Reading;
+  readonly writing: Writing;
+  /** Why it has ended, and what was wrong with what came, once everybody has been told. */
+  readonly all: Promise<readonly [string, Finding | undefined, ...unknown[]]>;
+}
+async function begin({ line, port: given, ledger }: Met): Promise<Work> {
+  const port = (await given) as Port;
+  await port.ready;
+  const way = port.stats().way?.name;
+  if (way !== line.way) throw new Wrong('way', `it goes by ${way}, not by ${line.way}`);
+  const reading = new Reading();
+  const read = readAll(port, reading);
+  const writing = new Writing(port);
+  const written = line.role === 'writes' ? port.flush().catch(() => {}) : writing.run();
+  const all = Promise.all([port.closed, read, written, port.link?.closed] as const);
+  all.catch(() => {});
+  return { line, port, ledger, reading, writing, all };
 }
 
 /** @returns what was wrong first */
@@ -218,23 +260,29 @@ async function readAll(port: Port, reading: Reading): Promise<Finding | undefine
   return first;
 }
 
-function checkReason({ meeting }: Kill, port: Port, reason: string): void {
+function checkReason({ meeting, way }: Line, port: Port, reason: string): void {
   const exit = port.link?.exit;
   // Of a stranger nobody knows more than that it has gone.
   const fits =
     meeting === 'child'
       ? reason === 'terminated' && exit?.signal === 'SIGKILL'
       : reason === 'lost' && exit === undefined;
-  if (!fits) throw new Wrong('reason', `it was told as ${reason}, ${JSON.stringify(exit)}: ${String(port.error)}`);
+  if (!fits)
+    throw new Wrong('reason', `over ${way} it was told as ${reason}, ${JSON.stringify(exit)}: ${String(port.error)}`);
 }
 
-function compare(port: Port, read: number, { posted, acknowledged }: Writing, witness: Witness): void {
-  const wrong = witness.said.get('wrong');
+function compare(
+  port: Port,
+  read: number,
+  { posted, acknowledged }: Writing,
+  ledger: Ledger,
+  wrong: string | undefined,
+): void {
   if (wrong !== undefined) throw new Wrong(wrong as Finding, 'over there');
-  const said = witness.ledger.read('certain');
+  const said = ledger.read('certain');
   if (read < said) throw new Wrong('lost', `${read} messages were read, of ${said} that were acknowledged`);
   if (posted === 0) return;
-  const there = witness.ledger.read('read');
+  const there = ledger.read('read');
   if (there > posted) throw new Wrong('duplicated', `it has read ${there} of ${posted}`);
   // Through memory it is known to be taken while it is still being handed out, and not only behind that.
   const handed = there + (PUBLISHING.has(port.stats().way?.name ?? '') ? 1 : 0);

@@ -1,4 +1,4 @@
-// Many kills over one transport, some at a time, and what is left behind them all.
+// Many kills over a transport, or over several at once, some at a time, and what is left behind them all.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import type { Finding } from './kill-load.ts';
 import { deadName, drawKill, type Kill, playKill, Wrong } from './kill-round.ts';
 
 export interface Series {
+  /** Or several, with a `+` between them: then each process that was killed had a connection over each. */
   readonly transport: string;
   readonly way: string;
   readonly kills: number;
@@ -25,7 +26,8 @@ export interface Series {
 
 export interface SeriesOptions {
   readonly transport: string;
-  readonly way: string;
+  /** Which way each is to go; otherwise each its own. */
+  readonly way?: string | undefined;
   readonly kills: number;
   readonly seed: number;
   /** At a time. */
@@ -34,6 +36,8 @@ export interface SeriesOptions {
 
 /** Never rejects for what it finds. */
 export async function playSeries({ transport, way, kills, seed, jobs }: SeriesOptions): Promise<Series> {
+  const transports = transport.split('+');
+  const ways = transports.map((each) => [each, way ?? each] as const);
   const sockets = mkdtempSync(join(tmpdir(), 'millrace-kills-'));
   const ledgers = mkdtempSync(join(tmpdir(), 'millrace-ledgers-'));
   const found: Record<Finding, number> = {
@@ -49,13 +53,15 @@ export async function playSeries({ transport, way, kills, seed, jobs }: SeriesOp
   const times: number[] = [];
   const play = async (index: number, job: number): Promise<void> => {
     const random = new Random(seed, index);
-    const kill = drawKill(transport, way, random);
+    const kill = drawKill(ways, random);
     try {
       const { settleMs, ...counts } = await playKill(kill, { sockets, ledgers, index, job }, random);
       for (const kind of ['read', 'posted', 'certain'] as const) messages[kind] += counts[kind];
-      const role = settleMs === undefined ? 'beginning' : kill.role;
-      roles[role] = (roles[role] ?? 0) + 1;
-      if (settleMs !== undefined) times.push(settleMs);
+      for (const line of kill.lines) {
+        const role = kill.early ? 'beginning' : line.role;
+        roles[role] = (roles[role] ?? 0) + 1;
+      }
+      times.push(...settleMs);
     } catch (error) {
       note(error instanceof Wrong ? error.finding : 'broken', wordsOf(error as Error, kill, seed, index));
     }
@@ -63,14 +69,14 @@ export async function playSeries({ transport, way, kills, seed, jobs }: SeriesOp
 
   // What a runtime opens once is none of a kill's.
   await play(Number(process.env['CASE'] ?? 0), 0);
-  await freed(sockets, 0);
+  await freed(sockets, 0, ways);
   const before = belongings(sockets);
   let next = 1;
   const work = async (_: unknown, job: number): Promise<void> => {
     while (next < kills && process.env['CASE'] === undefined) await play(next++, job);
   };
   await Promise.all(Array.from({ length: jobs }, work));
-  for (let job = 0; job < jobs; job++) await freed(sockets, job);
+  for (let job = 0; job < jobs; job++) await freed(sockets, job, ways);
   let left = more(before, belongings(sockets));
   const none = (): boolean => {
     collect();
@@ -81,16 +87,16 @@ export async function playSeries({ transport, way, kills, seed, jobs }: SeriesOp
     note('left', `${transport}: left behind: ${JSON.stringify(left)}`),
   );
   for (const folder of [sockets, ledgers]) rmSync(folder, { recursive: true, force: true });
-  return { transport, way, kills, roles, messages, settleMs: figures(times), found, texts };
+  return { transport, way: way ?? transport, kills, roles, messages, settleMs: figures(times), found, texts };
 }
 
 function wordsOf(error: Error, kill: Kill, seed: number, index: number): string {
   return `${error.message}\n  ${JSON.stringify(kill)}, repeat with SEED=${seed} CASE=${index}`;
 }
 
-/** The name of a job's last listener that was killed is taken over, and goes. */
-async function freed(folder: string, job: number): Promise<void> {
-  await (await listen(join(folder, deadName(job)))).close();
+/** The names of a job's last listeners that were killed are taken over, and go. */
+async function freed(folder: string, job: number, ways: readonly (readonly [string, string])[]): Promise<void> {
+  for (const [, way] of ways) await (await listen(join(folder, deadName(job, way)))).close();
 }
 
 function figures(times: number[]): Series['settleMs'] {

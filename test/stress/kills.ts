@@ -1,6 +1,7 @@
 // `npm run kills`: processes killed with SIGKILL in the middle of their work, over each transport, and what became of all that they had said.
 //
 //   npm run kills -- --transport unix,tcp,pipe --kills 1000     so many over each; this is the default
+//   npm run kills -- --transport unix+tcp+pipe                  processes that have a connection over each: a kill over each
 //   npm run kills -- --runtime bun                              on another runtime
 //   npm run kills -- --transport memory                         after `npm run native`
 //   npm run kills -- --way unix                                 by which way each is to go; default the transport's own name
@@ -58,11 +59,11 @@ async function here(): Promise<number> {
   const series: Series[] = [];
   const date = new Date().toISOString();
   for (const transport of values.transport.split(',')) {
-    if (TRANSPORTS[transport] === undefined)
+    if (transport.split('+').some((each) => TRANSPORTS[each] === undefined))
       throw new Error(`Cannot kill over ${transport}: there are ${Object.keys(TRANSPORTS).join(', ')}`);
     const options = {
       transport,
-      way: values.way ?? transport,
+      way: values.way,
       kills: Number(values.kills),
       jobs: Number(values.jobs),
       seed,
