@@ -1,7 +1,8 @@
 // A process for the tests of `millrace/process`. Arguments: what to do, where, and more.
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import type { Port } from '../../src/index.ts';
-import { connect, listen } from '../../src/process/index.ts';
+import { connect, type Listener, listen } from '../../src/process/index.ts';
 
 const [what = '', address = '', ...more] = process.argv.slice(2);
 
@@ -56,4 +57,21 @@ async function drain(): Promise<void> {
   }
 }
 
-await { speak, serve, drain }[what as 'speak']();
+/** Listens at an address at a moment, both told on standard input, and says what came of it; closes when it is told the next line. */
+async function race(): Promise<void> {
+  let server: Listener | undefined;
+  for await (const line of createInterface({ input: process.stdin })) {
+    const [path = '', atMs = ''] = line.split(' ');
+    await server?.close();
+    server = undefined;
+    while (path !== '' && Date.now() < Number(atMs));
+    try {
+      server = path === '' ? undefined : await listen(path);
+      console.log(path === '' ? 'closed' : 'won');
+    } catch (error) {
+      console.log((error as { code?: string }).code ?? String(error));
+    }
+  }
+}
+
+await { speak, serve, drain, race }[what as 'speak']();
