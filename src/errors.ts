@@ -9,8 +9,10 @@ export const ERROR_CODES = {
   ERR_CLAIM: 'claim, commit and abort were called out of order',
   ERR_HANDLE: 'the object handed over is no end of a channel, was handed on, or was attached before',
   ERR_BUSY: 'the call excludes another one that is still in progress',
-  ERR_DEADLOCK: 'both sides are blocked in send, and neither can set aside more of what the other sends',
+  ERR_DEADLOCK: 'both sides wait for each other, and neither can go on',
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
+  ERR_NO_METHOD: 'the other side exposes nothing of this name that may be called',
+  ERR_LIMIT: 'more calls, callbacks or streams at a time than a connection takes',
   // ClosedError: stop.
   ERR_CLOSED: 'this end was closed, or its peer is gone',
   // RefusedError: ask for something else, or later.
@@ -22,6 +24,8 @@ export const ERROR_CODES = {
   // CodecError: this value only.
   ERR_DATA_CLONE: 'the value, or a part of it, cannot be cloned',
   ERR_DECODE: 'a payload could not be decoded',
+  ERR_PROTOCOL: 'a message of the protocol of calls makes no sense',
+  ERR_LOST: 'a call, its answer or a part of a stream was lost on its way',
   // LayoutError: wrong version or damaged memory; the channel closes.
   ERR_LAYOUT: 'shared memory does not hold what the protocol says',
   // UnsupportedError: this runtime or thread cannot.

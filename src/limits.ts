@@ -393,3 +393,34 @@ export const TOPIC_BEGINNINGS_MAX: number = 1000;
 export const TOPIC_SLICE_MS: number = 20;
 /** Bytes up to which a message is copied word by word, below what a call to copy costs. */
 export const TOPIC_LOOP_BYTES: number = 128;
+
+// ---- calls ------------------------------------------------------------------------------------------------------
+
+/** Calls of a side that are not answered yet: each takes some 200 bytes here and as many there, with its arguments until they are sent. */
+export const CALLS_PENDING_DEFAULT: number = 16_384;
+/** Functions and references of a side that the other one may call: each is kept for it until it lets go. */
+export const CALLS_EXPORTS_MAX: number = 65_536;
+/** Streams of a side that are not over: each may have a window of values waiting. */
+export const CALLS_STREAMS_MAX: number = 1024;
+/** Values that a stream may be ahead of its reader, unless the reader says otherwise: enough that it does not wait for each. */
+export const CALLS_WINDOW_DEFAULT: number = 64;
+/** A window, at the most: what a slow reader has to have room for. */
+export const CALLS_WINDOW_MAX: number = 65_536;
+/** Messages that go together: what is decoded before the first of them is heard. */
+export const CALLS_BATCH_MAX: number = 256;
+/** Microtasks in a row for which a stream goes on gathering values before they are sent: other work has its turn behind them. */
+export const CALLS_GATHER_HOPS: number = 16;
+/** Names in a path (`api.db.users.find` has three), and levels of a value in which functions and streams are looked for. */
+export const CALLS_DEPTH_MAX: number = 64;
+/** Calls served within each other by a thread that is blocked in a call: some stack frames each. */
+export const CALLS_NESTED_MAX: number = 64;
+/** Names of a proxy that are remembered; who makes names of data pays for each anew. */
+export const CALLS_NAMES_KEPT: number = 1024;
+/** Calls that wait for this thread to have returned from the blocking call it is in. */
+export const CALLS_DEFERRED_MAX: number = 16_384;
+/** Milliseconds after which an aborted call's number gives way to another one's in the interrupt word, and a blocked thread looks at its other connections. */
+export const CALLS_TURN_MS: number = 2;
+/** Messages that are lost until the other side has said which calls it knows: more, and it is taken for one that hears nothing. */
+export const CALLS_CHECKS_MAX: number = 64;
+/** A timer's longest time, in milliseconds: what is longer would fire at once. */
+export const TIMER_MS_MAX: number = 2 ** 31 - 1;

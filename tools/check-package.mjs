@@ -19,9 +19,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 67_450,
+  '.': 67_650,
   './ring': 4_200,
   './process': 115_700,
+  './rpc': 28_500,
   './topic': 35_700,
   './compat/sab-message-port': 71_300,
   './compat/sab-message-port.global.js': 67_050,

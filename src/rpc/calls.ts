@@ -1,0 +1,384 @@
+// Calls that this side has made: each is answered, aborted, late, lost or over with its connection, and settles in every case.
+import {
+  type ClosedError,
+  CodecError,
+  DataCloneError,
+  TimeoutError,
+  type UnsupportedError,
+  UsageError,
+} from '../errors.ts';
+import { CALLS_CHECKS_MAX, CALLS_TURN_MS, TIMER_MS_MAX } from '../limits.ts';
+import type { Connection, Outgoing } from './connection.ts';
+import { protocolError } from './failures.ts';
+import * as kinds from './messages.ts';
+import { type Extra, following, isNumber, type Message, type Ref } from './messages.ts';
+import type { CallOptions } from './options.ts';
+import { blamed } from './serving.ts';
+import type { Packed } from './values.ts';
+
+/** What is called: the root, or a function or object that the other side gave away, by its number; negative, what a call comes to. */
+export type Target = number;
+
+/** Who is told what a call has come to. */
+export interface Settler {
+  resolve(value: unknown): void;
+  reject(error: unknown, failure?: unknown): void;
+}
+
+export class Pending implements Outgoing {
+  readonly id: number;
+  readonly name: string;
+  readonly settler: Settler;
+  message: Message;
+  transfer: readonly unknown[] | undefined;
+  /** It has not gone out: what builds upon it may still go with it. */
+  queued = true;
+  options: CallOptions | undefined;
+  /** When it is late, by `performance.now`. */
+  deadline: number = Number.POSITIVE_INFINITY;
+  onAbort: (() => void) | undefined;
+  packed: Pick<Packed, 'undo' | 'done'> | undefined;
+  readonly #calls: Calls;
+  #tried = false;
+
+  constructor(calls: Calls, id: number, name: string, message: Message, settler: Settler) {
+    this.#calls = calls;
+    this.id = id;
+    this.name = name;
+    this.message = message;
+    this.settler = settler;
+  }
+
+  onSent(): void {
+    this.queued = false;
+    this.message = NOTHING;
+  }
+
+  /** A function or a stream may lie deep among the values: they are looked through only now, for most have none. */
+  refused(error: unknown): boolean {
+    const values = this.message.slice(this.message[0] === kinds.CALL ? 3 : 4);
+    const deep = error instanceof DataCloneError && !this.#tried ? this.#calls.packDeep(values) : undefined;
+    this.#tried = true;
+    if (deep?.refs === undefined) {
+      this.#calls.settle(this, undefined, error);
+      return false;
+    }
+    const extra = this.extra();
+    this.message = [
+      kinds.CALL_WITH,
+      this.id,
+      { ...extra, refs: [...(extra.refs ?? []), ...deep.refs] },
+      this.message[3],
+      ...values,
+    ];
+    this.packed = both(this.packed, deep);
+    return true;
+  }
+
+  /** What it says beside path and values, as one that says such things. */
+  extra(): Extra {
+    if (this.message[0] === kinds.CALL) {
+      const [, , name, ...values] = this.message;
+      const own = typeof name === 'number' ? { target: name } : {};
+      this.message = [kinds.CALL_WITH, this.id, own, typeof name === 'number' ? [] : [name], ...values];
+    }
+    return this.message[2] as Extra;
+  }
+  /** One more message is about what this call comes to. */
+  keep(): void {
+    const extra = this.extra();
+    this.message[2] = { ...extra, keep: (extra.keep ?? 0) + 1 };
+  }
+}
+
+const NOTHING: Message = [-1];
+
+function both(first: Pending['packed'], second: Packed): Pending['packed'] {
+  if (first === undefined) return second;
+  const each = (what: 'undo' | 'done') => () => {
+    first[what]();
+    second[what]();
+  };
+  return { undo: each('undo'), done: each('done') };
+}
+
+export class Calls {
+  readonly #connection: Connection;
+  readonly #pending: Map<number, Pending> = new Map();
+  #last = 0;
+  readonly #deadlines: Deadlines = new Deadlines((late) => this.#late(late));
+  readonly #interrupts: Interrupts;
+  /** How often something was lost since the other side was asked; 0: it has answered. */
+  #checking = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#interrupts = new Interrupts(connection);
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  packDeep(values: unknown[]): Packed | undefined {
+    return this.#connection.values.pack(values, true);
+  }
+
+  /** Calls; what became of it, `settler` is told, perhaps at once. */
+  start(
+    target: Target,
+    path: readonly (string | number)[],
+    values: unknown[],
+    get: boolean,
+    options: CallOptions | undefined,
+    settler: Settler,
+    chain?: readonly number[],
+  ): Pending | undefined {
+    const connection = this.#connection;
+    const name = path.length > 0 ? path.join('.') : 'a function';
+    try {
+      if (connection.ended !== undefined) throw connection.ended;
+      options?.signal?.throwIfAborted();
+      if (this.#pending.size >= connection.options.maxPending) {
+        const limit = connection.options.maxPending;
+        throw new UsageError(
+          'ERR_LIMIT',
+          `Cannot call ${name}: ${limit} calls are not answered yet; await some, or raise maxPending`,
+          { limit },
+        );
+      }
+      const packed = connection.values.pack(values, false, options?.callbacks === 'call');
+      const blames = blamed();
+      const id = this.#next();
+      let message: Message;
+      if (
+        packed?.refs === undefined &&
+        chain === undefined &&
+        blames === undefined &&
+        !get &&
+        target >= 0 &&
+        path.length < 2
+      ) {
+        message = [kinds.CALL, id, target > 0 && path.length === 0 ? target : path[0], ...values];
+        if (target > 0 && path.length === 1) message = [kinds.CALL_WITH, id, { target }, path, ...values];
+      } else {
+        const extra: { -readonly [K in keyof Extra]: Extra[K] } = {};
+        if (target !== 0) extra.target = target;
+        if (get) extra.get = true;
+        if (packed?.refs !== undefined) extra.refs = packed.refs;
+        const blocked = [...(chain ?? []), ...(blames ?? [])];
+        if (blocked.length > 0) extra.chain = blocked;
+        message = [kinds.CALL_WITH, id, extra, path, ...values];
+      }
+      const pending = new Pending(this, id, name, message, settler);
+      pending.transfer = packed?.transfer;
+      pending.packed = packed;
+      this.#pending.set(id, pending);
+      if (this.#pending.size === 1) connection.rehold();
+      if (options !== undefined) this.#limit(pending, options);
+      connection.send(pending);
+      return pending;
+    } catch (error) {
+      settler.reject(error);
+      return undefined;
+    }
+  }
+
+  #next(): number {
+    do this.#last = following(this.#last);
+    while (this.#pending.has(this.#last));
+    return this.#last;
+  }
+
+  #limit(pending: Pending, options: CallOptions): void {
+    pending.options = options;
+    const { timeoutMs, signal } = options;
+    if (timeoutMs !== undefined && timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(pending, timeoutMs);
+    if (signal !== undefined) {
+      pending.onAbort = () => this.giveUp(pending, signal.reason);
+      signal.addEventListener('abort', pending.onAbort);
+    }
+  }
+  #late(pending: Pending): void {
+    this.giveUp(pending, lateError(pending.name, pending.options?.timeoutMs ?? 0));
+  }
+
+  /** Nobody waits for it any more: it settles now, and the other side is told. */
+  giveUp(pending: Pending, error: unknown): void {
+    if (!this.#pending.has(pending.id)) return;
+    if (!pending.queued) {
+      this.#connection.say(kinds.ABORT, pending.id);
+      this.#interrupts.raise(pending.id);
+      this.#connection.flush();
+    } else this.#connection.say(kinds.ABORT, pending.id);
+    this.settle(pending, undefined, error);
+  }
+
+  settle(pending: Pending, value: unknown, error?: unknown, failure?: unknown): void {
+    this.#pending.delete(pending.id);
+    if (pending.options !== undefined) {
+      this.#deadlines.delete(pending);
+      if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener('abort', pending.onAbort);
+    }
+    if (pending.packed !== undefined) {
+      if (error !== undefined && pending.queued) pending.packed.undo();
+      else pending.packed.done();
+    }
+    if (this.#pending.size === 0) this.#connection.rehold();
+    if (error !== undefined || failure !== undefined) pending.settler.reject(error, failure);
+    else pending.settler.resolve(value);
+  }
+
+  // ---- what the other side says -------------------------------------------------------------------------------
+
+  #take(id: unknown): Pending | undefined {
+    if (!isNumber(id)) throw protocolError('an answer');
+    this.#interrupts.settled(id);
+    return this.#pending.get(id);
+  }
+  result(id: unknown, value: unknown): void {
+    const pending = this.#take(id);
+    if (pending !== undefined) this.settle(pending, value);
+  }
+  resultWith(id: unknown, refs: unknown, value: unknown): void {
+    const values = [value];
+    const pending = this.#take(id);
+    const { values: here } = this.#connection;
+    // Also where nobody waits any more: what came is let go of.
+    try {
+      here.unpack(values, refs as readonly Ref[]);
+    } catch (error) {
+      if (pending !== undefined) this.settle(pending, undefined, error);
+      throw error;
+    }
+    if (pending !== undefined) this.settle(pending, values[0]);
+    else here.letGo(values[0]);
+  }
+  failed(id: unknown, failure: unknown): void {
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    if (!Array.isArray(failure)) {
+      const error = protocolError('an error');
+      this.settle(pending, undefined, error);
+      throw error;
+    }
+    this.settle(pending, undefined, undefined, failure);
+  }
+
+  /** Something was lost: the other side is asked which calls it knows. Whoever is asked again and again, and does not answer, hears nothing any more. */
+  check(): void {
+    const sent = [...this.#pending.values()].filter(({ queued }) => !queued);
+    if (this.#checking === 0 && sent.length > 0) this.#connection.say(kinds.CHECK, ...sent.map(({ id }) => id));
+    if (sent.length === 0 || ++this.#checking <= CALLS_CHECKS_MAX) return;
+    this.#checking = 0;
+    for (const pending of sent) this.settle(pending, undefined, lostError());
+  }
+  gone(ids: readonly unknown[]): void {
+    const again = this.#checking > 1;
+    this.#checking = 0;
+    for (const id of ids) {
+      const pending = this.#pending.get(id as number);
+      if (pending !== undefined) this.settle(pending, undefined, lostError());
+    }
+    if (again) this.check();
+  }
+  heard(id: unknown): void {
+    this.#take(id);
+  }
+
+  end(error: ClosedError | UnsupportedError): void {
+    this.#interrupts.end();
+    for (const pending of [...this.#pending.values()]) this.settle(pending, undefined, error);
+  }
+}
+
+export function lateError(name: string, timeoutMs: number): TimeoutError {
+  return new TimeoutError(`${name} was not answered within ${timeoutMs} ms, and is aborted`, {
+    method: name,
+    timeoutMs,
+  });
+}
+
+export function lostError(): CodecError {
+  return new CodecError(
+    'ERR_LOST',
+    'A call, its answer or a part of a stream was lost: a message could not be sent, or not be decoded',
+  );
+}
+
+/** The times at which calls are late, and one timer for all of them. */
+class Deadlines {
+  readonly #late: (pending: Pending) => void;
+  readonly #with: Set<Pending> = new Set();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #at: number = Number.POSITIVE_INFINITY;
+
+  constructor(late: (pending: Pending) => void) {
+    this.#late = late;
+  }
+
+  add(pending: Pending, timeoutMs: number): void {
+    pending.deadline = performance.now() + timeoutMs;
+    this.#with.add(pending);
+    if (pending.deadline < this.#at) this.#set(pending.deadline);
+  }
+  delete(pending: Pending): void {
+    if (!this.#with.delete(pending) || this.#with.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#at = Number.POSITIVE_INFINITY;
+  }
+  #set(at: number): void {
+    clearTimeout(this.#timer);
+    this.#at = at;
+    this.#timer = setTimeout(
+      () => this.#look(),
+      Math.min(TIMER_MS_MAX, Math.max(0, Math.ceil(at - performance.now()))),
+    );
+  }
+  #look(): void {
+    const now = performance.now();
+    this.#at = Number.POSITIVE_INFINITY;
+    for (const pending of [...this.#with]) if (pending.deadline <= now) this.#late(pending);
+    let next = Number.POSITIVE_INFINITY;
+    for (const { deadline } of this.#with) if (deadline < next) next = deadline;
+    if (next < Number.POSITIVE_INFINITY) this.#set(next);
+  }
+}
+
+/**
+ * The other side's interrupt word, by which one that computes learns that its call is aborted. There is one word, and a call that it computes is the one that
+ * must find its number there: where several are aborted and not answered, they take turns.
+ */
+class Interrupts {
+  readonly #connection: Connection;
+  readonly #raised: Set<number> = new Set();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  raise(id: number): void {
+    this.#raised.add(id);
+    if (this.#raised.size === 1) this.#connection.port.interrupt(id);
+    else this.#timer ??= setInterval(() => this.#turn(), CALLS_TURN_MS);
+  }
+  #turn(): void {
+    const [first] = this.#raised;
+    if (first === undefined || this.#raised.size === 1) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    if (first === undefined) return;
+    this.#raised.delete(first);
+    this.#raised.add(first);
+    this.#connection.port.interrupt(first);
+  }
+  settled(id: number): void {
+    if (this.#raised.size > 0) this.#raised.delete(id);
+  }
+  end(): void {
+    clearInterval(this.#timer);
+    this.#raised.clear();
+  }
+}

@@ -1,0 +1,408 @@
+// The calls of one port, in both directions: envelopes out and in, and its end. Who waits for answers stands in calls.ts, who gives them in
+// serving.ts, what travels as more than its bytes in values.ts and streams.ts.
+import { ofAgent } from '../agent.ts';
+import { ClosedError, CodecError, UnsupportedError, UsageError } from '../errors.ts';
+import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS } from '../limits.ts';
+import { CLOSED, EMPTY } from '../outcome.ts';
+import type { Port } from '../port/port.ts';
+import { Calls } from './calls.ts';
+import { protocolError } from './failures.ts';
+import type { Message } from './messages.ts';
+import * as kinds from './messages.ts';
+import { type CallOptions, type ConnectionOptions, type Resolved, resolved } from './options.ts';
+import { type Invoke, invokeAsync } from './proxy.ts';
+import { Serving } from './serving.ts';
+import { Streams } from './streams.ts';
+import { Values } from './values.ts';
+
+/** What calls use of a port. */
+export type CallPort = Pick<
+  Port,
+  'postMessage' | 'on' | 'full' | 'drained' | 'receive' | 'tryReceive' | 'reason' | 'error' | 'close' | 'ref' | 'unref'
+> &
+  Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'>;
+
+/** A message on its way out. */
+export interface Outgoing {
+  message: Message;
+  transfer: readonly unknown[] | undefined;
+  /** It could not be sent. True: it is another one now, to be tried again. */
+  refused?(error: unknown): boolean;
+}
+
+interface Agent {
+  /** By which other threads know this one in the chain of who is blocked. */
+  readonly token: number;
+  readonly connections: WeakMap<object, Connection>;
+  /** Those that are open: a blocked thread looks at all of them. */
+  readonly open: Set<WeakRef<Connection>>;
+}
+
+function agent(): Agent {
+  return ofAgent<Agent>('calls/1', () => ({
+    token: 1 + Math.floor(Math.random() * 0x7ffffffe),
+    connections: new WeakMap(),
+    open: new Set(),
+  }));
+}
+
+export class Connection {
+  readonly port: CallPort;
+  readonly options: Resolved;
+  readonly token: number = agent().token;
+  readonly values: Values;
+  readonly calls: Calls;
+  readonly serving: Serving;
+  readonly streams: Streams;
+  /** Why nothing can be called any more. */
+  ended: ClosedError | UnsupportedError | undefined;
+  /** How functions that the other side gives away are called. */
+  readonly invoke: Invoke = invokeAsync;
+  /** This thread is blocked in a call over this connection. */
+  blocked = 0;
+  #queue: Outgoing[] = [];
+  #scheduled = false;
+  #awaitsRoom = false;
+  /** Microtasks that a stream has put off what is to be sent. */
+  #hops = 0;
+  #gathers = false;
+  #greeted = false;
+  #heard = false;
+  #sent = 0;
+  #received = 0;
+  #held = true;
+  readonly #self: WeakRef<Connection> = new WeakRef(this);
+
+  constructor(port: CallPort, options: Resolved) {
+    this.port = port;
+    this.options = options;
+    this.values = new Values(this);
+    this.calls = new Calls(this);
+    this.serving = new Serving(this);
+    this.streams = new Streams(this);
+    port.on('message', (envelope: unknown) => this.accept(envelope));
+    port.on('messageerror', () => this.lost());
+    port.on('close', (reason: unknown) => this.end(String(reason)));
+    agent().open.add(this.#self);
+    if (port.reason !== undefined) this.end(port.reason);
+    this.rehold();
+  }
+
+  /** The process is kept while something of ours is pending, or something is exposed. */
+  rehold(): void {
+    const held = this.calls.size > 0 || this.serving.exposes;
+    if (held === this.#held) return;
+    this.#held = held;
+    if (held) this.port.ref();
+    else this.port.unref();
+  }
+
+  // ---- out ----------------------------------------------------------------------------------------------------
+
+  /** Goes with what else is said in this turn. */
+  send(outgoing: Outgoing): void {
+    this.#queue.push(outgoing);
+    this.#gathers = false;
+    this.#schedule();
+  }
+  say(...message: Message): void {
+    this.send({ message, transfer: undefined });
+  }
+  /** As `send`, for what more of the same is likely to follow soon. */
+  gather(outgoing: Outgoing): void {
+    this.#queue.push(outgoing);
+    this.#gathers = true;
+    this.#schedule();
+  }
+  /** More of what was gathered has gone into a message that waits. */
+  gathers(): void {
+    this.#gathers = true;
+  }
+  /** A function or reference of the other side's is not held any more. */
+  letGo(id: number, count: number): void {
+    if (this.ended === undefined) this.say(kinds.RELEASE, id, count);
+  }
+  /** Sends one message at once: a part of one that could not be sent. */
+  postNow(outgoing: Outgoing): void {
+    this.#post([outgoing]);
+  }
+  #schedule(): void {
+    if (this.#scheduled || this.#awaitsRoom) return;
+    this.#scheduled = true;
+    queueMicrotask(this.#turn);
+  }
+  readonly #turn = (): void => {
+    if (this.#gathers && this.#hops++ < CALLS_GATHER_HOPS) {
+      // Whoever sends without gathering, or not at all until the next microtask, ends it.
+      this.#gathers = false;
+      queueMicrotask(this.#turn);
+      return;
+    }
+    this.#hops = 0;
+    this.#scheduled = false;
+    this.flush();
+  };
+
+  /** Sends what there is. A port that is full is waited for, unless this thread blocks. */
+  flush(): void {
+    if (this.#queue.length === 0 || this.ended !== undefined) return;
+    if (this.blocked === 0 && this.port.full) {
+      if (this.#awaitsRoom) return;
+      this.#awaitsRoom = true;
+      const go = (): void => {
+        this.#awaitsRoom = false;
+        this.flush();
+      };
+      this.port.drained().then(go, go);
+      return;
+    }
+    const queue = this.#queue;
+    this.#queue = [];
+    if (!this.#greeted) {
+      this.#greeted = true;
+      queue.unshift({ message: [kinds.HELLO, kinds.VERSION, this.token], transfer: undefined });
+    }
+    for (let i = 0; i < queue.length; i += CALLS_BATCH_MAX) {
+      this.#post(queue.length <= CALLS_BATCH_MAX ? queue : queue.slice(i, i + CALLS_BATCH_MAX));
+    }
+  }
+
+  #post(batch: readonly Outgoing[]): void {
+    const number = kinds.following(this.#sent);
+    const envelope: unknown[] = [number];
+    let transfer: unknown[] | undefined;
+    for (const outgoing of batch) {
+      envelope.push(outgoing.message);
+      if (outgoing.transfer !== undefined) (transfer ??= []).push(...outgoing.transfer);
+    }
+    try {
+      this.port.postMessage(envelope, transfer);
+      this.#sent = number;
+      for (const outgoing of batch) sent(outgoing);
+    } catch (error) {
+      // Which of them it was is found by sending each alone.
+      if (batch.length > 1) for (const outgoing of batch) this.#post([outgoing]);
+      else if (batch[0]!.refused?.(error) === true) this.#post(batch);
+    }
+  }
+
+  // ---- in -----------------------------------------------------------------------------------------------------
+
+  /** Never throws: what makes no sense is told, and the rest goes on. */
+  accept(envelope: unknown): void {
+    if (!Array.isArray(envelope) || !kinds.isNumber(envelope[0])) {
+      this.faulty('a message');
+      return;
+    }
+    const number = envelope[0];
+    const expected = kinds.following(this.#received);
+    this.#received = number;
+    if (number !== expected) this.lost();
+    for (let i = 1; i < envelope.length; i++) {
+      try {
+        this.#hear(envelope[i]);
+      } catch (error) {
+        this.faulty(error);
+      }
+    }
+  }
+
+  #hear(message: unknown): void {
+    if (!Array.isArray(message)) throw protocolError('a message');
+    switch (message[0]) {
+      case kinds.CALL:
+      case kinds.CALL_WITH:
+        this.serving.call(message as Message);
+        return;
+      case kinds.RESULT:
+        this.calls.result(message[1], message[2]);
+        return;
+      case kinds.RESULT_WITH:
+        this.calls.resultWith(message[1], message[2], message[3]);
+        return;
+      case kinds.FAILED:
+        this.calls.failed(message[1], message[2]);
+        return;
+      case kinds.ABORT:
+        this.serving.abort(message[1]);
+        return;
+      case kinds.RELEASE:
+        this.values.release(message[1], message[2]);
+        return;
+      case kinds.CREDIT:
+        this.streams.credit(message[1], message[2]);
+        return;
+      case kinds.ITEMS:
+        this.streams.items(message as Message);
+        return;
+      case kinds.ITEM_WITH:
+        this.streams.itemWith(message[1], message[2], message[3]);
+        return;
+      case kinds.END:
+        this.streams.ended(message as Message);
+        return;
+      case kinds.CANCEL:
+        this.streams.cancel(message[1]);
+        return;
+      case kinds.HELLO:
+        this.#hello(message[1]);
+        return;
+      case kinds.LOST:
+        this.#lostThere();
+        return;
+      case kinds.CHECK:
+        this.say(kinds.GONE, ...message.slice(1).filter((id) => !this.serving.knows(id)));
+        return;
+      case kinds.GONE:
+        this.calls.gone(message.slice(1));
+        return;
+      case kinds.HEARD:
+        this.calls.heard(message[1]);
+        return;
+      default:
+        throw protocolError(`a message of kind ${String(message[0])}`);
+    }
+  }
+
+  #hello(version: unknown): void {
+    if (version === kinds.VERSION) {
+      this.#heard = true;
+      return;
+    }
+    this.flush();
+    this.#over(
+      new UnsupportedError(
+        `Cannot call: the other side speaks version ${String(version)} of calls, this one ${kinds.VERSION}; have the same version of millrace on both`,
+        { feature: 'calls' },
+      ),
+    );
+  }
+
+  /** Something of the other side's did not come, or something of ours did not go out. */
+  lost(): void {
+    this.say(kinds.LOST);
+    this.#lostThere();
+  }
+  #lostThere(): void {
+    this.streams.lost();
+    this.calls.check();
+  }
+
+  /** One message makes no sense: whoever wants to know is told, and nothing else is hurt. */
+  faulty(what: unknown): void {
+    const error = what instanceof Error ? what : protocolError(String(what));
+    this.options.onError?.(error);
+  }
+
+  // ---- blocking -----------------------------------------------------------------------------------------------
+
+  /**
+   * Blocks until `done`, and serves meanwhile what comes over this connection, and over others what is called on behalf of this very wait. False: the
+   * time limit passed first. @throws ClosedError, UnsupportedError
+   */
+  block(done: () => boolean, timeoutMs: number): boolean {
+    const end = performance.now() + timeoutMs;
+    this.blocked++;
+    try {
+      this.flush();
+      while (!done()) {
+        if (this.ended !== undefined) throw this.ended;
+        const left = end - performance.now();
+        if (left <= 0) return false;
+        const others = this.#others();
+        const value = this.#next(others.length > 0 ? Math.min(left, others[0]!.options.turnMs) : left);
+        if (value === CLOSED) this.end(this.port.reason ?? 'lost');
+        else if (value !== EMPTY) this.accept(value);
+        else for (const other of others) other.lookIn();
+        this.flush();
+      }
+      return true;
+    } finally {
+      this.blocked--;
+      this.#schedule();
+      for (const open of agent().open) open.deref()?.serving.resume();
+    }
+  }
+  #next(timeoutMs: number): unknown {
+    try {
+      return this.port.receive({ timeoutMs });
+    } catch (error) {
+      if (!(error instanceof CodecError)) throw error;
+      this.lost();
+      return EMPTY;
+    }
+  }
+  /** Another connection of a thread that is blocked: what has come there. */
+  lookIn(): void {
+    try {
+      for (let value = this.port.tryReceive(); value !== EMPTY; value = this.port.tryReceive()) {
+        if (value === CLOSED) {
+          this.end(this.port.reason ?? 'lost');
+          return;
+        }
+        this.accept(value);
+      }
+    } catch (error) {
+      if (error instanceof CodecError) this.lost();
+    }
+    this.flush();
+  }
+  #others(): Connection[] {
+    const others: Connection[] = [];
+    for (const open of agent().open) {
+      const other = open.deref();
+      if (other === undefined) agent().open.delete(open);
+      else if (other !== this && other.blocked === 0) others.push(other);
+    }
+    return others;
+  }
+  /** Whether this thread is blocked in a call, over whichever connection. */
+  get threadBlocked(): boolean {
+    if (this.blocked > 0) return true;
+    for (const open of agent().open) if ((open.deref()?.blocked ?? 0) > 0) return true;
+    return false;
+  }
+
+  // ---- the end ------------------------------------------------------------------------------------------------
+
+  end(reason: string): void {
+    const { error } = this.port;
+    const how = reason === 'closed' ? 'the port was closed' : `the other side is gone (${reason})`;
+    const said = error instanceof Error && reason === 'crash' ? `: ${error.message}` : '';
+    this.#over(new ClosedError(`Cannot call: ${how}${said}`, reason, error));
+  }
+  #over(error: ClosedError | UnsupportedError): void {
+    if (this.ended !== undefined) return;
+    this.ended = error;
+    this.#queue = [];
+    agent().open.delete(this.#self);
+    this.calls.end(error);
+    this.streams.end(error);
+    this.serving.end(error);
+    this.values.end();
+  }
+
+  /** Whether the other side has said anything that makes sense. */
+  get met(): boolean {
+    return this.#heard;
+  }
+}
+
+function sent(outgoing: Outgoing): void {
+  (outgoing as { onSent?(): void }).onSent?.();
+}
+
+/** That of a port: the first who asks says how it is. @throws UsageError ERR_OPTION */
+export function connectionOf(port: unknown, options: ConnectionOptions & CallOptions = {}): Connection {
+  const own = resolved(options);
+  const looks = typeof port === 'object' && port !== null && typeof (port as CallPort).postMessage === 'function';
+  if (!looks || typeof (port as CallPort).on !== 'function') {
+    throw new UsageError('ERR_OPTION', `Cannot call over ${String(port)}: expected a Port of millrace`, {
+      value: port,
+    });
+  }
+  const { connections } = agent();
+  let connection = connections.get(port);
+  if (connection === undefined) connections.set(port, (connection = new Connection(port as CallPort, own)));
+  return connection;
+}

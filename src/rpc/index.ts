@@ -1,0 +1,18 @@
+// The door to calls: names only.
+
+export { registerError } from './failures.ts';
+export type { CallOptions, ConnectionOptions } from './options.ts';
+export { release, within } from './proxy.ts';
+export { type Reference, reference, transfer } from './reference.ts';
+export { type CallContext, currentCall } from './serving.ts';
+export type {
+  CallOf,
+  Received,
+  Remote,
+  RemoteFunction,
+  Sent,
+  SyncFunction,
+  SyncReceived,
+  SyncRemote,
+} from './types.ts';
+export { type ExposeOptions, expose, type WrapOptions, wrap, wrapSync } from './wrap.ts';

@@ -1,0 +1,81 @@
+// What goes over a port that carries calls: docs/protocol/calls.md, which says what each number and place means. A port's message is
+// an envelope, `[number, message, ...]`; a message is an array whose first item is one of these.
+
+/** The version of the page that this is. */
+export const VERSION = 1;
+
+/** `[HELLO, version, agent]`: the first message of a side. */
+export const HELLO = 0;
+/** `[CALL, id, name, ...values]`: a method of what is exposed; a number in the name's place is a function that was given away. */
+export const CALL = 1;
+/** `[CALL_WITH, id, Extra, path, ...values]`. */
+export const CALL_WITH = 2;
+/** `[RESULT, id, value]`. */
+export const RESULT = 3;
+/** `[RESULT_WITH, id, refs, value]`. */
+export const RESULT_WITH = 4;
+/** `[FAILED, id, failure]`. */
+export const FAILED = 5;
+/** `[ABORT, id]`: nobody waits for this call any more. */
+export const ABORT = 6;
+/** `[RELEASE, id, count]`: this many times less is a function or reference held over here. */
+export const RELEASE = 7;
+/** `[CREDIT, stream, count]`: so many more values may come. */
+export const CREDIT = 8;
+/** `[ITEMS, stream, ...values]`. */
+export const ITEMS = 9;
+/** `[ITEM_WITH, stream, refs, value]`. */
+export const ITEM_WITH = 10;
+/** `[END, stream]`, or `[END, stream, failure]`. */
+export const END = 11;
+/** `[CANCEL, stream]`: nobody reads this any more. */
+export const CANCEL = 12;
+/** `[LOST]`: something of yours did not arrive. */
+export const LOST = 13;
+/** `[CHECK, ...ids]`: are these calls known? */
+export const CHECK = 14;
+/** `[GONE, ...ids]`: these are not. */
+export const GONE = 15;
+
+/** `[HEARD, id]`: of an abort. */
+export const HEARD = 16;
+
+export type Message = [kind: number, ...rest: unknown[]];
+
+/** What a call may say beside its path and values; what it does not say is not there. */
+export interface Extra {
+  /** A function or reference that was given away, by its number; or, negative, what a call of the same side has come to. */
+  readonly target?: number;
+  /** The path leads to a property, which is read and not called. */
+  readonly get?: true;
+  /** What stands at these places of the values. */
+  readonly refs?: readonly Ref[];
+  /** How many messages that follow are about what this call comes to. */
+  readonly keep?: number;
+  /** The threads that are blocked until this call is answered. */
+  readonly chain?: readonly number[];
+}
+
+/** `[path, kind, number]`: at this place among the values stands something that is kept by its owner. */
+export type Ref = readonly [path: readonly (string | number)[], kind: number, what: unknown];
+/** A function of the sender's; its number. */
+export const REF_FUNCTION = 0;
+/** An object of the sender's, whose methods may be called; its number. */
+export const REF_OBJECT = 1;
+/** Something of the receiver's that comes back to it; its number. */
+export const REF_OWN = 2;
+/** An async iterable; the number of the stream. */
+export const REF_ITERABLE = 3;
+/** A ReadableStream; the number of the stream. */
+export const REF_READABLE = 4;
+/** An Error, as a failure. */
+export const REF_ERROR = 5;
+
+/** The next number of an envelope, or of a call: from 1, as far as the interrupt word takes them, and round again. */
+export function following(number: number): number {
+  return number >= 0x7fffffff ? 1 : number + 1;
+}
+
+export function isNumber(it: unknown): it is number {
+  return Number.isInteger(it) && (it as number) >= 1 && (it as number) <= 0x7fffffff;
+}

@@ -1,0 +1,326 @@
+// What a caller holds. A remote is a function whose prototype answers for every name that it has not: once a name was asked for it is a property as any
+// other, so that only the first `api.add` costs a proxy's trap. A call's promise has such a prototype, too: what is called of it goes along with the call.
+import { UsageError } from '../errors.ts';
+import { CALLS_NAMES_KEPT } from '../limits.ts';
+import type { Pending, Settler } from './calls.ts';
+import type { Connection } from './connection.ts';
+import { memberOf } from './exposure.ts';
+import { thrownBy } from './failures.ts';
+import type { CallOptions } from './options.ts';
+import { CALL_OPTIONS, checked } from './options.ts';
+
+export type Path = readonly (string | number)[];
+
+/** How a remote calls: with an event loop, or with its thread blocked. */
+export type Invoke = (remote: Held, path: Path, values: unknown[]) => unknown;
+
+/** What a remote is inside. */
+export interface Held {
+  readonly connection: Connection;
+  /** 0: what is exposed at the port; else the number of what was given away. */
+  readonly target: number;
+  readonly path: Path;
+  readonly options: CallOptions | undefined;
+  readonly invoke: Invoke;
+}
+
+const remotes: WeakMap<object, Held> = new WeakMap();
+
+export function remoteOf(value: unknown): Held | undefined {
+  return typeof value === 'function' ? remotes.get(value) : undefined;
+}
+export function isRemote(value: unknown): value is object {
+  return remoteOf(value) !== undefined;
+}
+
+type Wild = ((...values: unknown[]) => unknown) & Record<PropertyKey, unknown>;
+
+/** Names that stay what they are on every function: a program, a console or an engine asks for them. */
+const LOCAL: ReadonlySet<string> = new Set([
+  'call',
+  'apply',
+  'bind',
+  'constructor',
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+]);
+const SHOWN: readonly symbol[] = ['nodejs.util.inspect.custom', 'Deno.customInspect'].map((name) => Symbol.for(name));
+
+export function makeRemote(held: Held): Wild {
+  const remote = ((...values: unknown[]) => held.invoke(held, held.path, values)) as Wild;
+  // Its own would stand in the way of methods called so.
+  delete (remote as { name?: unknown }).name;
+  delete (remote as { length?: unknown }).length;
+  Object.setPrototypeOf(remote, new Proxy(Function.prototype, new Names(held)));
+  remotes.set(remote, held);
+  return remote;
+}
+
+class Names implements ProxyHandler<object> {
+  readonly #held: Held;
+  #kept = 0;
+  constructor(held: Held) {
+    this.#held = held;
+  }
+
+  get(functions: object, name: string | symbol, remote: unknown): unknown {
+    const held = this.#held;
+    if (typeof name === 'symbol') {
+      if (SHOWN.includes(name)) return () => shown(held);
+      if (name === Symbol.dispose) return () => dispose(held);
+      if (name === Symbol.asyncDispose) return async () => dispose(held);
+      return name === Symbol.hasInstance ? Reflect.get(functions, name) : undefined;
+    }
+    // A promise is resolved with a remote, and JSON asks it: it is neither a promise nor has it a form of its own.
+    if (name === 'then' || name === 'toJSON' || name === 'prototype') return undefined;
+    if (name === 'toString') return () => shown(held);
+    if (LOCAL.has(name)) return Reflect.get(functions, name);
+    const child = makeRemote({ ...held, path: [...held.path, name] });
+    if (this.#kept++ < CALLS_NAMES_KEPT && typeof remote === 'function') {
+      Object.defineProperty(remote, name, { value: child, configurable: true });
+    }
+    return child;
+  }
+  set(_functions: object, name: string | symbol): never {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot set ${String(name)} of a remote: only methods of what is exposed can be called`,
+    );
+  }
+  has(functions: object, name: string | symbol): boolean {
+    return typeof name === 'string' && name !== 'then' ? true : Reflect.has(functions, name);
+  }
+}
+
+function shown({ connection, target, path }: Held): string {
+  const what = [target === 0 ? 'api' : 'function', ...path].join('.');
+  const reason = connection.port.reason ?? connection.ended?.code;
+  const state = reason === undefined ? '' : ` (${reason})`;
+  return `[Remote ${what}${state}]`;
+}
+
+function dispose({ connection, target, path }: Held): void {
+  if (path.length > 0) return;
+  if (target === 0) connection.port.close();
+  else connection.values.remotes.drop(target);
+}
+
+// ---- calls ------------------------------------------------------------------------------------------------------
+
+/** The promise of a call. What is read or called of it before it has gone out goes along: `api.user(1).name` is one trip. */
+export class Call<T = unknown> extends Promise<T> {
+  #connection: Connection | undefined;
+  #pending: Pending | undefined;
+  // `await` takes it as it is, and what `then` returns is an ordinary promise.
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+  static of(
+    connection: Connection,
+    target: number,
+    path: Path,
+    values: unknown[],
+    get: boolean,
+    options: CallOptions | undefined,
+  ): Call {
+    const call = new Call(take);
+    const settler = new Promised(connection, call, taken!, refused!);
+    call.#connection = connection;
+    call.#pending = connection.calls.start(target, path, values, get, options, settler);
+    return call;
+  }
+  /** What is read or called of what a call will come to. */
+  static member(call: Call, path: Path, values: unknown[], get: boolean): Promise<unknown> {
+    const connection = call.#connection as Connection;
+    const pending = call.#pending;
+    if (pending?.queued === true && connection.ended === undefined) {
+      pending.keep();
+      return Call.of(connection, -pending.id, path, values, get, undefined);
+    }
+    // It has gone out: what it comes to is here soon, and may be asked itself.
+    return call.then((value) => {
+      const at = (get ? path : path.slice(0, -1)).reduce(memberHere, value);
+      if (get) return at;
+      return Reflect.apply(memberHere(at, path.at(-1) as string) as () => unknown, at, values);
+    });
+  }
+}
+let taken: ((value: unknown) => void) | undefined;
+let refused: ((error: unknown) => void) | undefined;
+/** One function for all calls: of two closures a call the engine makes enough itself. */
+const take = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
+  taken = resolve;
+  refused = reject;
+};
+
+function memberHere(at: unknown, name: string | number): unknown {
+  return isRemote(at) ? (at as Wild)[name] : memberOf(at, name);
+}
+
+class Promised implements Settler {
+  readonly #connection: Connection;
+  readonly #call: Call;
+  readonly #reject: (error: unknown) => void;
+  readonly resolve: (value: unknown) => void;
+  constructor(connection: Connection, call: Call, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+    this.#connection = connection;
+    this.#call = call;
+    this.resolve = resolve;
+    this.#reject = reject;
+  }
+  reject(error: unknown, failure?: unknown): void {
+    if (failure !== undefined) {
+      this.resolve(rejected(failure));
+      return;
+    }
+    // Of a call that nobody waits for the end of its connection is no news.
+    if (error === this.#connection.ended) this.#call.catch(() => {});
+    this.#reject(error);
+  }
+}
+
+class Results implements ProxyHandler<object> {
+  get(promises: object, name: string | symbol, call: unknown): unknown {
+    if (typeof name === 'symbol' || name === 'toJSON') return Reflect.get(promises, name);
+    return makeResult(call as Call, [name]);
+  }
+  getPrototypeOf(): object {
+    return Promise.prototype;
+  }
+}
+for (const name of ['then', 'catch', 'finally'] as const) {
+  Object.defineProperty(Call.prototype, name, { value: Promise.prototype[name], configurable: true, writable: true });
+}
+for (const name of [
+  'toString',
+  'valueOf',
+  'hasOwnProperty',
+  'toLocaleString',
+  'isPrototypeOf',
+  'propertyIsEnumerable',
+] as const) {
+  Object.defineProperty(Call.prototype, name, { value: Object.prototype[name], configurable: true, writable: true });
+}
+Object.defineProperty(Call.prototype, 'constructor', { value: Promise, configurable: true, writable: true });
+Object.defineProperty(Call.prototype, Symbol.toStringTag, { value: 'Promise', configurable: true });
+Object.setPrototypeOf(Call.prototype, new Proxy(Promise.prototype, new Results()));
+
+/** Calls with an event loop. */
+export const invokeAsync: Invoke = ({ connection, target, options }, path, values) =>
+  Call.of(connection, target, path, values, false, options);
+
+/**
+ * The error is made within an async function that the call's promise waits for: engines then know who waits for that, and its stack says who has called, which costs
+ * nothing where nothing fails.
+ */
+async function rejected(failure: unknown): Promise<never> {
+  await undefined;
+  await undefined;
+  const here = new Error('').stack;
+  throw thrownBy(
+    failure,
+    here
+      ?.split('\n')
+      .slice(1)
+      .filter((line) => !line.includes('rejected'))
+      .join('\n') || undefined,
+  );
+}
+
+/** A member of what a call will come to: to be called, awaited, or asked for members of its own. */
+function makeResult(call: Call, path: Path): Wild {
+  const invoke = (values: unknown[], get: boolean): Promise<unknown> => Call.member(call, path, values, get);
+  const result = ((...values: unknown[]) => invoke(values, false)) as Wild;
+  delete (result as { name?: unknown }).name;
+  delete (result as { length?: unknown }).length;
+  let value: Promise<unknown> | undefined;
+  const promise = (): Promise<unknown> => (value ??= invoke([], true));
+  const names: ProxyHandler<object> = {
+    get(functions, name) {
+      if (name === 'then') return (...how: [() => unknown, () => unknown]) => promise().then(...how);
+      if (name === 'catch') return (how: () => unknown) => promise().catch(how);
+      if (name === 'finally') return (how: () => void) => promise().finally(how);
+      if (typeof name === 'symbol') return SHOWN.includes(name) ? () => `[Remote result.${path.join('.')}]` : undefined;
+      if (name === 'toJSON' || name === 'prototype') return undefined;
+      return LOCAL.has(name) ? Reflect.get(functions, name) : makeResult(call, [...path, name]);
+    },
+  };
+  Object.setPrototypeOf(result, new Proxy(Function.prototype, names));
+  return result;
+}
+
+// ---- what the other side has given away ---------------------------------------------------------------------------
+
+interface Stub {
+  readonly remote: WeakRef<Wild>;
+  count: number;
+}
+
+/** Functions and references of the other side's that somebody here holds; what nobody holds any more is let go of over there. */
+export class Remotes {
+  readonly #connection: Connection;
+  readonly #stubs: Map<number, Stub> = new Map();
+  readonly #collected: FinalizationRegistry<number>;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#collected = new FinalizationRegistry((id) => {
+      if (this.#stubs.get(id)?.remote.deref() === undefined) this.drop(id);
+    });
+  }
+
+  of(id: number): Wild {
+    const known = this.#stubs.get(id);
+    const there = known?.remote.deref();
+    if (known !== undefined && there !== undefined) {
+      known.count++;
+      return there;
+    }
+    const remote = makeRemote({
+      connection: this.#connection,
+      target: id,
+      path: [],
+      options: undefined,
+      invoke: this.#connection.invoke,
+    });
+    this.#stubs.set(id, { remote: new WeakRef(remote), count: (known?.count ?? 0) + 1 });
+    this.#collected.register(remote, id);
+    return remote;
+  }
+  release(remote: object): void {
+    const { target, path } = remotes.get(remote) as Held;
+    if (target > 0 && path.length === 0) this.drop(target);
+  }
+  drop(id: number): void {
+    const stub = this.#stubs.get(id);
+    if (stub === undefined) return;
+    this.#stubs.delete(id);
+    this.#connection.letGo(id, stub.count);
+  }
+}
+
+/**
+ * The same remote, whose calls have these options: `within(api, { timeoutMs: 100 }).add(1, 2)`.
+ * @throws UsageError ERR_OPTION for what is no remote, and for an unknown or wrong option
+ */
+export function within<R>(remote: R, options: CallOptions): R {
+  const held = remoteOf(remote);
+  if (held === undefined)
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot call ${String(remote)} with options: expected what wrap returns, or a part of it`,
+    );
+  return makeRemote({ ...held, options: { ...held.options, ...checked(options, CALL_OPTIONS) } }) as R;
+}
+
+/**
+ * Lets go of a function or reference that the other side gave away: it is not kept over there any more, and cannot be called. Without that, the garbage
+ * collector does so at some time. Of what `wrap` returned it closes the port. The same as `remote[Symbol.dispose]()`.
+ * @throws UsageError ERR_OPTION for what is no remote
+ */
+export function release(remote: unknown): void {
+  const held = remoteOf(remote);
+  if (held === undefined) throw new UsageError('ERR_OPTION', `Cannot release ${String(remote)}: expected a remote`);
+  dispose(held);
+}

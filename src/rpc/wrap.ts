@@ -1,0 +1,100 @@
+// Both ends of calls over a port.
+import { UsageError } from '../errors.ts';
+import type { Port } from '../port/port.ts';
+import { connectionOf } from './connection.ts';
+import { Exposure } from './exposure.ts';
+import { CALL_OPTIONS, type CallOptions, CONNECTION_OPTIONS, type ConnectionOptions, checked } from './options.ts';
+import { invokeAsync, makeRemote } from './proxy.ts';
+import { invokeSync } from './sync.ts';
+import type { Remote, SyncRemote } from './types.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the port is said to carry
+type AnyPort = Port<any, any>;
+
+export interface ExposeOptions extends ConnectionOptions {
+  /** The names that can be called; default: every own function, and every method of its own classes. */
+  readonly only?: readonly string[] | undefined;
+}
+export interface WrapOptions extends ConnectionOptions, CallOptions {}
+
+/**
+ * Lets the other side of a port call methods of `api`: its own functions, and those of its classes up to the runtime's own. Nothing else: no accessor, no
+ * `constructor`, `__proto__` or `then`; objects within it only where they are a `reference`. From now on what comes over the port is calls.
+ *
+ * Keeps the process alive while the port is open.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = { add: (a: number, b: number) => a + b };
+ * expose(server, attach(remote));                          // in another thread
+ * const api = wrap<typeof server>(port);
+ * console.log(await api.add(1, 2));                        // 3
+ * port.close();
+ * ```
+ * @throws UsageError ERR_OPTION; ERR_BUSY if something is exposed at this port
+ */
+export function expose(api: object, port: AnyPort, options: ExposeOptions = {}): void {
+  if ((typeof api !== 'object' && typeof api !== 'function') || api === null) {
+    throw new UsageError('ERR_OPTION', `Cannot expose ${String(api)}: expected an object with methods`, { value: api });
+  }
+  checked(options, [...CONNECTION_OPTIONS, 'only']);
+  const { only, ...own } = options;
+  if (only !== undefined && !(Array.isArray(only) && only.every((name) => typeof name === 'string'))) {
+    throw new UsageError('ERR_OPTION', 'Option only cannot be this: it takes an array of names', {
+      option: 'only',
+      value: only,
+    });
+  }
+  connectionOf(port, own).serving.expose(new Exposure(api, only));
+}
+
+/**
+ * What the other side of a port exposes. Each call returns a promise, which settles in every case: with the result, with what was thrown there (an Error of the
+ * same class), or with a ClosedError when the port ends, whose `reason` says how and whose `cause` of what. What is called in one turn travels together.
+ *
+ * Keeps the process alive while a call is pending.
+ * @throws UsageError ERR_OPTION
+ */
+export function wrap<Api extends object>(port: AnyPort, options: WrapOptions = {}): Remote<Api> {
+  const { own, call } = split(options);
+  const connection = connectionOf(port, own);
+  return makeRemote({ connection, target: 0, path: [], options: call, invoke: invokeAsync }) as unknown as Remote<Api>;
+}
+
+/**
+ * The same, for threads that may block: each call returns its result, or throws. Meanwhile this thread serves what it is called back for, and whoever blocks in a
+ * call to it.
+ * ```ts
+ * import { spawn } from 'millrace';
+ * import { wrapSync } from 'millrace/rpc';
+ * const worker = `
+ *   import { parentPort } from ${JSON.stringify(import.meta.resolve('millrace'))};
+ *   import { expose } from ${JSON.stringify(import.meta.resolve('millrace/rpc'))};
+ *   expose({ sum: async (list) => list.reduce((a, b) => a + b) }, parentPort());`;
+ * const { port } = spawn(`data:text/javascript,${encodeURIComponent(worker)}`);
+ * const api = wrapSync<{ sum(list: number[]): Promise<number> }>(port);
+ * console.log(api.sum([1, 2, 3]));                         // 6
+ * port.close();
+ * ```
+ * @throws UsageError ERR_OPTION. Its calls: what was thrown there; TimeoutError at `timeoutMs`; ClosedError; UnsupportedError where this thread may not
+ *   block, or the port's medium brings nothing to a thread that is blocked
+ */
+export function wrapSync<Api extends object>(port: AnyPort, options: WrapOptions = {}): SyncRemote<Api> {
+  const { own, call } = split(options);
+  const connection = connectionOf(port, own);
+  return makeRemote({
+    connection,
+    target: 0,
+    path: [],
+    options: call,
+    invoke: invokeSync,
+  }) as unknown as SyncRemote<Api>;
+}
+
+function split(options: WrapOptions): { own: ConnectionOptions; call: CallOptions | undefined } {
+  checked(options, [...CONNECTION_OPTIONS, ...CALL_OPTIONS]);
+  const { timeoutMs, signal, callbacks, ...own } = options;
+  const none = timeoutMs === undefined && signal === undefined && callbacks === undefined;
+  return { own, call: none ? undefined : { timeoutMs, signal, callbacks } };
+}
