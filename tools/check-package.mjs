@@ -22,7 +22,7 @@ const SIZE_MAX = {
   '.': 67_650,
   './ring': 4_200,
   './process': 115_700,
-  './rpc': 28_500,
+  './rpc': 78_500,
   './topic': 35_700,
   './compat/sab-message-port': 71_300,
   './compat/sab-message-port.global.js': 67_050,

@@ -5,6 +5,7 @@ export type { CallOptions, ConnectionOptions } from './options.ts';
 export { release, within } from './proxy.ts';
 export { type Reference, reference, transfer } from './reference.ts';
 export { type CallContext, currentCall } from './serving.ts';
+export { type Started, start } from './start.ts';
 export type {
   CallOf,
   Received,
@@ -15,4 +16,5 @@ export type {
   SyncReceived,
   SyncRemote,
 } from './types.ts';
+export { type StreamsOptions, streams } from './web-streams.ts';
 export { type ExposeOptions, expose, type WrapOptions, wrap, wrapSync } from './wrap.ts';
