@@ -22,9 +22,9 @@ const SIZE_MAX = {
   '.': 67_650,
   './ring': 4_200,
   './process': 115_700,
-  './rpc': 78_500,
+  './rpc': 75_900,
   './topic': 35_700,
-  './compat/sab-message-port': 71_300,
+  './compat/sab-message-port': 71_500,
   './compat/sab-message-port.global.js': 67_050,
   './compat/nxtedition-shared': 8_300,
 };
