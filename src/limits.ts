@@ -420,6 +420,8 @@ export const CALLS_NAMES_KEPT: number = 1024;
 export const CALLS_DEFERRED_MAX: number = 16_384;
 /** Milliseconds after which an aborted call's number gives way to another one's in the interrupt word, and a blocked thread looks at its other connections. */
 export const CALLS_TURN_MS: number = 2;
+/** The longest time, in milliseconds, between two such looks: a cycle of blocked threads that it is to find is seldom. */
+export const CALLS_LOOK_MS_MAX: number = 32;
 /** Messages that are lost until the other side has said which calls it knows: more, and it is taken for one that hears nothing. */
 export const CALLS_CHECKS_MAX: number = 64;
 /** A timer's longest time, in milliseconds: what is longer would fire at once. */

@@ -2,7 +2,7 @@
 // serving.ts, what travels as more than its bytes in values.ts and streams.ts.
 import { ofAgent } from '../agent.ts';
 import { ClosedError, CodecError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS } from '../limits.ts';
+import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS, CALLS_LOOK_MS_MAX, CALLS_TURN_MS } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Port } from '../port/port.ts';
 import { Calls } from './calls.ts';
@@ -36,6 +36,8 @@ interface Agent {
   readonly connections: WeakMap<object, Connection>;
   /** Those that are open: a blocked thread looks at all of them. */
   readonly open: Set<WeakRef<Connection>>;
+  /** How many blocking calls this thread is in, within each other. */
+  blocked: number;
 }
 
 function agent(): Agent {
@@ -43,13 +45,15 @@ function agent(): Agent {
     token: 1 + Math.floor(Math.random() * 0x7ffffffe),
     connections: new WeakMap(),
     open: new Set(),
+    blocked: 0,
   }));
 }
 
 export class Connection {
   readonly port: CallPort;
   readonly options: Resolved;
-  readonly token: number = agent().token;
+  readonly #agent: Agent = agent();
+  readonly token: number = this.#agent.token;
   readonly values: Values;
   readonly calls: Calls;
   readonly serving: Serving;
@@ -83,7 +87,7 @@ export class Connection {
     port.on('message', (envelope: unknown) => this.accept(envelope));
     port.on('messageerror', () => this.lost());
     port.on('close', (reason: unknown) => this.end(String(reason)));
-    agent().open.add(this.#self);
+    this.#agent.open.add(this.#self);
     if (port.reason !== undefined) this.end(port.reason);
     this.rehold();
   }
@@ -302,25 +306,32 @@ export class Connection {
    */
   block(done: () => boolean, timeoutMs: number): boolean {
     const end = performance.now() + timeoutMs;
+    const { open } = this.#agent;
     this.blocked++;
+    this.#agent.blocked++;
+    // Who is called on behalf of this wait is seldom: it is looked for less and less often.
+    let slice = CALLS_TURN_MS;
     try {
       this.flush();
       while (!done()) {
         if (this.ended !== undefined) throw this.ended;
         const left = end - performance.now();
         if (left <= 0) return false;
-        const others = this.#others();
-        const value = this.#next(others.length > 0 ? Math.min(left, others[0]!.options.turnMs) : left);
+        const value = this.#next(open.size > 1 ? Math.min(left, slice) : left);
         if (value === CLOSED) this.end(this.port.reason ?? 'lost');
         else if (value !== EMPTY) this.accept(value);
-        else for (const other of others) other.lookIn();
+        else {
+          slice = Math.min(CALLS_LOOK_MS_MAX, slice * 2);
+          for (const other of this.#others()) other.lookIn();
+        }
         this.flush();
       }
       return true;
     } finally {
       this.blocked--;
+      this.#agent.blocked--;
       this.#schedule();
-      for (const open of agent().open) open.deref()?.serving.resume();
+      for (const other of open) other.deref()?.serving.resume();
     }
   }
   #next(timeoutMs: number): unknown {
@@ -349,18 +360,16 @@ export class Connection {
   }
   #others(): Connection[] {
     const others: Connection[] = [];
-    for (const open of agent().open) {
+    for (const open of this.#agent.open) {
       const other = open.deref();
-      if (other === undefined) agent().open.delete(open);
+      if (other === undefined) this.#agent.open.delete(open);
       else if (other !== this && other.blocked === 0) others.push(other);
     }
     return others;
   }
   /** Whether this thread is blocked in a call, over whichever connection. */
   get threadBlocked(): boolean {
-    if (this.blocked > 0) return true;
-    for (const open of agent().open) if ((open.deref()?.blocked ?? 0) > 0) return true;
-    return false;
+    return this.#agent.blocked > 0;
   }
 
   // ---- the end ------------------------------------------------------------------------------------------------
@@ -375,7 +384,7 @@ export class Connection {
     if (this.ended !== undefined) return;
     this.ended = error;
     this.#queue = [];
-    agent().open.delete(this.#self);
+    this.#agent.open.delete(this.#self);
     this.calls.end(error);
     this.streams.end(error);
     this.serving.end(error);

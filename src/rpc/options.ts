@@ -1,6 +1,6 @@
 // Options of calls, taken apart once.
 import { UsageError } from '../errors.ts';
-import { CALLS_PENDING_DEFAULT, CALLS_TURN_MS, CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
+import { CALLS_PENDING_DEFAULT, CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 
 /** Of one call, or of all calls of a proxy. */
@@ -30,7 +30,6 @@ export interface Resolved {
   readonly window: number;
   readonly stacks: boolean;
   readonly onError: ((error: Error) => void) | undefined;
-  readonly turnMs: number;
 }
 
 export const CALL_OPTIONS: readonly string[] = ['timeoutMs', 'signal', 'callbacks'];
@@ -41,7 +40,7 @@ export function resolved(options: ConnectionOptions): Resolved {
   const { maxPending = CALLS_PENDING_DEFAULT, window = CALLS_WINDOW_DEFAULT, stacks = true, onError } = options;
   whole('maxPending', maxPending, 2 ** 24);
   whole('window', window, CALLS_WINDOW_MAX);
-  return { maxPending, window, stacks, onError, turnMs: CALLS_TURN_MS };
+  return { maxPending, window, stacks, onError };
 }
 
 function whole(option: string, value: number, max: number): void {
