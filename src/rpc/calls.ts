@@ -157,7 +157,8 @@ export class Calls {
         blames === undefined &&
         !get &&
         target >= 0 &&
-        path.length < 2
+        path.length < 2 &&
+        (target > 0 || path.length > 0)
       ) {
         message = [kinds.CALL, id, target > 0 && path.length === 0 ? target : path[0], ...values];
         if (target > 0 && path.length === 1) message = [kinds.CALL_WITH, id, { target }, path, ...values];

@@ -137,6 +137,11 @@ export function callsConformance(world: PortWorld): void {
     });
   });
 
+  given('what was exposed is no function itself: to call it rejects, and hangs nobody', async ({ remote }) => {
+    const error = await rejection((remote as unknown as () => Promise<unknown>)());
+    assert.ok(error instanceof UsageError && error.code === 'ERR_NO_METHOD', String(error));
+  });
+
   given('many calls of one turn are answered, each its own', async ({ remote }) => {
     const all = await Promise.all(Array.from({ length: 1000 }, (_, i) => remote.add(i, 1)));
     assert.deepEqual(
