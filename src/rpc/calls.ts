@@ -67,7 +67,8 @@ export class Pending implements Outgoing {
     this.message = [
       kinds.CALL_WITH,
       this.id,
-      { ...extra, refs: [...(extra.refs ?? []), ...deep.refs] },
+      // What lies deep is put in first: what a handler made is taken whole.
+      { ...extra, refs: [...deep.refs, ...(extra.refs ?? [])] },
       this.message[3],
       ...values,
     ];
@@ -133,6 +134,7 @@ export class Calls {
     options: CallOptions | undefined,
     settler: Settler,
     chain?: readonly number[],
+    ask?: string,
   ): Pending | undefined {
     const connection = this.#connection;
     const name = path.length > 0 ? path.join('.') : 'a function';
@@ -156,6 +158,7 @@ export class Calls {
         chain === undefined &&
         blames === undefined &&
         !get &&
+        ask === undefined &&
         target >= 0 &&
         path.length < 2 &&
         (target > 0 || path.length > 0)
@@ -166,6 +169,7 @@ export class Calls {
         const extra: { -readonly [K in keyof Extra]: Extra[K] } = {};
         if (target !== 0) extra.target = target;
         if (get) extra.get = true;
+        if (ask !== undefined) extra.ask = ask;
         if (packed?.refs !== undefined) extra.refs = packed.refs;
         const blocked = [...(chain ?? []), ...(blames ?? [])];
         if (blocked.length > 0) extra.chain = blocked;

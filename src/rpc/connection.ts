@@ -7,6 +7,7 @@ import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Port } from '../port/port.ts';
 import { Calls } from './calls.ts';
 import { protocolError } from './failures.ts';
+import type { Manners } from './manners.ts';
 import type { Message } from './messages.ts';
 import * as kinds from './messages.ts';
 import { type CallOptions, type ConnectionOptions, type Resolved, resolved } from './options.ts';
@@ -52,6 +53,8 @@ function agent(): Agent {
 export class Connection {
   readonly port: CallPort;
   readonly options: Resolved;
+  /** Of another door; `undefined`: those of millrace/rpc. */
+  readonly manners: Manners | undefined;
   readonly #agent: Agent = agent();
   readonly token: number = this.#agent.token;
   readonly values: Values;
@@ -77,9 +80,10 @@ export class Connection {
   #held = true;
   readonly #self: WeakRef<Connection> = new WeakRef(this);
 
-  constructor(port: CallPort, options: Resolved) {
+  constructor(port: CallPort, options: Resolved, manners?: Manners) {
     this.port = port;
     this.options = options;
+    this.manners = manners;
     this.values = new Values(this);
     this.calls = new Calls(this);
     this.serving = new Serving(this);

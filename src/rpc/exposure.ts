@@ -2,13 +2,15 @@
 import { UsageError } from '../errors.ts';
 import { Reference } from './reference.ts';
 
-const RESERVED: ReadonlySet<string> = new Set(['constructor', 'prototype', '__proto__', 'then']);
+/** Names that lead nowhere, whatever is exposed. */
+export const RESERVED: ReadonlySet<string> = new Set(['constructor', 'prototype', '__proto__', 'then']);
 const NATIVE = /\{\s*\[native code\]\s*\}\s*$/;
 const builtIn: WeakMap<object, boolean> = new WeakMap();
 /** Those of the runtime's classes that are written in JavaScript: EventTarget on Node. */
 let globals: ReadonlySet<unknown> | undefined;
 
-function isBuiltIn(prototype: object): boolean {
+/** Whether this is the prototype of a class of the runtime's. */
+export function isBuiltIn(prototype: object): boolean {
   let known = builtIn.get(prototype);
   if (known === undefined) {
     globals ??= new Set(Object.getOwnPropertyNames(globalThis).map((name) => ownValueOf(globalThis, name)));

@@ -48,6 +48,8 @@ export interface Extra {
   readonly target?: number;
   /** The path leads to a property, which is read and not called. */
   readonly get?: true;
+  /** Something else than to call or read it, in a word of the door that both sides have (manners.ts). */
+  readonly ask?: string;
   /** What stands at these places of the values. */
   readonly refs?: readonly Ref[];
   /** How many messages that follow are about what this call comes to. */
@@ -70,6 +72,8 @@ export const REF_ITERABLE = 3;
 export const REF_READABLE = 4;
 /** An Error, as a failure. */
 export const REF_ERROR = 5;
+/** What stands there was made by a handler, and is taken by the one of this name. */
+export const REF_HANDLED = 6;
 
 /** The next number of an envelope, or of a call: from 1, as far as the interrupt word takes them, and round again. */
 export function following(number: number): number {

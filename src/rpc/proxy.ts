@@ -53,8 +53,12 @@ export function makeRemote(held: Held): Wild {
   delete (remote as { name?: unknown }).name;
   delete (remote as { length?: unknown }).length;
   Object.setPrototypeOf(remote, new Proxy(Function.prototype, new Names(held)));
-  remotes.set(remote, held);
+  markRemote(remote, held);
   return remote;
+}
+/** From now on this function stands for something of another side. */
+export function markRemote(remote: object, held: Held): void {
+  remotes.set(remote, held);
 }
 
 class Names implements ProxyHandler<object> {
@@ -214,7 +218,7 @@ export const invokeAsync: Invoke = ({ connection, target, options }, path, value
  * The error is made within an async function that the call's promise waits for: engines then know who waits for that, and its stack says who has called, which costs
  * nothing where nothing fails.
  */
-async function rejected(failure: unknown): Promise<never> {
+export async function rejected(failure: unknown): Promise<never> {
   await undefined;
   await undefined;
   const here = new Error('').stack;
@@ -277,13 +281,9 @@ export class Remotes {
       known.count++;
       return there;
     }
-    const remote = makeRemote({
-      connection: this.#connection,
-      target: id,
-      path: [],
-      options: undefined,
-      invoke: this.#connection.invoke,
-    });
+    const connection = this.#connection;
+    const held: Held = { connection, target: id, path: [], options: undefined, invoke: connection.invoke };
+    const remote = (connection.manners?.remote(held) ?? makeRemote(held)) as Wild;
     this.#stubs.set(id, { remote: new WeakRef(remote), count: (known?.count ?? 0) + 1 });
     this.#collected.register(remote, id);
     return remote;

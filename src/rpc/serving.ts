@@ -5,6 +5,7 @@ import { lostError } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
 import { Exposure, exposureOf, memberOf, noMethod } from './exposure.ts';
 import { failureOf, protocolError } from './failures.ts';
+import { Answering } from './manners.ts';
 import * as kinds from './messages.ts';
 import { type Extra, isNumber, type Message, type Ref } from './messages.ts';
 import { Reference } from './reference.ts';
@@ -118,7 +119,7 @@ class Answer implements Outgoing {
       const value = [this.message.at(-1)];
       const deep = values.pack(value, true);
       if (deep?.refs !== undefined) {
-        this.message = [kinds.RESULT_WITH, id, [...before, ...deep.refs], value[0]];
+        this.message = [kinds.RESULT_WITH, id, [...deep.refs, ...before], value[0]];
         return true;
       }
     }
@@ -130,7 +131,7 @@ class Answer implements Outgoing {
 
 export class Serving {
   readonly #connection: Connection;
-  #root: Exposure | undefined;
+  #root: Exposure | Answering | undefined;
   readonly #running: Map<number, Served> = new Map();
   readonly #kept: Map<number, Kept> = new Map();
   #deferred: (() => void)[] = [];
@@ -143,7 +144,7 @@ export class Serving {
     return this.#root !== undefined;
   }
   /** @throws UsageError ERR_BUSY if something is */
-  expose(root: Exposure): void {
+  expose(root: Exposure | Answering): void {
     if (this.#root !== undefined)
       throw new UsageError(
         'ERR_BUSY',
@@ -261,7 +262,7 @@ export class Serving {
       return;
     }
     const connection = this.#connection;
-    const { chain, get } = served.extra;
+    const { chain } = served.extra;
     if (nested >= CALLS_NESTED_MAX) {
       this.#fail(
         served,
@@ -278,10 +279,7 @@ export class Serving {
     nested++;
     if (chain !== undefined) blocking.add(served);
     try {
-      let at = find();
-      const last = get === true ? path.length : path.length - 1;
-      for (let i = 0; i < last; i++) at = memberOf(at, path[i] as string);
-      value = get === true ? at : callMember(at, path.length === 0 ? undefined : path[last], values);
+      value = answerOf(find(), served.extra, path, values);
     } catch (error) {
       this.#fail(served, error);
       return;
@@ -319,7 +317,7 @@ export class Serving {
       connection.values.letGo(value);
       return;
     }
-    if (typeof value !== 'object' && typeof value !== 'function') {
+    if (typeof value !== 'object' && typeof value !== 'function' && connection.manners === undefined) {
       connection.send(new Answer(connection, [kinds.RESULT, served.id, value], undefined));
       return;
     }
@@ -339,13 +337,13 @@ export class Serving {
     this.#settleKept(served.id, { error });
     this.#over(served);
     if (served.aborted) return;
-    this.#connection.send(
-      new Answer(
-        this.#connection,
-        [kinds.FAILED, served.id, failureOf(error, false, this.#connection.options.stacks)],
-        undefined,
-      ),
-    );
+    const connection = this.#connection;
+    const handled = connection.manners?.carryThrown(error);
+    const message: Message =
+      handled === undefined
+        ? [kinds.FAILED, served.id, failureOf(error, false, connection.options.stacks)]
+        : [kinds.RESULT_WITH, served.id, [[[0], kinds.REF_HANDLED, handled.name]], handled.value];
+    connection.send(new Answer(connection, message, handled?.list));
   }
 
   #over(served: Served): void {
@@ -388,6 +386,16 @@ export class Serving {
     }
     for (let at = current; at !== undefined; at = at.outer) if (at.isOf(this.#connection)) at.abort(error);
   }
+}
+
+/** @throws UsageError ERR_NO_METHOD; what the function throws */
+function answerOf(asked: unknown, { ask, get }: Extra, path: Path, values: unknown[]): unknown {
+  if (asked instanceof Answering) return asked.answer(String(ask ?? (get === true ? 'get' : 'call')), path, values);
+  if (ask !== undefined) throw noMethod(path.length > 0 ? path.join('.') : 'a value that is called and read only');
+  let at = asked;
+  const last = get === true ? path.length : path.length - 1;
+  for (let i = 0; i < last; i++) at = memberOf(at, path[i] as string);
+  return get === true ? at : callMember(at, path.length === 0 ? undefined : path[last], values);
 }
 
 /** @throws UsageError ERR_NO_METHOD; what the function throws */

@@ -5,6 +5,7 @@ import { CALLS_DEPTH_MAX, CALLS_EXPORTS_MAX } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { Exposure, exposureOf } from './exposure.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
+import { Answering, Handled } from './manners.ts';
 import * as kinds from './messages.ts';
 import { following, isNumber, type Ref } from './messages.ts';
 import { isRemote, Remotes, remoteOf } from './proxy.ts';
@@ -71,9 +72,11 @@ export class Values {
    * @throws UsageError ERR_LIMIT
    */
   pack(values: unknown[], deep: boolean, scoped = false): Packed | undefined {
+    const { manners } = this.#connection;
     let packed: Packed | undefined;
     for (let i = 0; i < values.length; i++) {
-      const value = values[i];
+      let value = values[i];
+      if (manners !== undefined && !deep) values[i] = value = manners.carry(value);
       if (typeof value === 'function' || (typeof value === 'object' && value !== null && isMore(value))) {
         packed ??= new Packed(this, scoped);
         values[i] = this.#take(value, [i], packed);
@@ -92,15 +95,21 @@ export class Values {
       const more = typeof inner === 'function' || (typeof inner === 'object' && inner !== null && isMore(inner));
       return more && !value.list.includes(inner) ? this.#take(inner as object, path, packed) : inner;
     }
+    if (value instanceof Handled) {
+      packed.transfer = [...(packed.transfer ?? []), ...value.list];
+      packed.add(path, kinds.REF_HANDLED, value.name);
+      return value.value;
+    }
     const own = remoteOf(value);
     if (own !== undefined && own.connection === this.#connection && own.target > 0 && own.path.length === 0) {
       packed.add(path, kinds.REF_OWN, own.target);
     } else if (value instanceof Reference) {
       packed.add(path, kinds.REF_OBJECT, this.#export(value.target, exposureOf(value)));
-    } else if (value instanceof Exposure) {
+    } else if (value instanceof Exposure || value instanceof Answering) {
       packed.add(path, kinds.REF_OBJECT, this.#export(value.target, value));
     } else if (typeof value === 'function') {
-      packed.add(path, kinds.REF_FUNCTION, this.#export(value, value));
+      const callable = this.#connection.manners?.answering(value) ?? value;
+      packed.add(path, kinds.REF_FUNCTION, this.#export(value, callable));
     } else if (value instanceof Error) {
       packed.add(path, kinds.REF_ERROR, failureOf(value, false, this.#connection.options.stacks));
     } else {
@@ -144,6 +153,7 @@ export class Values {
       exported = { id: this.#last, what, callable, count: 0 };
       this.#exported.set(exported.id, exported);
       this.#numbers.set(what, exported);
+      if (callable instanceof Answering) callable.held();
     }
     exported.count++;
     return exported.id;
@@ -169,6 +179,7 @@ export class Values {
     if (exported.count > 0) return;
     this.#exported.delete(id);
     this.#numbers.delete(exported.what);
+    if (exported.callable instanceof Answering) exported.callable.released();
   }
   cancel(stream: number): void {
     this.#connection.streams.cancel(stream);
@@ -191,12 +202,16 @@ export class Values {
       for (let i = 0; i < path.length - 1; i++) at = partOf(at, path[i]);
       const last: unknown = path[path.length - 1];
       partOf(at, last);
-      (at as Record<string, unknown>)[last as string] = this.#put(kind, what);
+      const parts = at as Record<string, unknown>;
+      parts[last as string] = this.#put(kind, what, parts[last as string]);
     }
   }
 
-  #put(kind: unknown, what: unknown): unknown {
+  #put(kind: unknown, what: unknown, there: unknown): unknown {
     if (kind === kinds.REF_ERROR) return thrownBy(what);
+    const { manners } = this.#connection;
+    if (kind === kinds.REF_HANDLED && typeof what === 'string' && manners !== undefined)
+      return manners.arrived(what, there);
     if (!isNumber(what)) throw protocolError('a ref');
     const connection = this.#connection;
     switch (kind) {
@@ -230,8 +245,10 @@ export class Values {
   }
 
   end(): void {
+    const exported = [...this.#exported.values()];
     this.#exported.clear();
     this.#numbers.clear();
+    for (const { callable } of exported) if (callable instanceof Answering) callable.released();
   }
 }
 
@@ -259,6 +276,8 @@ function isMore(value: object): boolean {
     value instanceof Reference ||
     value instanceof Transferred ||
     value instanceof Exposure ||
+    value instanceof Answering ||
+    value instanceof Handled ||
     value instanceof Error ||
     isIterable(value) ||
     (typeof ReadableStream === 'function' && value instanceof ReadableStream)
