@@ -164,15 +164,18 @@ export class Connection {
       this.port.drained().then(go, go);
       return;
     }
+    this.#greet();
     const queue = this.#queue;
     this.#queue = [];
-    if (!this.#greeted) {
-      this.#greeted = true;
-      queue.unshift({ message: [kinds.HELLO, kinds.VERSION, this.token], transfer: undefined });
-    }
     for (let i = 0; i < queue.length; i += CALLS_BATCH_MAX) {
       this.#post(queue.length <= CALLS_BATCH_MAX ? queue : queue.slice(i, i + CALLS_BATCH_MAX));
     }
+  }
+
+  #greet(): void {
+    if (this.#greeted) return;
+    this.#greeted = true;
+    this.#queue.unshift({ message: [kinds.HELLO, kinds.VERSION, this.token], transfer: undefined });
   }
 
   #post(batch: readonly Outgoing[]): void {
@@ -206,7 +209,8 @@ export class Connection {
     const expected = kinds.following(this.#received);
     this.#received = number;
     if (number !== expected) this.lost();
-    for (let i = 1; i < envelope.length; i++) {
+    // What follows a greeting that ends it is another version's, and not to be believed.
+    for (let i = 1; i < envelope.length && this.ended === undefined; i++) {
       try {
         this.#hear(envelope[i]);
       } catch (error) {
@@ -277,6 +281,8 @@ export class Connection {
       this.#heard = true;
       return;
     }
+    // A side that has said nothing yet says its version now: the other one ends by it, and waits for no answers.
+    this.#greet();
     this.flush();
     this.#over(
       new UnsupportedError(

@@ -96,6 +96,8 @@ export function failureOf(thrown: unknown, plain: boolean, stacks: boolean, dept
   if (depth >= CAUSES_MAX) return failure;
   if (Object.hasOwn(thrown, 'cause')) failure[4] = failureOf(thrown.cause, plain, stacks, depth + 1);
   if (thrown instanceof AggregateError && Array.isArray(thrown.errors)) {
+    // No hole: it would be one of few lists that other languages do not have.
+    failure[4] ??= undefined;
     failure[5] = thrown.errors.slice(0, ERRORS_MAX).map((each: unknown) => failureOf(each, plain, stacks, depth + 1));
   }
   return failure;

@@ -154,34 +154,38 @@ export class Serving {
     this.#connection.rehold();
   }
 
-  /** @throws CodecError ERR_PROTOCOL */
+  /**
+   * What names a call and is no call otherwise is answered with what is wrong: whoever has made it does not wait for ever.
+   * @throws CodecError ERR_PROTOCOL
+   */
   call(message: Message): void {
     const [kind, id] = message;
     if (!isNumber(id)) throw protocolError('a call');
-    if (kind === kinds.CALL) {
-      const name = message[2];
-      const extra = typeof name === 'number' ? { target: name } : NO_EXTRA;
-      if (typeof name !== 'number' && typeof name !== 'string') throw protocolError('a call');
-      this.#begin(id, extra, typeof name === 'string' ? [name] : NO_PATH, message.slice(3));
-      return;
+    if (this.knows(id)) throw protocolError('a second call of the same number');
+    const short = kind === kinds.CALL;
+    const name = message[2];
+    const extra: unknown = short ? (typeof name === 'number' ? { target: name } : NO_EXTRA) : name;
+    const path: unknown = short ? (typeof name === 'number' ? NO_PATH : [name]) : message[3];
+    if (!isPath(path) || !isExtra(extra)) {
+      const error = protocolError('a call');
+      this.#fail(new Served(this.#connection, id, NO_EXTRA, current), error);
+      throw error;
     }
-    const extra = message[2] as Extra | null;
-    const path = message[3];
-    if (typeof extra !== 'object' || extra === null || !isPath(path)) throw protocolError('a call');
-    this.#begin(id, extra, path, message.slice(4));
+    this.#begin(new Served(this.#connection, id, extra, current), path, message.slice(short ? 3 : 4));
   }
 
-  #begin(id: number, extra: Extra, path: Path, values: unknown[]): void {
+  #begin(served: Served, path: Path, values: unknown[]): void {
     const connection = this.#connection;
-    const served = new Served(connection, id, extra, current);
-    const { keep } = extra;
-    if (keep !== undefined) {
-      if (!isNumber(keep) || keep > connection.options.maxPending) throw protocolError('a call');
-      this.#kept.set(id, { left: keep, outcome: undefined, waiting: [] });
+    const { id, extra } = served;
+    if (extra.keep !== undefined) {
+      const limit = connection.options.maxPending;
+      if (extra.keep > limit || this.#kept.size >= limit) {
+        const what = `Cannot keep what this call comes to for ${extra.keep} others: the other side takes ${limit} calls at a time`;
+        this.#fail(served, new UsageError('ERR_LIMIT', what, { limit }));
+        return;
+      }
+      this.#kept.set(id, { left: extra.keep, outcome: undefined, waiting: [] });
     }
-    if (extra.chain !== undefined && !(Array.isArray(extra.chain) && extra.chain.length <= CALLS_NESTED_MAX))
-      throw protocolError('a call');
-    if (this.#running.has(id)) throw protocolError('a second call of the same number');
     if (this.#running.size + this.#deferred.length >= connection.options.maxPending) {
       this.#fail(
         served,
@@ -232,12 +236,13 @@ export class Serving {
       this.#fail(served, lostError());
       return;
     }
-    if (--kept.left <= 0) this.#kept.delete(-target);
+    kept.left--;
     const go = (outcome: { readonly value?: unknown; readonly error?: unknown }): void => {
       if ('error' in outcome) this.#fail(served, outcome.error);
       else this.#invoke(served, () => outcome.value, path, values);
     };
     if (kept.outcome !== undefined) {
+      if (kept.left <= 0) this.#kept.delete(-target);
       go(kept.outcome);
       return;
     }
@@ -258,7 +263,8 @@ export class Serving {
 
   #invoke(served: Served, find: () => unknown, path: Path, values: unknown[]): void {
     if (served.aborted) {
-      this.#over(served);
+      // Nobody waits for it, but calls upon it may.
+      this.#fail(served, served.signal.reason);
       return;
     }
     const connection = this.#connection;
@@ -357,6 +363,7 @@ export class Serving {
     const kept = this.#kept.get(id);
     if (kept === undefined) return;
     kept.outcome = outcome as NonNullable<Kept['outcome']>;
+    if (kept.left <= 0) this.#kept.delete(id);
     for (const go of kept.waiting.splice(0)) go(outcome);
   }
 
@@ -411,6 +418,16 @@ function callMember(at: unknown, name: string | number | undefined, values: unkn
   return Reflect.apply(method, at, values);
 }
 
+/** What of it is used before anything is called. */
+function isExtra(extra: unknown): extra is Extra {
+  if (typeof extra !== 'object' || extra === null) return false;
+  const { target, keep, chain } = extra as Record<keyof Extra, unknown>;
+  return (
+    (target === undefined || typeof target === 'number') &&
+    (keep === undefined || isNumber(keep)) &&
+    (chain === undefined || (Array.isArray(chain) && chain.length <= CALLS_NESTED_MAX))
+  );
+}
 function isPath(path: unknown): path is Path {
   return (
     Array.isArray(path) &&

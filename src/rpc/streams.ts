@@ -1,6 +1,6 @@
 // Values that follow a call one by one: async iterables, generators and ReadableStreams, among arguments and results. The reader gives credit, so that who
 // writes is ahead of it by a window at the most; the last one ends it, once, or the reader does.
-import { type ClosedError, type CodecError, DataCloneError, type UnsupportedError, UsageError } from '../errors.ts';
+import { type ClosedError, DataCloneError, type UnsupportedError, UsageError } from '../errors.ts';
 import { CALLS_BATCH_MAX, CALLS_STREAMS_MAX, CALLS_WINDOW_MAX } from '../limits.ts';
 import { lostError } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
@@ -82,13 +82,28 @@ export class Streams {
   itemWith(id: unknown, refs: unknown, value: unknown): void {
     const reader = this.#reader(id);
     const values = [value];
-    this.#connection.values.unpack(values, refs);
+    try {
+      this.#connection.values.unpack(values, refs);
+    } catch (error) {
+      // Without this value what follows would be told as if it were whole.
+      reader?.fail(error);
+      throw error;
+    }
     if (reader === undefined) this.#connection.values.letGo(values[0]);
     else reader.take(values, 0);
   }
   ended(message: Message): void {
     const reader = this.#reader(message[1]);
-    reader?.end(message.length > 2 ? { error: thrownBy(message[2]) } : {});
+    if (message.length === 2) {
+      reader?.end({});
+      return;
+    }
+    try {
+      reader?.end({ error: thrownBy(message[2]) });
+    } catch (error) {
+      reader?.end({ error });
+      throw error;
+    }
   }
   #reader(id: unknown): Reader | undefined {
     if (!isNumber(id)) throw protocolError('a stream');
@@ -308,7 +323,7 @@ export class Reader {
     this.#over();
     for (const waiting of this.#waiting.splice(0)) this.#settle(waiting);
   }
-  fail(error: CodecError): void {
+  fail(error: unknown): void {
     if (this.#end !== undefined) return;
     this.#connection.say(kinds.CANCEL, this.#id);
     this.end({ error });

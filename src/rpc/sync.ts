@@ -35,10 +35,7 @@ export const invokeSync: Invoke = ({ connection, target, options }, path, values
       },
       reject: (error, failure) => {
         settled = true;
-        thrown = {
-          error:
-            failure === undefined ? error : thrownBy(failure, new Error('').stack?.split('\n').slice(2).join('\n')),
-        };
+        thrown = { error: failure === undefined ? error : thrownHere(failure) };
       },
     },
     [connection.token],
@@ -55,6 +52,15 @@ export const invokeSync: Invoke = ({ connection, target, options }, path, values
   if (thrown !== undefined) throw thrown.error;
   return forThread(value);
 };
+
+/** What was thrown over there; what says so and makes no sense is thrown as such. */
+function thrownHere(failure: unknown): unknown {
+  try {
+    return thrownBy(failure, new Error('').stack?.split('\n').slice(3).join('\n'));
+  } catch (error) {
+    return error;
+  }
+}
 
 /** What a thread that blocks can do with what has come: it waits for the next value of a stream, and for the answers of a function. */
 function forThread(value: unknown): unknown {
