@@ -38,6 +38,13 @@ test('docs/protocol/calls.md gives every kind of ref its number', () => {
   assert.deepEqual(Object.fromEntries(kinds), numbersOf(/^REF_/));
 });
 
+test('docs/protocol/calls.md gives the kinds of streams over a port', () => {
+  const source = readFileSync(fileURLToPath(new URL('../../../src/rpc/web-streams.ts', import.meta.url)), 'utf8');
+  const constants = [...source.matchAll(/^const ([A-Z]+) = (\d+);$/gm)].map(([, name, kind]) => [name, Number(kind)]);
+  const rows = rowsOf('Streams over a port').map(([kind, name]) => [name, Number(kind)]);
+  assert.deepEqual(rows, constants);
+});
+
 test('docs/protocol/calls.md gives the bounds', () => {
   assert.deepEqual(
     rowsOf('Bounds').map(([, bound = '']) => [...bound.matchAll(/\d+/g)].map(Number)),
