@@ -9,6 +9,7 @@ import { measure } from './cli.ts';
 import type { Setting } from './contest.ts';
 import { describeContenders, describedIn, docPath } from './describe.ts';
 import { scenarios } from './scenarios/list.ts';
+import { allCallSubjects } from './subjects/call-list.ts';
 import { allThreadSubjects } from './subjects/list.ts';
 import { allProcessSubjects } from './subjects/process-list.ts';
 
@@ -47,7 +48,11 @@ test('docs/benchmarks.md says of every contender how it is used', async () => {
 
 test('docs/benchmarks.md says of every contender where it wins', async () => {
   const section = /^## Where each wins\n([\s\S]*?)^## /m.exec(readFileSync(docPath, 'utf8'))![1]!;
-  for (const { name } of [...(await allThreadSubjects()), ...(await allProcessSubjects())]) {
+  for (const { name } of [
+    ...(await allThreadSubjects()),
+    ...(await allCallSubjects()),
+    ...(await allProcessSubjects()),
+  ]) {
     assert.ok(section.includes(`\`${name}\``), name);
   }
 });

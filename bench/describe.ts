@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './machine.ts';
+import { allCallSubjects } from './subjects/call-list.ts';
 import { allThreadSubjects } from './subjects/list.ts';
 import { allProcessSubjects } from './subjects/process-list.ts';
 
@@ -11,14 +12,15 @@ const END = '<!-- /contenders -->';
 
 export const docPath: string = join(root, 'docs/benchmarks.md');
 
-/** The two tables as they have to stand in the document. */
+/** The three tables as they have to stand in the document. */
 export async function describeContenders(): Promise<string> {
   const line = ({ name, label, use }: { name: string; label: string; use: string }): string =>
     `| \`${name}\` | ${label} | ${use} |`;
   const head = (title: string): string => `| ${title} | | how it is used, and why so |\n| --- | --- | --- |`;
   const threads = (await allThreadSubjects()).map(line);
+  const calls = (await allCallSubjects()).map(line);
   const processes = (await allProcessSubjects()).map(line);
-  return `${[head('between threads'), ...threads, '', head('between processes'), ...processes].join('\n')}\n`;
+  return `${[head('between threads'), ...threads, '', head('calls'), ...calls, '', head('between processes'), ...processes].join('\n')}\n`;
 }
 
 /** What the document has between its marks; undefined when the marks are missing. */

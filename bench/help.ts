@@ -1,5 +1,6 @@
 // The words of `millrace bench --help`.
 import { scenarios } from './scenarios/list.ts';
+import { callFamilies } from './subjects/call-list.ts';
 import { threadFamilies } from './subjects/list.ts';
 import { processFamilies } from './subjects/process-list.ts';
 
@@ -24,6 +25,8 @@ export const HELP: string = `millrace bench: the tables of the README, measured 
   --subjects a,b        contenders by name or its beginning: native-port takes native-port:json too, millrace all of ours
                         between threads:
                         ${names(threadFamilies)}
+                        calls:
+                        ${names(callFamilies)}
                         between processes:
                         ${names(processFamilies)}
                         limits in C++: cpp-ring, cpp-memcpy, cpp-spin, cpp-futex, cpp-shared, cpp-eventfd; limit-ring-of-threads

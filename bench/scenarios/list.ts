@@ -1,5 +1,6 @@
 import type { Scenario } from '../contest.ts';
 import { article2016 } from './article-2016.ts';
+import { callsBlocking, callsPool, callsScenario } from './calls.ts';
 import { manyPortsScenario, open } from './channels.ts';
 import { afterRest, firstThousand } from './cold.ts';
 import { processAfterRest, processChannels, processFirstThousand } from './process-cold.ts';
@@ -37,6 +38,9 @@ export const scenarios: readonly Scenario[] = [
   selectScenario,
   afterRest,
   firstThousand,
+  callsScenario,
+  callsBlocking,
+  callsPool,
   latencyHistogram,
   scaling,
   article2016,
