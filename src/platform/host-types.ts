@@ -15,6 +15,40 @@ export type HostBuffer = typeof globalThis extends { Buffer: { isBuffer(value: u
   ? T
   : Uint8Array;
 
+/** The web's AbortSignal. */
+export type HostAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer T } }
+  ? T
+  : AbortSignalMembers;
+
+interface AbortSignalMembers {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  throwIfAborted(): void;
+  addEventListener(type: 'abort', listener: () => void): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+// Classes with a parameter: of a constructor that is there its instances are asked for, which a type alone cannot say.
+declare const readables: typeof globalThis extends { ReadableStream: infer T } ? T : new <T>() => ReadableMembers<T>;
+declare const writables: typeof globalThis extends { WritableStream: infer T } ? T : new <T>() => WritableMembers<T>;
+/** The web's ReadableStream of values of type `T`. */
+export type HostReadableStream<T> = InstanceType<typeof readables<T>>;
+/** The web's WritableStream of values of type `T`. */
+export type HostWritableStream<T> = InstanceType<typeof writables<T>>;
+
+/** What of a ReadableStream is looked at: any runtime's is one. */
+export interface ReadableMembers<T> {
+  readonly locked: boolean;
+  cancel(reason?: unknown): Promise<void>;
+  getReader(): { read(): Promise<{ done: boolean; value?: T | undefined }>; releaseLock(): void };
+}
+interface WritableMembers<T> {
+  readonly locked: boolean;
+  abort(reason?: unknown): Promise<void>;
+  close(): Promise<void>;
+  getWriter(): { write(value: T): Promise<void>; close(): Promise<void>; releaseLock(): void };
+}
+
 /** A URL, the web's or Node's. */
 export interface Href {
   readonly href: string;

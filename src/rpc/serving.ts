@@ -1,6 +1,7 @@
 // Calls that the other side has made: each is looked up in what is exposed, run, and answered.
 import { DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
 import { CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX } from '../limits.ts';
+import type { HostAbortSignal } from '../platform/host-types.ts';
 import { lostError } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
 import { Exposure, exposureOf, memberOf, noMethod } from './exposure.ts';
@@ -13,7 +14,7 @@ import { Reference } from './reference.ts';
 /** What a function that is called learns of its call: `currentCall()`. */
 export interface CallContext {
   /** Aborted when nobody waits for this call any more: given up, late, or over with the other side. */
-  readonly signal: AbortSignal;
+  readonly signal: HostAbortSignal;
   /** The same for code that computes: true though no event loop has run. One atomic load. */
   readonly interrupted: boolean;
 }
@@ -66,7 +67,7 @@ class Served implements CallContext {
   get chain(): readonly number[] | undefined {
     return this.extra.chain;
   }
-  get signal(): AbortSignal {
+  get signal(): HostAbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (this.interrupted) this.#controller.abort(this.#reason);

@@ -2,6 +2,7 @@
 // writes is ahead of it by a window at the most; the last one ends it, once, or the reader does.
 import { type ClosedError, DataCloneError, type UnsupportedError, UsageError } from '../errors.ts';
 import { CALLS_BATCH_MAX, CALLS_STREAMS_MAX, CALLS_WINDOW_MAX } from '../limits.ts';
+import type { HostReadableStream } from '../platform/host-types.ts';
 import { lostError } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
@@ -49,7 +50,7 @@ export class Streams {
   iterable(id: number): AsyncGenerator<unknown> {
     return new RemoteIterator(this.reader(id)) as unknown as AsyncGenerator<unknown>;
   }
-  readable(id: number): ReadableStream<unknown> {
+  readable(id: number): HostReadableStream<unknown> {
     const reader = this.reader(id);
     return new ReadableStream<unknown>(
       {

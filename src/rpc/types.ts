@@ -1,91 +1,206 @@
-// Types of what is called, from the type of what is exposed.
+/// <reference lib="esnext.disposable" preserve="true" />
+// Types of what is called, from the type of what is exposed. A type is followed into arrays and type literals; an interface or a class stands for itself, since
+// nobody can tell by it whether its functions go along (a Blob's members are functions, too).
+import type { ReadableMembers } from '../platform/host-types.ts';
 import type { Reference } from './reference.ts';
 
 type Callable = (...values: never[]) => unknown;
+/** A type literal: interfaces and classes have no index signature by themselves. */
+type Literal = { readonly [name: string]: unknown };
+type AnyStream = ReadableMembers<unknown>;
+
+/** What is a remote, and of what: no property of it is there. */
+declare const REMOTE: unique symbol;
+interface RemoteOf<T> {
+  readonly [REMOTE]?: T;
+}
+type IsRemote<T> = typeof REMOTE extends keyof T ? true : false;
+
+// ---- what arrives, and what is sent -------------------------------------------------------------------------------
 
 /** What arrives where a `T` was sent: functions can be called, and answer by a promise; generators are read with `for await`. */
-export type Received<T> =
-  T extends Reference<infer O>
+export type Received<T> = T extends Callable
+  ? RemoteFunction<T>
+  : T extends Reference<infer O>
     ? Remote<O>
-    : T extends Callable
-      ? RemoteFunction<T>
-      : T extends AsyncGenerator<infer V> | Generator<infer V>
-        ? AsyncGenerator<Received<V>, void, void>
+    : IsRemote<T> extends true
+      ? T
+      : T extends AnyStream
+        ? T
         : T extends AsyncIterable<infer V>
-          ? T extends ReadableStream
-            ? T
-            : AsyncGenerator<Received<V>, void, void>
-          : T extends readonly (infer V)[]
-            ? Callable extends V
-              ? { [K in keyof T]: Received<T[K]> }
-              : T
-            : T;
+          ? AsyncGenerator<Received<V>, void, void>
+          : T extends IterableIterator<infer V>
+            ? AsyncGenerator<Received<V>, void, void>
+            : T extends readonly unknown[]
+              ? number extends T['length']
+                ? T extends unknown[]
+                  ? Received<T[number]>[]
+                  : readonly Received<T[number]>[]
+                : { [K in keyof T]: Received<T[K]> }
+              : T extends Literal
+                ? { [K in keyof T]: Received<T[K]> }
+                : T;
 
 /** What is sent where a `T` is to arrive: a function that is called over there may answer at once or by a promise. */
-export type Sent<T> =
-  T extends Reference<infer O>
+export type Sent<T> = T extends Callable
+  ? SentFunction<T>
+  : T extends Reference<infer O>
     ? Remote<O> | Reference<O>
-    : T extends (...values: infer A) => infer R
-      ? (...values: ReceivedAll<A>) => Awaited<R> | Promise<Awaited<R>>
-      : T extends AsyncIterable<infer V>
-        ? AsyncIterable<Sent<V>> | ReadableStream<Sent<V>>
-        : T;
+    : IsRemote<T> extends true
+      ? T extends RemoteOf<infer O>
+        ? T | Reference<O & object>
+        : T
+      : T extends AnyStream
+        ? T
+        : T extends AsyncIterable<infer V>
+          ? AsyncIterable<Sent<V>> | ReadableMembers<Sent<V>>
+          : T extends readonly unknown[]
+            ? number extends T['length']
+              ? T extends unknown[]
+                ? Sent<T[number]>[]
+                : readonly Sent<T[number]>[]
+              : { [K in keyof T]: Sent<T[K]> }
+            : T extends Literal
+              ? { [K in keyof T]: Sent<T[K]> }
+              : T;
+
+type SentFunction<F> = F extends (...values: infer A) => infer R
+  ? (...values: ReceivedAll<A>) => Sent<Awaited<R>> | Promise<Sent<Awaited<R>>>
+  : never;
 
 type ReceivedAll<A extends readonly unknown[]> = { [K in keyof A]: Received<A[K]> };
 type SentAll<A extends readonly unknown[]> = { [K in keyof A]: Sent<A[K]> };
 
+// ---- calls --------------------------------------------------------------------------------------------------------
+
 /** The promise of a call, and what can be read and called of its result in the same trip. */
 export type CallOf<R> = Promise<Received<R>> & Pipelined<R>;
 
+/** Values of which nothing can be asked on the way: only own properties that are data are. */
+type Whole =
+  | Callable
+  | readonly unknown[]
+  | string
+  | number
+  | boolean
+  | bigint
+  | symbol
+  | null
+  | undefined
+  | Date
+  | RegExp
+  | Error
+  | ArrayBuffer
+  | ArrayBufferView
+  | AnyStream
+  | AsyncIterable<unknown>
+  | Iterable<unknown>;
+
 type Pipelined<R> =
   R extends Reference<infer O>
-    ? Remote<O>
-    : R extends Callable | readonly unknown[] | string | number | boolean | bigint | symbol | null | undefined
+    ? Methods<O>
+    : R extends Whole
       ? unknown
       : R extends object
         ? {
-            readonly [K in keyof R as K extends 'then' | 'catch' | 'finally' ? never : K]: R[K] extends Callable
-              ? RemoteFunction<R[K]>
-              : CallOf<R[K]>;
+            readonly [K in keyof R as K extends 'then' | 'catch' | 'finally' | symbol
+              ? never
+              : K]-?: R[K] extends Callable ? RemoteFunction<R[K]> : CallOf<R[K]>;
           }
         : unknown;
 
-/** A function of the other side's. */
-export type RemoteFunction<F> = F extends (...values: infer A) => infer R
-  ? (...values: SentAll<A>) => CallOf<Awaited<R>>
-  : never;
-
-type Names<T> = {
-  [K in keyof T]: K extends 'constructor' | 'then' | symbol ? never : T[K] extends Callable | Reference ? K : never;
-}[keyof T];
-
-/** What `wrap` returns for something exposed of type `T`. */
-export type Remote<T> = {
-  readonly [K in Names<T>]: T[K] extends Reference<infer O> ? Remote<O> : RemoteFunction<T[K]>;
-} & Disposable;
-
-/** The same where the thread blocks: results as they are, generators to be read with `for`. */
-export type SyncReceived<T> =
-  T extends Reference<infer O>
-    ? SyncRemote<O>
-    : T extends Callable
-      ? SyncFunction<T>
-      : T extends AsyncGenerator<infer V> | Generator<infer V>
-        ? Generator<V, void, void>
-        : T extends AsyncIterable<infer V>
-          ? T extends ReadableStream
-            ? T
-            : Generator<V, void, void>
-          : T;
-
+/** A function of the other side's. Of one with overloads the last four; what is generic in it is `unknown`. */
+export type RemoteFunction<F> = Each<F, 'async'>;
 /** A function of the other side's. A function among its arguments must answer at once: a thread that blocks waits for no promise. */
-export type SyncFunction<F> = F extends (...values: infer A) => infer R
+export type SyncFunction<F> = Each<F, 'sync'>;
+
+type One<A extends readonly unknown[], R, How> = How extends 'sync'
   ? (...values: SyncSentAll<A>) => SyncReceived<Awaited<R>>
-  : never;
-type SyncSent<T> = T extends (...values: infer A) => infer R ? (...values: A) => Awaited<R> : Sent<T>;
+  : (...values: SentAll<A>) => CallOf<Awaited<R>>;
+/** What the compiler infers for an overload that is not there. */
+type None<A, R> = [unknown[], unknown] extends [A, R] ? true : false;
+
+type Each<F, How> = F extends {
+  (...values: infer A1): infer R1;
+  (...values: infer A2): infer R2;
+  (...values: infer A3): infer R3;
+  (...values: infer A4): infer R4;
+}
+  ? None<A1, R1> extends true
+    ? Three<F, How>
+    : One<A1, R1, How> & One<A2, R2, How> & One<A3, R3, How> & One<A4, R4, How>
+  : Three<F, How>;
+type Three<F, How> = F extends {
+  (...values: infer A1): infer R1;
+  (...values: infer A2): infer R2;
+  (...values: infer A3): infer R3;
+}
+  ? None<A1, R1> extends true
+    ? Two<F, How>
+    : One<A1, R1, How> & One<A2, R2, How> & One<A3, R3, How>
+  : Two<F, How>;
+type Two<F, How> = F extends { (...values: infer A1): infer R1; (...values: infer A2): infer R2 }
+  ? None<A1, R1> extends true
+    ? Last<F, How>
+    : One<A1, R1, How> & One<A2, R2, How>
+  : Last<F, How>;
+type Last<F, How> = F extends (...values: infer A) => infer R ? One<A, R, How> : never;
+
+// ---- remotes ------------------------------------------------------------------------------------------------------
+
+/** Names that a remote has itself: a program, a console or an engine asks for them. */
+type Local =
+  | 'then'
+  | 'toJSON'
+  | 'prototype'
+  | 'call'
+  | 'apply'
+  | 'bind'
+  | 'constructor'
+  | 'toString'
+  | 'valueOf'
+  | 'hasOwnProperty';
+
+type Methods<T> = {
+  readonly [K in keyof T as K extends Local | symbol
+    ? never
+    : NonNullable<T[K]> extends Callable | Reference
+      ? K
+      : never]-?: NonNullable<T[K]> extends Reference<infer O> ? Remote<O> : RemoteFunction<NonNullable<T[K]>>;
+};
+/** What `wrap` returns for something exposed of type `T`. */
+export type Remote<T> = Methods<T> & RemoteOf<T> & Disposable;
+
+// ---- the same where the thread blocks -----------------------------------------------------------------------------
+
+/** What a blocking call returns: results as they are, generators to be read with `for`. What comes within it is as `Received` says. */
+export type SyncReceived<T> = T extends Callable
+  ? SyncFunction<T>
+  : T extends Reference<infer O>
+    ? SyncRemote<O>
+    : IsRemote<T> extends true
+      ? T
+      : T extends AnyStream
+        ? T
+        : T extends AsyncIterable<infer V>
+          ? Generator<Received<V>, void, void>
+          : T extends IterableIterator<infer V>
+            ? Generator<Received<V>, void, void>
+            : Received<T>;
+
+type SyncSent<T> = T extends Callable
+  ? T extends (...values: infer A) => infer R
+    ? (...values: ReceivedAll<A>) => Sent<Awaited<R>>
+    : never
+  : Sent<T>;
 type SyncSentAll<A extends readonly unknown[]> = { [K in keyof A]: SyncSent<A[K]> };
 
 /** What `wrapSync` returns. */
 export type SyncRemote<T> = {
-  readonly [K in Names<T>]: T[K] extends Reference<infer O> ? SyncRemote<O> : SyncFunction<T[K]>;
-} & Disposable;
+  readonly [K in keyof T as K extends Local | symbol
+    ? never
+    : NonNullable<T[K]> extends Callable | Reference
+      ? K
+      : never]-?: NonNullable<T[K]> extends Reference<infer O> ? SyncRemote<O> : SyncFunction<NonNullable<T[K]>>;
+} & RemoteOf<T> &
+  Disposable;

@@ -2,6 +2,7 @@
 // side's stream, with or without an error, ends the other's in the same way, and a port that ends in the middle is an error to both.
 import { ClosedError, UsageError } from '../errors.ts';
 import { CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
+import type { HostReadableStream, HostWritableStream } from '../platform/host-types.ts';
 import type { Port } from '../port/port.ts';
 import { lostError } from './calls.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
@@ -46,7 +47,7 @@ const TAKEN = 4;
 export function streams<In = unknown, Out = unknown>(
   port: Port,
   options: StreamsOptions = {},
-): { readonly readable: ReadableStream<In>; readonly writable: WritableStream<Out> } {
+): { readonly readable: HostReadableStream<In>; readonly writable: HostWritableStream<Out> } {
   checked(options, ['highWaterMark']);
   const { highWaterMark = CALLS_WINDOW_DEFAULT } = options;
   if (!isNumber(highWaterMark) || highWaterMark > CALLS_WINDOW_MAX) {
@@ -57,7 +58,7 @@ export function streams<In = unknown, Out = unknown>(
     });
   }
   const pair = new StreamPair(port, highWaterMark);
-  return { readable: pair.readable as ReadableStream<In>, writable: pair.writable as WritableStream<Out> };
+  return { readable: pair.readable as HostReadableStream<In>, writable: pair.writable as HostWritableStream<Out> };
 }
 
 class StreamPair {

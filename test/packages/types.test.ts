@@ -13,7 +13,7 @@ const VERSIONS = ['5.2', '5.5', '5.9', '7'];
 /** How modules are found, and the files that can be compiled so. */
 const RESOLUTIONS = {
   node16: { module: 'node16', files: ['esm.mts', 'cjs.cts'] },
-  nodenext: { module: 'nodenext', files: ['esm.mts', 'cjs.cts'] },
+  nodenext: { module: 'nodenext', files: ['esm.mts', 'cjs.cts', 'calls.mts'] },
   bundler: { module: 'esnext', files: ['bundled.ts'] },
 };
 /** What a project says of where it runs, and the files that need it. */
