@@ -48,7 +48,18 @@ const APART: ReadonlySet<string> = new Set([
 
 /**
  * Makes errors of this class arrive as such, on both sides: each has to register it. Its constructor is not called; message, stack and own fields
- * are set.
+ * are set. The standard classes, DOMException and those of this library need none of it. For all ports of the thread, those that are open too.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, registerError, wrap } from 'millrace/rpc';
+ * class NotFound extends Error { status = 404; }
+ * registerError(NotFound, 'NotFound');                       // in both threads
+ * const { port, remote } = channel();
+ * const server = { read(name: string): string { throw new NotFound(`no ${name}`); } };
+ * expose(server, attach(remote));                            // in another thread
+ * await wrap<typeof server>(port).read('a.txt').catch((error) => console.log(error instanceof NotFound, error.status));   // true 404
+ * port.close();
+ * ```
  * @param name by which the two know it; default its own name, which a minifier may change
  * @throws UsageError ERR_OPTION for what is no class of errors, or a name that another class has
  */

@@ -301,7 +301,19 @@ export class Remotes {
 }
 
 /**
- * The same remote, whose calls have these options: `within(api, { timeoutMs: 100 }).add(1, 2)`.
+ * The same remote, whose calls have these options, beside those that it has already. Costs a few objects: keep what it returns for more than one call.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, within, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = { add: (a: number, b: number) => a + b, never: () => new Promise<void>(() => {}) };
+ * expose(server, attach(remote));                            // in another thread
+ * const api = wrap<typeof server>(port);
+ * await within(api, { timeoutMs: 20 }).never().catch((error) => console.log(error.code));                       // ERR_TIMEOUT
+ * await within(api, { signal: AbortSignal.abort('enough') }).never().catch((reason) => console.log(reason));    // enough
+ * console.log(await api.add(1, 2));                          // 3
+ * port.close();
+ * ```
  * @throws UsageError ERR_OPTION for what is no remote, and for an unknown or wrong option
  */
 export function within<R>(remote: R, options: CallOptions): R {
@@ -316,7 +328,20 @@ export function within<R>(remote: R, options: CallOptions): R {
 
 /**
  * Lets go of a function or reference that the other side gave away: it is not kept over there any more, and cannot be called. Without that, the garbage
- * collector does so at some time. Of what `wrap` returned it closes the port. The same as `remote[Symbol.dispose]()`.
+ * collector does so at some time. Of what `wrap` returned it closes the port. The same as `remote[Symbol.dispose]()`, so `using` does it at the end of a block.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, reference, release, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = { counter: () => reference({ n: 0, next() { return ++this.n; } }) };
+ * expose(server, attach(remote));                            // in another thread
+ * const api = wrap<typeof server>(port);
+ * const counter = await api.counter();
+ * console.log(await counter.next());                         // 1
+ * release(counter);
+ * await counter.next().catch((error) => console.log(error.code));   // ERR_NO_METHOD
+ * release(api);                                              // closes the port
+ * ```
  * @throws UsageError ERR_OPTION for what is no remote
  */
 export function release(remote: unknown): void {

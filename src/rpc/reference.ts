@@ -28,13 +28,41 @@ refuseToClone(
 
 /**
  * An object that is not copied: whoever gets it, in what is exposed, as an argument or as a result, gets a proxy and calls its methods here. The
- * rule of what may be called is that of `expose`.
+ * rule of what may be called is that of `expose`. The other side holds it until it lets go (`release`), nobody there holds the proxy any more, or the port ends; 65,536 a
+ * port at the most. The same object given away twice is the same one over there, and comes back as itself.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, reference, type Remote, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = {
+ *   files: reference({ read: (name: string) => `what ${name} holds` }),
+ *   watch: (listener: Remote<{ changed(name: string): void }>) => listener.changed('a.txt'),
+ * };
+ * expose(server, attach(remote));                            // in another thread
+ * const api = wrap<typeof server>(port);
+ * console.log(await api.files.read('a.txt'));                // what a.txt holds
+ * await api.watch(reference({ changed: (name: string) => console.log(name) }));   // a.txt
+ * port.close();
+ * ```
  */
 export function reference<T extends object>(target: T): Reference<T> {
   return new Reference(target);
 }
 
-/** An argument or a result of which what stands in `list` moves instead of being copied. Typed as the value itself. */
+/**
+ * An argument or a result of which what stands in `list` moves instead of being copied: it is not usable here any more once the call has gone out. Typed as the value itself.
+ * It is the argument or the result, not a part of one; between processes nothing moves, and such a call rejects.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, transfer, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = { length: (bytes: Uint8Array) => bytes.length };
+ * expose(server, attach(remote));                            // in another thread
+ * const bytes = new Uint8Array(1_000_000);
+ * console.log(await wrap<typeof server>(port).length(transfer(bytes, [bytes.buffer])), bytes.length);   // 1000000 0
+ * port.close();
+ * ```
+ */
 export function transfer<T>(value: T, list: readonly unknown[]): T {
   return new Transferred(value, list) as unknown as T;
 }

@@ -35,9 +35,32 @@ export function blamed(): readonly number[] | undefined {
 }
 
 /**
- * Of the call that runs: to be asked for before the first `await`, and kept. ```ts
+ * What a function that is called learns of its call: whether anybody still waits for it. To be asked for before the first `await`, and kept: behind that, other calls
+ * run. Costs one object a call that asks, and nothing one that does not.
+ *
+ * A function that awaits listens to `signal`; one that computes looks at `interrupted`, which is true although no event loop runs (over a medium without interrupts,
+ * a socket, only once it has).
+ * ```ts
  * import { attach, channel } from 'millrace';
  * import { currentCall, expose, within, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = {
+ *   wait(): Promise<never> {
+ *     const { signal } = currentCall();
+ *     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+ *   },
+ *   async count(to: number): Promise<number> {
+ *     const call = currentCall();
+ *     let n = 0;
+ *     for (; n < to && !call.interrupted; n++) if (n % 1000 === 0) await null;
+ *     return n;
+ *   },
+ * };
+ * expose(server, attach(remote));                            // in another thread
+ * const api = wrap<typeof server>(port);
+ * await within(api, { timeoutMs: 20 }).wait().catch((error) => console.log(error.code));   // ERR_TIMEOUT, and `signal` is aborted over there
+ * console.log(await api.count(5000));                        // 5000
+ * port.close();
  * ```
  * @throws UsageError ERR_OPTION where no call runs
  */

@@ -22,6 +22,17 @@ export interface Started<Api, W> extends Disposable {
  *
  * An uncaught error of the worker's is no error of this thread: pending calls reject with a ClosedError whose `cause` it is, and `port.error` holds it.
  *
+ * ```ts
+ * import { start } from 'millrace/rpc';
+ * const worker = `
+ *   import { parentPort } from ${JSON.stringify(import.meta.resolve('millrace'))};
+ *   import { expose } from ${JSON.stringify(import.meta.resolve('millrace/rpc'))};
+ *   expose({ sum: (list) => list.reduce((a, b) => a + b), die() { setTimeout(() => { throw new RangeError('out of luck'); }); return new Promise(() => {}); } }, parentPort());`;
+ * const { api } = await start<{ sum(list: number[]): number; die(): void }>(`data:text/javascript,${encodeURIComponent(worker)}`);
+ * console.log(await api.sum([1, 2, 3]));                     // 6
+ * await api.die().catch(({ reason, cause }) => console.log(reason, cause.message));   // crash out of luck
+ * ```
+ *
  * `startTimeoutMs` (30,000 unless said) counts until then; options of `spawn` and `wrap` go together.
  * @param make the URL of the module, or what makes the Worker in the form that bundlers recognise
  * @throws (rejects) ClosedError if the worker ends before, with its error as `cause`; TimeoutError, and the worker is terminated; UsageError ERR_OPTION;

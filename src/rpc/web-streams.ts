@@ -38,8 +38,9 @@ const TAKEN = 4;
  * const { writable } = streams(port);
  * const writer = writable.getWriter();
  * void writer.write('hello');
- * void writer.close();
+ * const written = writer.close();                         // once the other side has read all of it
  * for await (const value of readable) console.log(value); // hello
+ * await written;
  * port.close();
  * ```
  * @throws UsageError ERR_OPTION

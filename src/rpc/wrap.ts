@@ -51,10 +51,29 @@ export function expose(api: object, port: AnyPort, options: ExposeOptions = {}):
 
 /**
  * What the other side of a port exposes. Each call returns a promise, which settles in every case: with the result, with what was thrown there (an Error of the
- * same class), or with a ClosedError when the port ends, whose `reason` says how and whose `cause` of what. What is called in one turn travels together.
+ * same class), or with a ClosedError when the port ends, whose `reason` says how and whose `cause` of what. Arguments and results are copied as `postMessage` copies
+ * them; functions, references, generators and ReadableStreams among them, also deep within arrays and plain objects, go as what can be called and read from there.
  *
- * Keeps the process alive while a call is pending.
- * @throws UsageError ERR_OPTION
+ * Never blocks: calls of one turn travel together, and wait here while the port is full. What is read or called of a call's promise before it has gone out goes along:
+ * `api.user(1).name` is one trip. Keeps the process alive while a call is pending.
+ * ```ts
+ * import { attach, channel } from 'millrace';
+ * import { expose, wrap } from 'millrace/rpc';
+ * const { port, remote } = channel();
+ * const server = {
+ *   user: (id: number) => ({ id, name: 'Ada' }),
+ *   async *count(to: number) { for (let i = 1; i <= to; i++) yield i; },
+ *   each: async (list: number[], told: (n: number) => void) => { for (const n of list) await told(n); },
+ * };
+ * expose(server, attach(remote));                            // in another thread
+ * const api = wrap<typeof server>(port);
+ * console.log(await api.user(7).name);                       // Ada
+ * for await (const n of await api.count(3)) console.log(n);  // 1 2 3
+ * await api.each([4, 5], (n) => console.log(n));             // 4 5
+ * port.close();
+ * ```
+ * @throws UsageError ERR_OPTION. Its calls (they reject): what was thrown there; TimeoutError ERR_TIMEOUT; the reason of an aborted `signal`; ClosedError ERR_CLOSED;
+ *   UsageError ERR_NO_METHOD, ERR_LIMIT; DataCloneError ERR_DATA_CLONE; CodecError ERR_LOST
  */
 export function wrap<Api extends object>(port: AnyPort, options: WrapOptions = {}): Remote<Api> {
   const { own, call } = split(options);
