@@ -14,10 +14,13 @@ import * as kinds from './messages.ts';
 import { type Extra, following, isNumber, type Message, type Ref } from './messages.ts';
 import type { CallOptions } from './options.ts';
 import { blamed } from './serving.ts';
+import { Slots } from './slots.ts';
 import type { Packed } from './values.ts';
 
 /** What is called: the root, or a function or object that the other side gave away, by its number; negative, what a call comes to. */
 export type Target = number;
+
+type Path = readonly (string | number)[];
 
 /** Who is told what a call has come to. */
 export interface Settler {
@@ -27,26 +30,28 @@ export interface Settler {
 
 export class Pending implements Outgoing {
   readonly id: number;
-  readonly name: string;
+  readonly #path: Path;
   readonly settler: Settler;
   message: Message;
   transfer: readonly unknown[] | undefined;
   /** It has not gone out: what builds upon it may still go with it. */
   queued = true;
-  options: CallOptions | undefined;
-  /** When it is late, by `performance.now`. */
-  deadline: number = Number.POSITIVE_INFINITY;
-  onAbort: (() => void) | undefined;
+  /** What it has of a time limit and a signal; most have none. */
+  limits: Limits | undefined;
   packed: Pick<Packed, 'undo' | 'done'> | undefined;
   readonly #calls: Calls;
   #tried = false;
 
-  constructor(calls: Calls, id: number, name: string, message: Message, settler: Settler) {
+  constructor(calls: Calls, id: number, path: Path, message: Message, settler: Settler) {
     this.#calls = calls;
     this.id = id;
-    this.name = name;
+    this.#path = path;
     this.message = message;
     this.settler = settler;
+  }
+
+  get name(): string {
+    return nameOf(this.#path);
   }
 
   onSent(): void {
@@ -94,6 +99,18 @@ export class Pending implements Outgoing {
 
 const NOTHING: Message = [-1];
 
+interface Limits {
+  readonly options: CallOptions;
+  /** When it is late, by `performance.now`. */
+  deadline: number;
+  onAbort: (() => void) | undefined;
+}
+
+/** What is called, for errors. */
+function nameOf(path: Path): string {
+  return path.length > 0 ? path.join('.') : 'a function';
+}
+
 function both(first: Pending['packed'], second: Packed): Pending['packed'] {
   if (first === undefined) return second;
   const each = (what: 'undo' | 'done') => () => {
@@ -105,7 +122,7 @@ function both(first: Pending['packed'], second: Packed): Pending['packed'] {
 
 export class Calls {
   readonly #connection: Connection;
-  readonly #pending: Map<number, Pending> = new Map();
+  readonly #pending: Slots<Pending> = new Slots();
   #last = 0;
   readonly #deadlines: Deadlines = new Deadlines((late) => this.#late(late));
   readonly #interrupts: Interrupts;
@@ -128,7 +145,7 @@ export class Calls {
   /** Calls; what became of it, `settler` is told, perhaps at once. */
   start(
     target: Target,
-    path: readonly (string | number)[],
+    path: Path,
     values: unknown[],
     get: boolean,
     options: CallOptions | undefined,
@@ -137,7 +154,6 @@ export class Calls {
     ask?: string,
   ): Pending | undefined {
     const connection = this.#connection;
-    const name = path.length > 0 ? path.join('.') : 'a function';
     try {
       if (connection.ended !== undefined) throw connection.ended;
       options?.signal?.throwIfAborted();
@@ -145,7 +161,7 @@ export class Calls {
         const limit = connection.options.maxPending;
         throw new UsageError(
           'ERR_LIMIT',
-          `Cannot call ${name}: ${limit} calls are not answered yet; await some, or raise maxPending`,
+          `Cannot call ${nameOf(path)}: ${limit} calls are not answered yet; await some, or raise maxPending`,
           { limit },
         );
       }
@@ -175,10 +191,10 @@ export class Calls {
         if (blocked.length > 0) extra.chain = blocked;
         message = [kinds.CALL_WITH, id, extra, path, ...values];
       }
-      const pending = new Pending(this, id, name, message, settler);
+      const pending = new Pending(this, id, path, message, settler);
       pending.transfer = packed?.transfer;
       pending.packed = packed;
-      this.#pending.set(id, pending);
+      this.#pending.add(pending);
       if (this.#pending.size === 1) connection.rehold();
       if (options !== undefined) this.#limit(pending, options);
       connection.send(pending);
@@ -191,26 +207,30 @@ export class Calls {
 
   #next(): number {
     do this.#last = following(this.#last);
-    while (this.#pending.has(this.#last));
+    while (!this.#pending.free(this.#last));
     return this.#last;
   }
 
   #limit(pending: Pending, options: CallOptions): void {
-    pending.options = options;
+    const limits: Limits = { options, deadline: Number.POSITIVE_INFINITY, onAbort: undefined };
+    pending.limits = limits;
     const { timeoutMs, signal } = options;
-    if (timeoutMs !== undefined && timeoutMs < Number.POSITIVE_INFINITY) this.#deadlines.add(pending, timeoutMs);
+    if (timeoutMs !== undefined && timeoutMs < Number.POSITIVE_INFINITY) {
+      limits.deadline = performance.now() + timeoutMs;
+      this.#deadlines.add(pending, limits.deadline);
+    }
     if (signal !== undefined) {
-      pending.onAbort = () => this.giveUp(pending, signal.reason);
-      signal.addEventListener('abort', pending.onAbort);
+      limits.onAbort = () => this.giveUp(pending, signal.reason);
+      signal.addEventListener('abort', limits.onAbort);
     }
   }
   #late(pending: Pending): void {
-    this.giveUp(pending, lateError(pending.name, pending.options?.timeoutMs ?? 0));
+    this.giveUp(pending, lateError(pending.name, pending.limits?.options.timeoutMs ?? 0));
   }
 
   /** Nobody waits for it any more: it settles now, and the other side is told. */
   giveUp(pending: Pending, error: unknown): void {
-    if (!this.#pending.has(pending.id)) return;
+    if (this.#pending.get(pending.id) !== pending) return;
     if (!pending.queued) {
       this.#connection.say(kinds.ABORT, pending.id);
       this.#interrupts.raise(pending.id);
@@ -221,17 +241,19 @@ export class Calls {
 
   settle(pending: Pending, value: unknown, error?: unknown, failure?: unknown): void {
     this.#pending.delete(pending.id);
-    if (pending.options !== undefined) {
+    const { limits } = pending;
+    if (limits !== undefined) {
       this.#deadlines.delete(pending);
-      if (pending.onAbort !== undefined) pending.options.signal?.removeEventListener('abort', pending.onAbort);
+      if (limits.onAbort !== undefined) limits.options.signal?.removeEventListener('abort', limits.onAbort);
     }
     if (pending.packed !== undefined) {
       if (error !== undefined && pending.queued) pending.packed.undo();
       else pending.packed.done();
     }
-    if (this.#pending.size === 0) this.#connection.rehold();
     if (error !== undefined || failure !== undefined) pending.settler.reject(error, failure);
     else pending.settler.resolve(value);
+    // Behind that: whoever awaits it may be about to make the next call.
+    if (this.#pending.size === 0) this.#connection.reholdSoon();
   }
 
   // ---- what the other side says -------------------------------------------------------------------------------
@@ -272,7 +294,7 @@ export class Calls {
 
   /** Something was lost: the other side is asked which calls it knows. Whoever is asked again and again, and does not answer, hears nothing any more. */
   check(): void {
-    const sent = [...this.#pending.values()].filter(({ queued }) => !queued);
+    const sent = this.#pending.all().filter(({ queued }) => !queued);
     if (this.#checking === 0 && sent.length > 0) this.#connection.say(kinds.CHECK, ...sent.map(({ id }) => id));
     if (sent.length === 0 || ++this.#checking <= CALLS_CHECKS_MAX) return;
     this.#checking = 0;
@@ -282,7 +304,7 @@ export class Calls {
     const again = this.#checking > 1;
     this.#checking = 0;
     for (const id of ids) {
-      const pending = this.#pending.get(id as number);
+      const pending = isNumber(id) ? this.#pending.get(id) : undefined;
       if (pending !== undefined) this.settle(pending, undefined, lostError());
     }
     if (again) this.check();
@@ -293,7 +315,7 @@ export class Calls {
 
   end(error: ClosedError | UnsupportedError): void {
     this.#interrupts.end();
-    for (const pending of [...this.#pending.values()]) this.settle(pending, undefined, error);
+    for (const pending of this.#pending.all()) this.settle(pending, undefined, error);
   }
 }
 
@@ -311,6 +333,10 @@ export function lostError(): CodecError {
   );
 }
 
+function deadlineOf({ limits }: Pending): number {
+  return limits?.deadline ?? Number.POSITIVE_INFINITY;
+}
+
 /** The times at which calls are late, and one timer for all of them. */
 class Deadlines {
   readonly #late: (pending: Pending) => void;
@@ -322,10 +348,9 @@ class Deadlines {
     this.#late = late;
   }
 
-  add(pending: Pending, timeoutMs: number): void {
-    pending.deadline = performance.now() + timeoutMs;
+  add(pending: Pending, deadline: number): void {
     this.#with.add(pending);
-    if (pending.deadline < this.#at) this.#set(pending.deadline);
+    if (deadline < this.#at) this.#set(deadline);
   }
   delete(pending: Pending): void {
     if (!this.#with.delete(pending) || this.#with.size > 0) return;
@@ -343,9 +368,9 @@ class Deadlines {
   #look(): void {
     const now = performance.now();
     this.#at = Number.POSITIVE_INFINITY;
-    for (const pending of [...this.#with]) if (pending.deadline <= now) this.#late(pending);
+    for (const pending of [...this.#with]) if (deadlineOf(pending) <= now) this.#late(pending);
     let next = Number.POSITIVE_INFINITY;
-    for (const { deadline } of this.#with) if (deadline < next) next = deadline;
+    for (const pending of this.#with) next = Math.min(next, deadlineOf(pending));
     if (next < Number.POSITIVE_INFINITY) this.#set(next);
   }
 }

@@ -67,7 +67,8 @@ export class Connection {
   readonly invoke: Invoke = invokeAsync;
   /** This thread is blocked in a call over this connection. */
   blocked = 0;
-  #queue: Outgoing[] = [];
+  /** Not there while it is empty: most have one message, and an array that is made for one is a small one. */
+  #queue: Outgoing[] | undefined;
   #scheduled = false;
   #awaitsRoom = false;
   /** Microtasks that a stream has put off what is to be sent. */
@@ -78,6 +79,7 @@ export class Connection {
   #sent = 0;
   #received = 0;
   #held = true;
+  #reholds = false;
   readonly #self: WeakRef<Connection> = new WeakRef(this);
 
   constructor(port: CallPort, options: Resolved, manners?: Manners) {
@@ -105,11 +107,22 @@ export class Connection {
     else this.port.unref();
   }
 
+  /** The same, once those who await what has come have had their turn. */
+  reholdSoon(): void {
+    if (this.#reholds) return;
+    this.#reholds = true;
+    queueMicrotask(this.#rehold);
+  }
+  readonly #rehold = (): void => {
+    this.#reholds = false;
+    this.rehold();
+  };
+
   // ---- out ----------------------------------------------------------------------------------------------------
 
   /** Goes with what else is said in this turn. */
   send(outgoing: Outgoing): void {
-    this.#queue.push(outgoing);
+    this.#enqueue(outgoing);
     this.#gathers = false;
     this.#schedule();
   }
@@ -118,7 +131,7 @@ export class Connection {
   }
   /** As `send`, for what more of the same is likely to follow soon. */
   gather(outgoing: Outgoing): void {
-    this.#queue.push(outgoing);
+    this.#enqueue(outgoing);
     this.#gathers = true;
     this.#schedule();
   }
@@ -133,6 +146,10 @@ export class Connection {
   /** Sends one message at once: a part of one that could not be sent. */
   postNow(outgoing: Outgoing): void {
     this.#post([outgoing]);
+  }
+  #enqueue(outgoing: Outgoing): void {
+    if (this.#queue === undefined) this.#queue = [outgoing];
+    else this.#queue.push(outgoing);
   }
   #schedule(): void {
     if (this.#scheduled || this.#awaitsRoom) return;
@@ -153,7 +170,7 @@ export class Connection {
 
   /** Sends what there is. A port that is full is waited for, unless this thread blocks. */
   flush(): void {
-    if (this.#queue.length === 0 || this.ended !== undefined) return;
+    if (this.#queue === undefined || this.ended !== undefined) return;
     if (this.blocked === 0 && this.port.full) {
       if (this.#awaitsRoom) return;
       this.#awaitsRoom = true;
@@ -166,7 +183,7 @@ export class Connection {
     }
     this.#greet();
     const queue = this.#queue;
-    this.#queue = [];
+    this.#queue = undefined;
     for (let i = 0; i < queue.length; i += CALLS_BATCH_MAX) {
       this.#post(queue.length <= CALLS_BATCH_MAX ? queue : queue.slice(i, i + CALLS_BATCH_MAX));
     }
@@ -175,15 +192,18 @@ export class Connection {
   #greet(): void {
     if (this.#greeted) return;
     this.#greeted = true;
-    this.#queue.unshift({ message: [kinds.HELLO, kinds.VERSION, this.token], transfer: undefined });
+    const hello: Outgoing = { message: [kinds.HELLO, kinds.VERSION, this.token], transfer: undefined };
+    this.#queue = [hello, ...(this.#queue ?? [])];
   }
 
   #post(batch: readonly Outgoing[]): void {
     const number = kinds.following(this.#sent);
-    const envelope: unknown[] = [number];
+    // At once as long as it is to be: one that grows takes room for more.
+    const envelope: unknown[] = [number, batch[0]!.message];
     let transfer: unknown[] | undefined;
-    for (const outgoing of batch) {
-      envelope.push(outgoing.message);
+    for (let i = 0; i < batch.length; i++) {
+      const outgoing = batch[i]!;
+      if (i > 0) envelope.push(outgoing.message);
       if (outgoing.transfer !== undefined) (transfer ??= []).push(...outgoing.transfer);
     }
     try {
@@ -393,7 +413,7 @@ export class Connection {
   #over(error: ClosedError | UnsupportedError): void {
     if (this.ended !== undefined) return;
     this.ended = error;
-    this.#queue = [];
+    this.#queue = undefined;
     this.#agent.open.delete(this.#self);
     this.calls.end(error);
     this.streams.end(error);

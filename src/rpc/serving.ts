@@ -188,6 +188,11 @@ export class Serving {
     if (this.knows(id)) throw protocolError('a second call of the same number');
     const short = kind === kinds.CALL;
     const name = message[2];
+    if (short && typeof name === 'string') {
+      // Most calls: there is nothing to be looked through.
+      this.#begin(new Served(this.#connection, id, NO_EXTRA, current), [name], message.slice(3));
+      return;
+    }
     const extra: unknown = short ? (typeof name === 'number' ? { target: name } : NO_EXTRA) : name;
     const path: unknown = short ? (typeof name === 'number' ? NO_PATH : [name]) : message[3];
     if (!isPath(path) || !isExtra(extra)) {
@@ -252,7 +257,7 @@ export class Serving {
   #run(served: Served, path: Path, values: unknown[]): void {
     const { target } = served.extra;
     if (target === undefined || target >= 0) {
-      this.#invoke(served, this.#targetOf(served, target), path, values);
+      this.#invoke(served, undefined, path, values);
       return;
     }
     const kept = this.#kept.get(-target);
@@ -263,7 +268,7 @@ export class Serving {
     kept.left--;
     const go = (outcome: { readonly value?: unknown; readonly error?: unknown }): void => {
       if ('error' in outcome) this.#fail(served, outcome.error);
-      else this.#invoke(served, () => outcome.value, path, values);
+      else this.#invoke(served, outcome, path, values);
     };
     if (kept.outcome !== undefined) {
       if (kept.left <= 0) this.#kept.delete(-target);
@@ -274,18 +279,15 @@ export class Serving {
     kept.waiting.push(go);
   }
 
-  #targetOf(_served: Served, target: number | undefined): () => unknown {
-    if (target === undefined || target === 0) {
-      return () => {
-        if (this.#root === undefined)
-          throw new UsageError('ERR_NO_METHOD', 'Cannot call: the other side has exposed nothing at this port');
-        return this.#root;
-      };
-    }
-    return () => this.#connection.values.exported(target);
+  /** @throws UsageError ERR_NO_METHOD */
+  #target(target: number | undefined): unknown {
+    if (target !== undefined && target !== 0) return this.#connection.values.exported(target);
+    if (this.#root !== undefined) return this.#root;
+    throw new UsageError('ERR_NO_METHOD', 'Cannot call: the other side has exposed nothing at this port');
   }
 
-  #invoke(served: Served, find: () => unknown, path: Path, values: unknown[]): void {
+  /** @param kept what a call has come to that this one is made of */
+  #invoke(served: Served, kept: { readonly value?: unknown } | undefined, path: Path, values: unknown[]): void {
     if (served.aborted) {
       // Nobody waits for it, but calls upon it may.
       this.#fail(served, served.signal.reason);
@@ -309,7 +311,8 @@ export class Serving {
     nested++;
     if (chain !== undefined) blocking.add(served);
     try {
-      value = answerOf(find(), served.extra, path, values);
+      const asked = kept === undefined ? this.#target(served.extra.target) : kept.value;
+      value = answerOf(asked, served.extra, path, values);
     } catch (error) {
       this.#fail(served, error);
       return;
@@ -377,7 +380,7 @@ export class Serving {
   }
 
   #over(served: Served): void {
-    this.#running.delete(served.id);
+    if (this.#running.size > 0) this.#running.delete(served.id);
     if (served.chain !== undefined) blocking.delete(served);
     const { port } = this.#connection;
     if (port.interrupted === served.id) port.clearInterrupt(served.id);
