@@ -102,6 +102,11 @@ int system_drain(int fd) {
   (void)fd;
   return system_bell();
 }
+bool system_edge(int epoll, int fd) {
+  (void)epoll;
+  (void)fd;
+  return false;
+}
 
 const bool system_has_names = false;
 const int system_send_flags = MSG_DONTWAIT;

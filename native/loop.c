@@ -5,6 +5,8 @@
 //   P1. A watch has a duplicate of its descriptor, which it closes itself once libuv has let go of it. libuv calls abort() if a descriptor that it
 //       is to watch has been closed, and watches a stranger if its number was given away again.
 //   P2. No watch outlives its environment: when that ends (also by terminate() and process.exit()) all are closed, and it waits for it.
+//   P3. A bell of which each ring is told by itself (EDGE) need not be drained. libuv knows no such watch: what it has registered with its epoll is
+//       changed there (system_edge), once it has, which the first call says; libuv changes it back only when it is told to watch for something else.
 #include "system.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,6 +26,8 @@ typedef void uv_handle;
 #define WRITABLE UV_WRITABLE
 // Asked: the descriptor is a bell, and is drained before the function is called.
 #define BELL 4
+// Asked beside BELL: nobody else looks whether it was rung. Where the system can say so of each ring, it is not drained.
+#define EDGE 16
 // Told: something is wrong with the descriptor, and nothing more comes.
 #define OVER 8
 
@@ -38,6 +42,7 @@ static struct {
   void (*close)(uv_handle *handle, void (*closed)(uv_handle *handle));
   void (*ref)(uv_handle *handle);
   void (*unref)(uv_handle *handle);
+  int (*backend)(const uv_loop_t *loop);
   napi_status (*event_loop)(node_api_basic_env env, uv_loop_t **loop);
   napi_status (*add_hook)(node_api_basic_env env, napi_async_cleanup_hook hook, void *data, napi_async_cleanup_hook_handle *handle);
   napi_status (*remove_hook)(napi_async_cleanup_hook_handle handle);
@@ -50,6 +55,7 @@ typedef struct {
   int fd;
   int32_t number;
   bool drains;
+  bool wants_edge;
   bool closing;
   // Its uv_poll_t, in place.
   max_align_t handle[];
@@ -76,6 +82,14 @@ static bool find_libuv(napi_env env) {
          find(&uv.close, "uv_close") && find(&uv.ref, "uv_ref") && find(&uv.unref, "uv_unref") &&
          find(&uv.event_loop, "napi_get_uv_event_loop") && find(&uv.add_hook, "napi_add_async_cleanup_hook") &&
          find(&uv.remove_hook, "napi_remove_async_cleanup_hook") && strcmp(uv.handle_type_name(UV_POLL), "poll") == 0;
+}
+
+// Makes a watch tell of each ring by itself, from the next one on. What it cannot be made stays drained.
+static void take_edge(Watch *watch) {
+  uv_loop_t *loop;
+  watch->wants_edge = false;
+  if (find(&uv.backend, "uv_backend_fd") && uv.event_loop(watch->env, &loop) == napi_ok)
+    watch->drains = !system_edge(uv.backend(loop), watch->fd);
 }
 
 // An environment that ends waits until its last watch is closed.
@@ -127,6 +141,7 @@ static void called(uv_handle *handle, int status, int events) {
     // Somebody else has taken it.
     if (rung == 0) return;
     if (rung < 0) status = -1;
+    else if (watch->wants_edge) take_edge(watch);
   }
   if (napi_open_handle_scope(env, &scope) != napi_ok) return;
   // Asked again, a descriptor that is broken would answer so in every turn.
@@ -144,14 +159,15 @@ static void called(uv_handle *handle, int status, int events) {
 }
 
 static bool events_argument(napi_env env, napi_value value, int64_t *events) {
-  if (!int_argument(env, value, "events", 0, READABLE | WRITABLE | BELL, events)) return false;
-  if (*events < BELL || *events == (BELL | READABLE)) return true;
+  if (!int_argument(env, value, "events", 0, READABLE | WRITABLE | BELL | EDGE, events)) return false;
+  if (*events < BELL || (*events & ~EDGE) == (BELL | READABLE)) return true;
   throw_argument(env, "events", "READABLE for a bell");
   return false;
 }
 
 static int start(Watch *watch, int64_t events) {
   watch->drains = (events & BELL) != 0;
+  watch->wants_edge = (events & EDGE) != 0;
   const int asked = (int)(events & (READABLE | WRITABLE));
   return asked == 0 ? uv.stop(watch->handle) : uv.start(watch->handle, asked, called);
 }

@@ -24,6 +24,8 @@ int system_bell(void);
 bool system_is_bell(int fd);
 // 1 if it was rung, 0 if not.
 int system_drain(int fd);
+// Whether a bell that this epoll watches tells of each ring by itself from now on, drained or not.
+bool system_edge(int epoll, int fd);
 
 // Unix sockets: streams, close-on-exec, never waiting, and no SIGPIPE from them.
 int system_socket(void);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { test } from 'node:test';
-import { BELL, OVER, READABLE, WRITABLE } from '../../src/native/primitives.ts';
+import { BELL, EDGE, OVER, READABLE, WRITABLE } from '../../src/native/primitives.ts';
 import { codeOf, descriptors, native } from '../kit/native.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
@@ -66,6 +66,37 @@ test('a watch calls once for what was rung before it looks, and again later', as
   assert.equal(
     codeOf(() => native.holdLoop(watch, true)),
     'ERR_WATCH_CLOSED',
+  );
+  native.close(bell);
+});
+
+test('of a bell that nobody else looks at each ring is told once, and none is read but the first', async () => {
+  const bell = native.createBell();
+  let calls = 0;
+  const watch = native.watch(bell, READABLE | BELL | EDGE, () => calls++);
+  const told = async (count: number): Promise<void> => {
+    await until(`it is told of ring ${count}`, () => calls >= count);
+    for (let i = 0; i < 3; i++) await turn();
+    assert.equal(calls, count);
+  };
+  for (let ring = 1; ring <= 3; ring++) {
+    native.ring(bell);
+    await told(ring);
+  }
+  assert.equal(native.drain(bell), true);
+  native.rewatch(watch, 0);
+  native.ring(bell);
+  await told(3);
+  native.rewatch(watch, READABLE | BELL | EDGE);
+  await told(4);
+  assert.equal(native.drain(bell), false);
+  native.ring(bell);
+  await told(5);
+  assert.equal(native.drain(bell), true);
+  native.unwatch(watch);
+  assert.equal(
+    codeOf(() => native.watch(bell, READABLE | EDGE, () => {})),
+    'ERR_ARGUMENT',
   );
   native.close(bell);
 });
