@@ -66,6 +66,27 @@ test('an agent that rings whenever we go to rest leaves our event loop its turns
   while (Atomics.load(rest.words, rest.index) === 0) await turn();
 });
 
+test('a bell of all links wakes the one that was rung for, and leaves the others at rest', () => {
+  const { ready, rest, end, marked } = stage();
+  let parks = 0;
+  const loop: EventLoopWait = {
+    park(interest) {
+      parks++;
+      announce(rest, DOORBELL, interest);
+      return true;
+    },
+    unpark: () => withdraw(rest),
+  };
+  end.restOnLoop(loop);
+  end.heard(loop);
+  assert.deepEqual([parks, marked()], [1, 0]);
+  ready.mark(0);
+  withdraw(rest);
+  end.heard(loop);
+  assert.deepEqual([parks, marked()], [2, 1]);
+  assert.equal(Atomics.load(rest.words, rest.index), DOORBELL | DATA);
+});
+
 test('a taker that blocks and runs out of stack loses nobody: the next one tells all', async () => {
   for (const next of ['take', 'takeBlocked', 'restOnLoop'] as const) {
     const { ready, rest, end } = stage();

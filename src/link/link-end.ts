@@ -119,6 +119,11 @@ export class LinkEnd {
     this.restOnLoop(loop);
   }
 
+  /** As `rung`, where one bell rings for several links: of the others each rests on. */
+  heard(loop: EventLoopWait): void {
+    if (this.#announced === AWAKE) this.rung(loop);
+  }
+
   /** This agent runs: it looks before it rests again. */
   wake(): void {
     if (this.#announced !== AWAKE) withdraw(this.#rest);

@@ -44,6 +44,10 @@ export class Resting {
   rung(): void {
     this.end.rung(this.#loop);
   }
+  /** One bell of this event loop's, which rings for all its links, was rung. */
+  heard(): void {
+    this.end.heard(this.#loop);
+  }
   /** The channel at `seat` over there sleeps above. */
   ring(seat: number): void {
     this.#bell.ring(seat);

@@ -125,7 +125,8 @@ countsPosts('a handle that claims to be of the thread it came to is no reason to
   try {
     const port = attach(forged);
     for (let i = 0; i < 100; i++) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.ok(posted < 10, `${posted} messages`);
+    // Threads that have bells say three things about these, with two messages each.
+    assert.ok(posted < 20, `${posted} messages`);
     port.postMessage('all the same');
     assert.equal(await thread.done(), 'all the same');
     port.close();

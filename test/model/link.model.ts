@@ -263,6 +263,56 @@ function looping(shipped: Shipped, { counts, links }: Expected, sleep: Loop): Ac
   };
 }
 
+/** Waits for a channel of each of two links with its event loop, which one bell wakes for both. */
+function loopingByBell(shipped: Shipped, { counts, links }: Expected): Actor {
+  return {
+    name: 'reader',
+    async run(kit) {
+      const { words, ends, watches } = selectorOf(shipped, kit, links);
+      const loops = LINK.map((link) => new shipped.DoorbellWait(at(shipped, words, link), SLEEPS));
+      const got: number[] = [];
+      let bells = 0;
+      const due = new Set(watches);
+      for (const watch of watches) watch.marked = () => void due.add(watch);
+      while (got.length < counts[0] + counts[1]) {
+        const dues = [...due].map((watch) => watches.indexOf(watch));
+        kit.checkpoint(
+          got,
+          ends,
+          bells,
+          dues,
+          watches.map((it) => it.end),
+        );
+        for (const watch of due) {
+          due.delete(watch);
+          if (!watch.end.unread && watch.end.arm()) {
+            // As ports do: for a link that has nothing to say nobody does it again.
+            const link = links[watches.indexOf(watch)]!;
+            ends[link]!.restOnLoop(loops[link]!);
+            continue;
+          }
+          watch.end.taken++;
+          got.push(watches.indexOf(watch));
+          due.add(watch);
+        }
+        if (got.length === counts[0] + counts[1]) break;
+        // It tells of marks when whoever went to rest has returned.
+        await undefined;
+        if (due.size > 0) continue;
+        while (Atomics.load(words, BELL) === bells) {
+          const bell = Atomics.waitAsync(words, BELL, bells);
+          if (bell.async) await bell.value;
+        }
+        // Silent before anybody looks, whatever was rung meanwhile.
+        bells = Atomics.load(words, BELL);
+        for (const [i, loop] of loops.entries()) ends[i]!.heard(loop);
+        await undefined;
+      }
+      return got;
+    },
+  };
+}
+
 /** Blocks for channel 0 until it has spoken, then waits for channel 1 with its event loop, and so on. */
 function inTurn(shipped: Shipped, { counts, links }: Expected): Actor {
   return {
@@ -402,6 +452,19 @@ export const linkModels: readonly NamedModel[] = [
       },
     }),
   ),
+  {
+    name: 'link: an event loop with one bell for two links',
+    about: 'two agents ring it, each for its own link; of the other one it rests on',
+    reaches: [/reader:\[0,1\]/, /reader:\[1,0\]/],
+    make(shipped) {
+      const expected: Expected = { counts: [1, 1], links: [0, 1] };
+      return model(expected, [
+        sender(shipped, 'left', [0], overLink(shipped, 0)),
+        sender(shipped, 'right', [1], overLink(shipped, 1)),
+        loopingByBell(shipped, expected),
+      ]);
+    },
+  },
   {
     name: 'link: select and event loop in turn',
     about: 'a thread that blocks for one channel while its event loop waits for another of the same link',

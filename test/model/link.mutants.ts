@@ -51,6 +51,14 @@ export const linkMutants: readonly Mutant[] = [
     as: 'stuck',
   },
   {
+    name: 'a bell of all links is heard for those that rest on',
+    file: END,
+    find: /if \(this\.#announced === AWAKE\)(\s+this\.rung\(loop\);)/,
+    replace: 'if (this.#announced !== AWAKE)$1',
+    caughtBy: 'link: an event loop with one bell for two links',
+    as: 'stuck',
+  },
+  {
     name: 'a mark does not ring the link',
     file: BELL,
     find: 'this.#rest.ring();',

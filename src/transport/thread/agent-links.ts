@@ -2,6 +2,7 @@
 import { platform, platformStart } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
+import { loopBells } from '../../link/loop-bells.ts';
 import { type BellCard, type OwnAgent, ownAgent } from '../../link/own-agent.ts';
 import { createNatives, type NativePair } from '../../memory/native-pair.ts';
 import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
@@ -9,7 +10,7 @@ import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import type { Invitation } from './invitation.ts';
 import { LeftHere } from './left-here.ts';
-import { LINK, ThreadLink } from './thread-link.ts';
+import { BELLS, LINK, ThreadLink } from './thread-link.ts';
 
 /** What is said over a link about a channel that may join it: joining.ts. */
 export const KNOWN = 24;
@@ -94,12 +95,19 @@ export class AgentLinks {
     this.#agent.add(link);
     link.ended = () => this.#forget(known);
     link.told = (message) => this.#told(known, message);
+    if (known.confirmed) loopBells().add(link);
+  }
+  /** The other thread has said that it knows it, too. */
+  confirm(known: KnownLink): void {
+    known.confirmed = true;
+    if (this.#isLink(known)) loopBells().add(known.link);
   }
   #forget(known: KnownLink): void {
     const links = this.#byAgent.get(known.agent);
     links?.delete(known);
     if (links?.size === 0) this.#byAgent.delete(known.agent);
     this.#agent.remove(known.link);
+    loopBells().remove(known.link);
     tellWaiting(known);
   }
 
@@ -130,7 +138,8 @@ export class AgentLinks {
   }
   #told(known: KnownLink, [kind, , token, address, countersign]: readonly unknown[]): void {
     const who = this.#expected.get(token as string)?.who;
-    if (kind === UNKNOWN) who?.unknown(known);
+    if (kind === BELLS) loopBells().hear(known.link, token, address);
+    else if (kind === UNKNOWN) who?.unknown(known);
     else if (kind !== KNOWN || typeof countersign !== 'string') return;
     // Nor over a link that was forgotten: its founder has left before that was agreed to, and will close it.
     else if (who === undefined || !this.#isLink(known)) this.unknown(known, countersign);
@@ -190,7 +199,7 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads');
-  own ??= ofAgent('links/4', () => new AgentLinks(ownAgent()));
+  own ??= ofAgent('links/5', () => new AgentLinks(ownAgent()));
   return own;
 }
 

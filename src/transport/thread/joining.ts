@@ -274,7 +274,7 @@ export class Joining implements Member, Expecting {
       this.#propose();
     } else if (kind === FOUNDED && asked?.link === this.first) {
       this.#presented(message);
-      asked.confirmed = true;
+      this.#agent?.confirm(asked);
       this.#join(asked);
       tellWaiting(asked);
     } else if (kind === DECLINED && said === this.#expected) {

@@ -1,5 +1,5 @@
 // What two threads share beside the memory of their channels: two native ports. The TETHER tells of the other thread's end and
-// rings for its event loop. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
+// rings for its event loop, unless both have bells. The SIDE PORT carries what only the native clone can (numbered; a marker in the ring keeps its
 // place), what was left over when a channel ended, and what the two say about their channels (joining.ts). They are two
 // because a port that somebody listens on cannot be read at will: on Deno the listener has taken the message already. Nobody
 // listens on the side port where the platform can take from it. Longer than most files: all that is heard on the two decides together when a
@@ -14,6 +14,7 @@ import { platform } from '#platform';
 import { END_NEWS_MS, SIDE_VALUES_MAX } from '../../limits.ts';
 import { LINK_PAGE_BYTES } from '../../link/layout.ts';
 import type { LinkEnd } from '../../link/link-end.ts';
+import type { RungLink } from '../../link/loop-bells.ts';
 import type { AgentLink } from '../../link/own-agent.ts';
 import { Resting } from '../../link/resting.ts';
 import { endedOn, readError } from '../../memory/life-page.ts';
@@ -33,6 +34,8 @@ const MARKS = 2;
 
 /** What is for no channel: agent-links.ts. */
 export const LINK = 'link';
+/** Something about bells. */
+export const BELLS = 26;
 
 /** A place on a side port, as it is told: so many bits of it. The others say which line it is of. */
 const PLACE_BITS = 24;
@@ -41,7 +44,7 @@ const PLACE_MASK: number = 2 ** PLACE_BITS - 1;
 const always = (): boolean => true;
 const nothing = (): void => {};
 
-export class ThreadLink implements AgentLink {
+export class ThreadLink implements AgentLink, RungLink {
   #natives: NativePair | undefined;
   readonly #make: () => NativePair;
   readonly #members = new Members();
@@ -68,6 +71,8 @@ export class ThreadLink implements AgentLink {
   #hearsLater = false;
   /** Somebody will tell how the other thread has ended, and knows more than the tether. */
   endTold = false;
+  /** Rings for the other thread's event loop, where both have bells: link/bell-pair.ts. */
+  ringer: (() => void) | undefined;
   /** Called when the native ports are of no use any more; it may be called again. */
   ended: () => void = nothing;
   /** Called with what is said for no channel. */
@@ -235,7 +240,10 @@ export class ThreadLink implements AgentLink {
     // No longer than it must be: who made it may have made it of any length.
     const words = new Int32Array(page, 0, LINK_PAGE_BYTES >> 2);
     this.#addressStep = side === 0 ? 1 : -1;
-    const doorbell = (): void => void this.#ports.tether.postMessage(MARKS);
+    const doorbell = (): void => {
+      if (this.ringer === undefined) this.#ports.tether.postMessage(MARKS);
+      else this.ringer();
+    };
     this.#resting = new Resting(words, side, parking, { doorbell, agent });
   }
   get shared(): boolean {
@@ -247,6 +255,12 @@ export class ThreadLink implements AgentLink {
   /** Rests on the event loop, for all channels together. */
   rest(): void {
     this.#resting?.rest();
+  }
+  sayOfBells(what: unknown, number?: unknown): void {
+    this.say([BELLS, LINK, what, number]);
+  }
+  heard(): void {
+    if (!this.#closed) this.#resting?.heard();
   }
   /** The channel at `seat` over there sleeps above. */
   ring(seat: number): void {
