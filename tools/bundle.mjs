@@ -171,6 +171,7 @@ export async function bundle() {
 
 /** Threads and processes that tests start. */
 const STARTED_BY_TESTS = [
+  'test/kit/by-bell',
   'test/kit/thread-worker',
   'test/compat/nxtedition-shared-worker',
   'test/compat/sab-message-port-ended-worker',

@@ -19,13 +19,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 67_650,
+  '.': 67_900,
   './ring': 4_200,
-  './process': 115_700,
-  './rpc': 75_900,
+  './process': 116_350,
+  './rpc': 76_450,
   './topic': 35_700,
-  './compat/sab-message-port': 71_500,
-  './compat/sab-message-port.global.js': 67_050,
+  './compat/sab-message-port': 71_750,
+  './compat/sab-message-port.global.js': 67_250,
   './compat/nxtedition-shared': 8_300,
 };
 

@@ -145,7 +145,42 @@ function subject(name: string, label: string, use: string, wait: Wait): ThreadSu
   };
 }
 
+/** A thread that has a bell is woken by it for those that have one, too: the workers of other contenders have none. */
+function byBell(loop: ThreadSubject): ThreadSubject {
+  const door = (): Promise<typeof import('../../src/process/index.ts')> => openDoor('./process');
+  const wake = async (): Promise<void> => {
+    const way = (await door()).wakeByBell();
+    if (way.name !== 'bell') throw new Error(`event loops cannot be woken by bells: ${way.why}`);
+  };
+  return {
+    ...loop,
+    onlyIn: ['round-trip', 'after-rest'],
+    absent: async () => {
+      const { runtime, processWay } = (await door()).features();
+      if (runtime !== 'node') return { reason: 'only Node watches bells', remedy: 'run it under Node' };
+      if (processWay.name === 'memory') return undefined;
+      return { reason: `no addon: ${processWay.why}`, remedy: 'npm run native' };
+    },
+    connect: async (context) => {
+      await wake();
+      return connect(context);
+    },
+    attach: async (context) => {
+      await wake();
+      return loop.attach(context);
+    },
+  };
+}
+
 export const subjects: readonly ThreadSubject[] = [
+  byBell(
+    subject(
+      'millrace-port:bell',
+      'Millrace port, event loops woken by bells',
+      'As with event loops, and wakeByBell() in both threads.',
+      'loop/loop',
+    ),
+  ),
   subject(
     'millrace-port:block',
     'Millrace port, both block',

@@ -2,6 +2,7 @@
 import { native } from '../native/load.ts';
 import { type Features, features as ofThreads } from '../port/features.ts';
 import type { Way } from '../transport/transport.ts';
+import { loopWay } from './wake-by-bell.ts';
 
 export interface ProcessFeatures extends Features {
   /**
@@ -10,6 +11,11 @@ export interface ProcessFeatures extends Features {
    * the system. It takes two: by what a connection goes, `port.link.way` says, and `port.stats().way`.
    */
   readonly processWay: Way;
+  /**
+   * How other threads of this process wake this thread's event loop: `{ name: 'bell' }` once `wakeByBell()` has said so; else by what the runtime has,
+   * `{ name: 'doorbell', why }` (a message on a native port) or `{ name: 'wait-async', why }`. A bell takes two: a thread that has none rings as ever.
+   */
+  readonly loopWay: Way;
 }
 
 /**
@@ -19,5 +25,5 @@ export interface ProcessFeatures extends Features {
 export function features(): ProcessFeatures {
   const found = native();
   const processWay = found.primitives === undefined ? { name: 'unix', why: found.why } : { name: 'memory' };
-  return { ...ofThreads(), processWay };
+  return { ...ofThreads(), processWay, loopWay: loopWay() };
 }

@@ -10,3 +10,4 @@ export { features, type ProcessFeatures } from './features.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { processMemory } from './process-memory.ts';
+export { wakeByBell } from './wake-by-bell.ts';

@@ -26,6 +26,8 @@ export interface Stage<D = unknown> {
   pause(ms: number): void;
   /** Tells the test something, the native way. */
   say(value: unknown, transfer?: readonly unknown[]): void;
+  /** Loads a module here, which the text of a role could not name. */
+  load(url: string): Promise<unknown>;
   /** Burns the processor until the gate opens. */
   compute(gate: number): void;
   /** What the test sends with `tell`, once. */
