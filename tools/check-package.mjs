@@ -22,7 +22,7 @@ const SIZE_MAX = {
   '.': 67_900,
   './ring': 4_200,
   './process': 116_350,
-  './rpc': 76_450,
+  './rpc': 76_700,
   './topic': 35_700,
   './compat/sab-message-port': 71_750,
   './compat/sab-message-port.global.js': 67_250,
