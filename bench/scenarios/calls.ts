@@ -44,8 +44,12 @@ async function rows(setting: Setting): Promise<RowPlan[]> {
     ),
     await add(1),
     await row(setting, 'add', 'one after 3 ms of rest', { restMs: 3 }, (subject) => rested(subject, 3, flowMs)),
-    await row(setting, 'add', `the first ${first.toLocaleString('en-US')} of a new worker`, { first }, (subject) =>
-      firstCalls(subject, first),
+    await row(
+      setting,
+      'add',
+      `the first ${first === 1000 ? 'thousand' : first} of a new worker`,
+      { first },
+      (subject) => firstCalls(subject, first),
     ),
     await row(setting, 'items', 'items of a generator', { what: 'items' }, (subject) =>
       calling(subject, { work: reading, perSecond: 'items a second' }),
