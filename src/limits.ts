@@ -408,6 +408,11 @@ export const CALLS_WINDOW_DEFAULT: number = 64;
 export const CALLS_WINDOW_MAX: number = 65_536;
 /** Messages that go together: what is decoded before the first of them is heard. */
 export const CALLS_BATCH_MAX: number = 256;
+/**
+ * Messages of one turn that go before it is over: each part costs a wake-up at the most, and while the other side is at work on one this side makes the next.
+ * With 100 calls in flight 16 gave 2.2 to 2.6 times the calls of 100 together, and 8 and 32 about the same.
+ */
+export const CALLS_PART: number = 16;
 /** Microtasks in a row for which a stream goes on gathering values before they are sent: other work has its turn behind them. */
 export const CALLS_GATHER_HOPS: number = 16;
 /** Names in a path (`api.db.users.find` has three), and levels of a value in which functions and streams are looked for. */

@@ -2,7 +2,7 @@
 // serving.ts, what travels as more than its bytes in values.ts and streams.ts.
 import { ofAgent } from '../agent.ts';
 import { ClosedError, CodecError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS, CALLS_LOOK_MS_MAX, CALLS_TURN_MS } from '../limits.ts';
+import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS, CALLS_LOOK_MS_MAX, CALLS_PART, CALLS_TURN_MS } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Port } from '../port/port.ts';
 import { Calls } from './calls.ts';
@@ -148,6 +148,8 @@ export class Connection {
     this.#post([outgoing]);
   }
   #enqueue(outgoing: Outgoing): void {
+    // In parts, so that the other side has something to do while this one goes on. Not with the last one: what builds upon that is yet to come.
+    if (this.#queue !== undefined && this.#queue.length >= CALLS_PART) this.flush();
     if (this.#queue === undefined) this.#queue = [outgoing];
     else this.#queue.push(outgoing);
   }

@@ -54,7 +54,7 @@ export function expose(api: object, port: AnyPort, options: ExposeOptions = {}):
  * same class), or with a ClosedError when the port ends, whose `reason` says how and whose `cause` of what. Arguments and results are copied as `postMessage` copies
  * them; functions, references, generators and ReadableStreams among them, also deep within arrays and plain objects, go as what can be called and read from there.
  *
- * Never blocks: calls of one turn travel together, and wait here while the port is full. What is read or called of a call's promise before it has gone out goes along:
+ * Never blocks: calls of one turn travel together, 16 at a time, and wait here while the port is full. What is read or called of a call's promise before it has gone out goes along:
  * `api.user(1).name` is one trip. Keeps the process alive while a call is pending.
  * ```ts
  * import { attach, channel } from 'millrace';
