@@ -429,5 +429,19 @@ export const CALLS_TURN_MS: number = 2;
 export const CALLS_LOOK_MS_MAX: number = 32;
 /** Messages that are lost until the other side has said which calls it knows: more, and it is taken for one that hears nothing. */
 export const CALLS_CHECKS_MAX: number = 64;
+/** Levels of causes of an error that go along: who looks for the reason finds it within some. */
+export const CALLS_CAUSES_MAX: number = 8;
+/** Errors that go along with one, as causes and as parts of an AggregateError, together: a message can name the same one any number of times. */
+export const CALLS_ERRORS_MAX: number = 64;
+/** Characters of a stack that go along: some hundred frames. Who has raised `Error.stackTraceLimit` has megabytes. */
+export const CALLS_STACK_MAX: number = 32_768;
+/** Values of one call: as many as engines put on a small stack to call a function with them. */
+export const CALLS_VALUES_MAX: number = 4096;
+/** Numbers of calls in one question for them: more are asked for in several. */
+export const CALLS_CHECKED_MAX: number = 4096;
+/** Aborted calls whose numbers take turns in the interrupt word: the newest ones. The others learn of it by message. */
+export const CALLS_INTERRUPTS_MAX: number = 64;
+/** Messages that are taken from another connection at a time while this thread is blocked: what it is blocked in has its turn behind them. */
+export const CALLS_LOOK_MAX: number = 64;
 /** A timer's longest time, in milliseconds: what is longer would fire at once. */
 export const TIMER_MS_MAX: number = 2 ** 31 - 1;

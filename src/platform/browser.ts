@@ -192,6 +192,7 @@ export const platform: Platform = {
     setTimeout(task, ms);
   },
 
+  runtimeClasses: () => new Set(),
   reportError(error: unknown): void {
     setTimeout(() => {
       throw error;

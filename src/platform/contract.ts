@@ -164,6 +164,8 @@ export interface Platform {
   turn(task: () => void): void;
   /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */
   later(task: () => void, ms: number): void;
+  /** Classes and functions of the runtime's that are on no global object, as far as they are loaded. */
+  runtimeClasses(): ReadonlySet<unknown>;
   /** Reports an exception that no handler took, the way the runtime reports uncaught ones. */
   reportError(error: unknown): void;
   /**

@@ -2,6 +2,7 @@
 import type { MessageChannel, MessagePort } from 'node:worker_threads';
 import { builtin, process } from './builtins.ts';
 import type { NativePort, Platform, TetherHandlers, ThreadEnd } from './contract.ts';
+import { runtimeClasses } from './runtime-classes.ts';
 
 type Port = MessagePort;
 
@@ -140,6 +141,8 @@ export const nodePlatform: Platform = {
   later(task: () => void, ms: number): void {
     timers.setTimeout(task, ms).unref();
   },
+
+  runtimeClasses,
 
   reportError(error: unknown): void {
     process.nextTick(() => {

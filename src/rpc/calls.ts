@@ -7,11 +7,18 @@ import {
   type UnsupportedError,
   UsageError,
 } from '../errors.ts';
-import { CALLS_CHECKS_MAX, CALLS_TURN_MS, TIMER_MS_MAX } from '../limits.ts';
+import {
+  CALLS_CHECKED_MAX,
+  CALLS_CHECKS_MAX,
+  CALLS_INTERRUPTS_MAX,
+  CALLS_TURN_MS,
+  CALLS_VALUES_MAX,
+  TIMER_MS_MAX,
+} from '../limits.ts';
 import type { Connection, Outgoing } from './connection.ts';
 import { protocolError } from './failures.ts';
 import * as kinds from './messages.ts';
-import { type Extra, following, isNumber, type Message, type Ref } from './messages.ts';
+import { type Extra, following, isNumber, type Message } from './messages.ts';
 import type { CallOptions } from './options.ts';
 import { blamed } from './serving.ts';
 import { Slots } from './slots.ts';
@@ -38,7 +45,9 @@ export class Pending implements Outgoing {
   queued = true;
   /** What it has of a time limit and a signal; most have none. */
   limits: Limits | undefined;
-  packed: Pick<Packed, 'undo' | 'done'> | undefined;
+  packed: Packed | undefined;
+  /** What was called of what this comes to, in the same trip. */
+  followers: Pending[] | undefined;
   readonly #calls: Calls;
   #tried = false;
 
@@ -56,16 +65,23 @@ export class Pending implements Outgoing {
 
   onSent(): void {
     this.queued = false;
-    this.message = NOTHING;
+    this.message = kinds.NOTHING;
   }
 
   /** A function or a stream may lie deep among the values: they are looked through only now, for most have none. */
   refused(error: unknown): boolean {
     const values = this.message.slice(this.message[0] === kinds.CALL ? 3 : 4);
-    const deep = error instanceof DataCloneError && !this.#tried ? this.#calls.packDeep(values) : undefined;
+    const look = error instanceof DataCloneError && !this.#tried;
     this.#tried = true;
+    let deep: Packed | undefined;
+    let why = error;
+    try {
+      if (look) deep = this.#calls.packDeep(values, this.limits?.options.callbacks === 'call');
+    } catch (limit) {
+      why = limit;
+    }
     if (deep?.refs === undefined) {
-      this.#calls.settle(this, undefined, error);
+      this.#calls.unsent(this, why);
       return false;
     }
     const extra = this.extra();
@@ -77,7 +93,8 @@ export class Pending implements Outgoing {
       this.message[3],
       ...values,
     ];
-    this.packed = both(this.packed, deep);
+    this.packed = deep.with(this.packed);
+    this.transfer = this.packed.transfer;
     return true;
   }
 
@@ -91,13 +108,12 @@ export class Pending implements Outgoing {
     return this.message[2] as Extra;
   }
   /** One more message is about what this call comes to. */
-  keep(): void {
+  follow(next: Pending): void {
     const extra = this.extra();
     this.message[2] = { ...extra, keep: (extra.keep ?? 0) + 1 };
+    (this.followers ??= []).push(next);
   }
 }
-
-const NOTHING: Message = [-1];
 
 interface Limits {
   readonly options: CallOptions;
@@ -111,26 +127,18 @@ function nameOf(path: Path): string {
   return path.length > 0 ? path.join('.') : 'a function';
 }
 
-function both(first: Pending['packed'], second: Packed): Pending['packed'] {
-  if (first === undefined) return second;
-  const each = (what: 'undo' | 'done') => () => {
-    first[what]();
-    second[what]();
-  };
-  return { undo: each('undo'), done: each('done') };
-}
-
 export class Calls {
   readonly #connection: Connection;
   readonly #pending: Slots<Pending> = new Slots();
-  #last = 0;
+  #last: number;
   readonly #deadlines: Deadlines = new Deadlines((late) => this.#late(late));
   readonly #interrupts: Interrupts;
   /** How often something was lost since the other side was asked; 0: it has answered. */
   #checking = 0;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, last: number) {
     this.#connection = connection;
+    this.#last = last;
     this.#interrupts = new Interrupts(connection);
   }
 
@@ -138,8 +146,8 @@ export class Calls {
     return this.#pending.size;
   }
 
-  packDeep(values: unknown[]): Packed | undefined {
-    return this.#connection.values.pack(values, true);
+  packDeep(values: unknown[], scoped: boolean): Packed | undefined {
+    return this.#connection.values.pack(values, true, scoped);
   }
 
   /** Calls; what became of it, `settler` is told, perhaps at once. */
@@ -163,6 +171,13 @@ export class Calls {
           'ERR_LIMIT',
           `Cannot call ${nameOf(path)}: ${limit} calls are not answered yet; await some, or raise maxPending`,
           { limit },
+        );
+      }
+      if (values.length > CALLS_VALUES_MAX) {
+        throw new UsageError(
+          'ERR_LIMIT',
+          `Cannot call ${nameOf(path)} with ${values.length} values: a call takes ${CALLS_VALUES_MAX}; put them into an array`,
+          { limit: CALLS_VALUES_MAX },
         );
       }
       const packed = connection.values.pack(values, false, options?.callbacks === 'call');
@@ -231,12 +246,24 @@ export class Calls {
   /** Nobody waits for it any more: it settles now, and the other side is told. */
   giveUp(pending: Pending, error: unknown): void {
     if (this.#pending.get(pending.id) !== pending) return;
-    if (!pending.queued) {
-      this.#connection.say(kinds.ABORT, pending.id);
-      this.#interrupts.raise(pending.id);
-      this.#connection.flush();
-    } else this.#connection.say(kinds.ABORT, pending.id);
+    if (pending.queued) {
+      this.unsent(pending, error);
+      return;
+    }
+    this.#connection.say(kinds.ABORT, pending.id);
+    this.#interrupts.raise(pending.id);
+    this.#connection.flush();
     this.settle(pending, undefined, error);
+  }
+  /** It does not go out, nor what was called of what it would have come to. */
+  unsent(pending: Pending, error: unknown, alone = true): void {
+    if (this.#pending.get(pending.id) !== pending) return;
+    const base = pending.message[0] === kinds.CALL_WITH ? ((pending.message[2] as Extra).target ?? 0) : 0;
+    // What it was called of is kept for it over there.
+    if (base < 0 && alone) this.#connection.say(kinds.RELEASE, base, 1);
+    this.#connection.withdraw(pending);
+    this.settle(pending, undefined, error);
+    for (const follower of pending.followers ?? []) this.unsent(follower, error, false);
   }
 
   settle(pending: Pending, value: unknown, error?: unknown, failure?: unknown): void {
@@ -261,7 +288,9 @@ export class Calls {
   #take(id: unknown): Pending | undefined {
     if (!isNumber(id)) throw protocolError('an answer');
     this.#interrupts.settled(id);
-    return this.#pending.get(id);
+    const pending = this.#pending.get(id);
+    if (pending?.queued === true) throw protocolError('an answer to what was not asked yet');
+    return pending;
   }
   result(id: unknown, value: unknown): void {
     const pending = this.#take(id);
@@ -271,15 +300,18 @@ export class Calls {
     const values = [value];
     const pending = this.#take(id);
     const { values: here } = this.#connection;
-    // Also where nobody waits any more: what came is let go of.
-    try {
-      here.unpack(values, refs as readonly Ref[]);
-    } catch (error) {
-      if (pending !== undefined) this.settle(pending, undefined, error);
-      throw error;
+    if (pending === undefined) {
+      here.discard(refs);
+      return;
     }
-    if (pending !== undefined) this.settle(pending, values[0]);
-    else here.letGo(values[0]);
+    try {
+      here.unpack(values, refs);
+    } catch (error) {
+      this.settle(pending, undefined, error);
+      if (error instanceof CodecError) throw error;
+      return;
+    }
+    this.settle(pending, values[0]);
   }
   failed(id: unknown, failure: unknown): void {
     const pending = this.#take(id);
@@ -294,18 +326,21 @@ export class Calls {
 
   /** Something was lost: the other side is asked which calls it knows. Whoever is asked again and again, and does not answer, hears nothing any more. */
   check(): void {
+    if (this.#checking > 0 && ++this.#checking <= CALLS_CHECKS_MAX) return;
     const sent = this.#pending.all().filter(({ queued }) => !queued);
-    if (this.#checking === 0 && sent.length > 0) this.#connection.say(kinds.CHECK, ...sent.map(({ id }) => id));
-    if (sent.length === 0 || ++this.#checking <= CALLS_CHECKS_MAX) return;
-    this.#checking = 0;
-    for (const pending of sent) this.settle(pending, undefined, lostError());
+    const asks = this.#checking === 0 && sent.length > 0;
+    this.#checking = asks ? 1 : 0;
+    for (let i = 0; asks && i < sent.length; i += CALLS_CHECKED_MAX) {
+      this.#connection.say(kinds.CHECK, ...sent.slice(i, i + CALLS_CHECKED_MAX).map(({ id }) => id));
+    }
+    if (!asks) for (const pending of sent) this.settle(pending, undefined, lostError());
   }
   gone(ids: readonly unknown[]): void {
     const again = this.#checking > 1;
     this.#checking = 0;
     for (const id of ids) {
       const pending = isNumber(id) ? this.#pending.get(id) : undefined;
-      if (pending !== undefined) this.settle(pending, undefined, lostError());
+      if (pending?.queued === false) this.settle(pending, undefined, lostError());
     }
     if (again) this.check();
   }
@@ -390,8 +425,13 @@ class Interrupts {
 
   raise(id: number): void {
     this.#raised.add(id);
+    if (this.#raised.size > CALLS_INTERRUPTS_MAX) this.#raised.delete(this.#raised.values().next().value as number);
     if (this.#raised.size === 1) this.#connection.port.interrupt(id);
-    else this.#timer ??= setInterval(() => this.#turn(), CALLS_TURN_MS);
+    else if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.#turn(), CALLS_TURN_MS);
+      // An aborted call is waited for by nobody, and keeps no process.
+      (this.#timer as { unref?(): void }).unref?.();
+    }
   }
   #turn(): void {
     const [first] = this.#raised;

@@ -1,8 +1,17 @@
 // The calls of one port, in both directions: envelopes out and in, and its end. Who waits for answers stands in calls.ts, who gives them in
 // serving.ts, what travels as more than its bytes in values.ts and streams.ts.
+import { platform } from '#platform';
 import { ofAgent } from '../agent.ts';
 import { ClosedError, CodecError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS, CALLS_LOOK_MS_MAX, CALLS_PART, CALLS_TURN_MS } from '../limits.ts';
+import {
+  CALLS_BATCH_MAX,
+  CALLS_CHECKED_MAX,
+  CALLS_GATHER_HOPS,
+  CALLS_LOOK_MAX,
+  CALLS_LOOK_MS_MAX,
+  CALLS_PART,
+  CALLS_TURN_MS,
+} from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Port } from '../port/port.ts';
 import { Calls } from './calls.ts';
@@ -76,20 +85,29 @@ export class Connection {
   #gathers = false;
   #greeted = false;
   #heard = false;
-  #sent = 0;
+  /** Messages that wait and have been asked for by the other side: it need never read one. */
+  #replies = 0;
+  /** LOST waits to be sent. */
+  #saysLost = false;
+  /** Of what waits, what does not go out any more. */
+  #withdrawn = 0;
+  readonly #waitsForRoom: (() => void)[] = [];
+  #sent: number;
   #received = 0;
   #held = true;
   #reholds = false;
   readonly #self: WeakRef<Connection> = new WeakRef(this);
 
-  constructor(port: CallPort, options: Resolved, manners?: Manners) {
+  /** @param last the numbers of envelopes, calls, functions and streams go on behind it, and round at the largest */
+  constructor(port: CallPort, options: Resolved, manners?: Manners, last = 0) {
     this.port = port;
     this.options = options;
     this.manners = manners;
-    this.values = new Values(this);
-    this.calls = new Calls(this);
+    this.#sent = last;
+    this.values = new Values(this, last);
+    this.calls = new Calls(this, last);
     this.serving = new Serving(this);
-    this.streams = new Streams(this);
+    this.streams = new Streams(this, last);
     port.on('message', (envelope: unknown) => this.accept(envelope));
     port.on('messageerror', () => this.lost());
     port.on('close', (reason: unknown) => this.end(String(reason)));
@@ -122,6 +140,7 @@ export class Connection {
 
   /** Goes with what else is said in this turn. */
   send(outgoing: Outgoing): void {
+    if (this.ended !== undefined) return;
     this.#enqueue(outgoing);
     this.#gathers = false;
     this.#schedule();
@@ -129,8 +148,31 @@ export class Connection {
   say(...message: Message): void {
     this.send({ message, transfer: undefined });
   }
+  /** What the other side has asked for. */
+  reply(outgoing: Outgoing): void {
+    this.#replies++;
+    this.send(outgoing);
+  }
+  /** It has not gone out, and does not. */
+  withdraw(outgoing: Outgoing): void {
+    outgoing.message = kinds.NOTHING;
+    const queue = this.#queue;
+    if (++this.#withdrawn < CALLS_BATCH_MAX || queue === undefined || this.#withdrawn * 2 < queue.length) return;
+    this.#withdrawn = 0;
+    this.#queue = stillToGo(queue);
+  }
+  /** Who has more to send, and can wait, does so: the port is full, or what is to be sent is many messages already. */
+  get crowded(): boolean {
+    return this.blocked === 0 && ((this.#queue?.length ?? 0) >= CALLS_BATCH_MAX || this.port.full);
+  }
+  /** Once what is to be sent has gone out. */
+  whenRoom(go: () => void): void {
+    this.#waitsForRoom.push(go);
+    this.#schedule();
+  }
   /** As `send`, for what more of the same is likely to follow soon. */
   gather(outgoing: Outgoing): void {
+    if (this.ended !== undefined) return;
     this.#enqueue(outgoing);
     this.#gathers = true;
     this.#schedule();
@@ -172,7 +214,7 @@ export class Connection {
 
   /** Sends what there is. A port that is full is waited for, unless this thread blocks. */
   flush(): void {
-    if (this.#queue === undefined || this.ended !== undefined) return;
+    if (this.ended !== undefined || (this.#queue === undefined && this.#waitsForRoom.length === 0)) return;
     if (this.blocked === 0 && this.port.full) {
       if (this.#awaitsRoom) return;
       this.#awaitsRoom = true;
@@ -183,12 +225,19 @@ export class Connection {
       this.port.drained().then(go, go);
       return;
     }
-    this.#greet();
-    const queue = this.#queue;
+    if (this.#queue !== undefined) this.#greet();
+    let queue = this.#queue;
     this.#queue = undefined;
-    for (let i = 0; i < queue.length; i += CALLS_BATCH_MAX) {
-      this.#post(queue.length <= CALLS_BATCH_MAX ? queue : queue.slice(i, i + CALLS_BATCH_MAX));
+    this.#saysLost = false;
+    if (!this.port.full) this.#replies = 0;
+    if (this.#withdrawn > 0 && queue !== undefined) queue = stillToGo(queue);
+    this.#withdrawn = 0;
+    for (let i = 0; queue !== undefined && i < queue.length; i += CALLS_BATCH_MAX) {
+      // One that could not be sent may have taken later ones along.
+      const batch = queue.length <= CALLS_BATCH_MAX ? queue : stillToGo(queue.slice(i, i + CALLS_BATCH_MAX));
+      if (batch !== undefined) this.#post(batch);
     }
+    if (this.#waitsForRoom.length > 0) for (const go of this.#waitsForRoom.splice(0)) go();
   }
 
   #greet(): void {
@@ -214,8 +263,9 @@ export class Connection {
       for (const outgoing of batch) sent(outgoing);
     } catch (error) {
       // Which of them it was is found by sending each alone.
-      if (batch.length > 1) for (const outgoing of batch) this.#post([outgoing]);
-      else if (batch[0]!.refused?.(error) === true) this.#post(batch);
+      if (batch.length > 1) {
+        for (const outgoing of batch) if (outgoing.message !== kinds.NOTHING) this.#post([outgoing]);
+      } else if (batch[0]!.refused?.(error) === true) this.#post(batch);
     }
   }
 
@@ -223,6 +273,7 @@ export class Connection {
 
   /** Never throws: what makes no sense is told, and the rest goes on. */
   accept(envelope: unknown): void {
+    if (this.ended !== undefined) return;
     if (!Array.isArray(envelope) || !kinds.isNumber(envelope[0])) {
       this.faulty('a message');
       return;
@@ -231,6 +282,11 @@ export class Connection {
     const expected = kinds.following(this.#received);
     this.#received = number;
     if (number !== expected) this.lost();
+    if (envelope.length > CALLS_BATCH_MAX + 1) {
+      this.faulty(`${envelope.length - 1} messages in one`);
+      this.lost();
+      return;
+    }
     // What follows a greeting that ends it is another version's, and not to be believed.
     for (let i = 1; i < envelope.length && this.ended === undefined; i++) {
       try {
@@ -241,12 +297,27 @@ export class Connection {
     }
   }
 
+  /** The other side has asked for more than it reads the answers of: what it asks is not heard, and it is told so once it reads. */
+  #overloaded(): boolean {
+    const limit = this.options.maxPending * 2 + CALLS_BATCH_MAX;
+    if (this.#replies < limit) return false;
+    this.flush();
+    if (this.#replies < limit) return false;
+    this.#sayLost();
+    return true;
+  }
+  #sayLost(): void {
+    if (this.#saysLost) return;
+    this.#saysLost = true;
+    this.say(kinds.LOST);
+  }
+
   #hear(message: unknown): void {
     if (!Array.isArray(message)) throw protocolError('a message');
     switch (message[0]) {
       case kinds.CALL:
       case kinds.CALL_WITH:
-        this.serving.call(message as Message);
+        if (!this.#overloaded()) this.serving.call(message as Message);
         return;
       case kinds.RESULT:
         this.calls.result(message[1], message[2]);
@@ -259,9 +330,11 @@ export class Connection {
         return;
       case kinds.ABORT:
         this.serving.abort(message[1]);
+        if (!this.#overloaded()) this.reply({ message: [kinds.HEARD, message[1]], transfer: undefined });
         return;
       case kinds.RELEASE:
-        this.values.release(message[1], message[2]);
+        if (typeof message[1] === 'number' && message[1] < 0) this.serving.release(-message[1], message[2]);
+        else this.values.release(message[1], message[2]);
         return;
       case kinds.CREDIT:
         this.streams.credit(message[1], message[2]);
@@ -285,17 +358,22 @@ export class Connection {
         this.#lostThere();
         return;
       case kinds.CHECK:
-        this.say(kinds.GONE, ...message.slice(1).filter((id) => !this.serving.knows(id)));
+        if (!this.#overloaded()) this.#check(idsOf(message));
         return;
       case kinds.GONE:
-        this.calls.gone(message.slice(1));
+        this.calls.gone(idsOf(message));
         return;
       case kinds.HEARD:
         this.calls.heard(message[1]);
         return;
       default:
-        throw protocolError(`a message of kind ${String(message[0])}`);
+        throw protocolError(typeof message[0] === 'number' ? `a message of kind ${message[0]}` : 'a message');
     }
+  }
+
+  #check(ids: readonly number[]): void {
+    const gone = ids.filter((id) => !this.serving.knows(id));
+    this.reply({ message: [kinds.GONE, ...gone], transfer: undefined });
   }
 
   #hello(version: unknown): void {
@@ -316,7 +394,8 @@ export class Connection {
 
   /** Something of the other side's did not come, or something of ours did not go out. */
   lost(): void {
-    this.say(kinds.LOST);
+    this.#sayLost();
+    this.serving.lost();
     this.#lostThere();
   }
   #lostThere(): void {
@@ -327,7 +406,12 @@ export class Connection {
   /** One message makes no sense: whoever wants to know is told, and nothing else is hurt. */
   faulty(what: unknown): void {
     const error = what instanceof Error ? what : protocolError(String(what));
-    this.options.onError?.(error);
+    try {
+      this.options.onError?.(error);
+    } catch (thrown) {
+      // The rest of what has come is nobody's fault.
+      platform.reportError(thrown);
+    }
   }
 
   // ---- blocking -----------------------------------------------------------------------------------------------
@@ -378,7 +462,9 @@ export class Connection {
   /** Another connection of a thread that is blocked: what has come there. */
   lookIn(): void {
     try {
-      for (let value = this.port.tryReceive(); value !== EMPTY; value = this.port.tryReceive()) {
+      for (let i = 0; i < CALLS_LOOK_MAX; i++) {
+        const value = this.port.tryReceive();
+        if (value === EMPTY) break;
         if (value === CLOSED) {
           this.end(this.port.reason ?? 'lost');
           return;
@@ -416,6 +502,7 @@ export class Connection {
     if (this.ended !== undefined) return;
     this.ended = error;
     this.#queue = undefined;
+    this.#waitsForRoom.length = 0;
     this.#agent.open.delete(this.#self);
     this.calls.end(error);
     this.streams.end(error);
@@ -427,6 +514,18 @@ export class Connection {
   get met(): boolean {
     return this.#heard;
   }
+}
+
+/** @throws CodecError ERR_PROTOCOL */
+function idsOf(message: readonly unknown[]): number[] {
+  if (message.length > CALLS_CHECKED_MAX + 1) throw protocolError('a question for so many calls');
+  return message.slice(1).filter(kinds.isNumber);
+}
+
+/** But what was withdrawn; none: nothing. */
+function stillToGo(queue: readonly Outgoing[]): Outgoing[] | undefined {
+  const left = queue.filter(({ message }) => message !== kinds.NOTHING);
+  return left.length > 0 ? left : undefined;
 }
 
 function sent(outgoing: Outgoing): void {

@@ -18,7 +18,7 @@ export const RESULT_WITH = 4;
 export const FAILED = 5;
 /** `[ABORT, id]`: nobody waits for this call any more. */
 export const ABORT = 6;
-/** `[RELEASE, id, count]`: this many times less is a function or reference held over here. */
+/** `[RELEASE, id, count]`: this many times less is a function or reference held over here; negative: fewer calls follow of what that call comes to. */
 export const RELEASE = 7;
 /** `[CREDIT, stream, count]`: so many more values may come. */
 export const CREDIT = 8;
@@ -41,6 +41,9 @@ export const GONE = 15;
 export const HEARD = 16;
 
 export type Message = [kind: number, ...rest: unknown[]];
+
+/** In the place of one that has gone out, or does not go out any more. */
+export const NOTHING: Message = [-1];
 
 /** What a call may say beside its path and values; what it does not say is not there. */
 export interface Extra {

@@ -1,11 +1,11 @@
 // What a caller holds. A remote is a function whose prototype answers for every name that it has not: once a name was asked for it is a property as any
 // other, so that only the first `api.add` costs a proxy's trap. A call's promise has such a prototype, too: what is called of it goes along with the call.
 import { UsageError } from '../errors.ts';
-import { CALLS_NAMES_KEPT } from '../limits.ts';
+import { CALLS_EXPORTS_MAX, CALLS_NAMES_KEPT } from '../limits.ts';
 import type { Pending, Settler } from './calls.ts';
 import type { Connection } from './connection.ts';
 import { memberOf } from './exposure.ts';
-import { thrownBy } from './failures.ts';
+import { protocolError, thrownBy } from './failures.ts';
 import type { CallOptions } from './options.ts';
 import { CALL_OPTIONS, checked } from './options.ts';
 
@@ -22,6 +22,8 @@ export interface Held {
   readonly path: Path;
   readonly options: CallOptions | undefined;
   readonly invoke: Invoke;
+  /** What was given away is held over there as long as anything here has this: its remote, a method of it, the same with other options. */
+  readonly hold?: object;
 }
 
 const remotes: WeakMap<object, Held> = new WeakMap();
@@ -139,8 +141,9 @@ export class Call<T = unknown> extends Promise<T> {
     const connection = call.#connection as Connection;
     const pending = call.#pending;
     if (pending?.queued === true && connection.ended === undefined) {
-      pending.keep();
-      return Call.of(connection, -pending.id, path, values, get, undefined);
+      const next = Call.of(connection, -pending.id, path, values, get, undefined);
+      if (next.#pending !== undefined) pending.follow(next.#pending);
+      return next;
     }
     // It has gone out: what it comes to is here soon, and may be asked itself.
     return call.then((value) => {
@@ -257,7 +260,8 @@ function makeResult(call: Call, path: Path): Wild {
 // ---- what the other side has given away ---------------------------------------------------------------------------
 
 interface Stub {
-  readonly remote: WeakRef<Wild>;
+  remote: WeakRef<Wild>;
+  readonly hold: WeakRef<object>;
   count: number;
 }
 
@@ -269,28 +273,47 @@ export class Remotes {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#collected = new FinalizationRegistry((id) => {
-      if (this.#stubs.get(id)?.remote.deref() === undefined) this.drop(id);
-    });
+    this.#collected = new FinalizationRegistry((id) => this.#sweep(id));
   }
 
+  #sweep(id: number): void {
+    if (this.#stubs.get(id)?.hold.deref() === undefined) this.drop(id);
+  }
+
+  /** @throws CodecError ERR_PROTOCOL for more than anybody may give away */
   of(id: number): Wild {
     const known = this.#stubs.get(id);
-    const there = known?.remote.deref();
-    if (known !== undefined && there !== undefined) {
+    const held = known?.hold.deref();
+    if (known !== undefined && held !== undefined) {
       known.count++;
-      return there;
+      const there = known.remote.deref();
+      if (there !== undefined) return there;
+      const again = this.#make(id, held);
+      known.remote = new WeakRef(again);
+      return again;
     }
-    const connection = this.#connection;
-    const held: Held = { connection, target: id, path: [], options: undefined, invoke: connection.invoke };
-    const remote = (connection.manners?.remote(held) ?? makeRemote(held)) as Wild;
-    this.#stubs.set(id, { remote: new WeakRef(remote), count: (known?.count ?? 0) + 1 });
-    this.#collected.register(remote, id);
+    if (known === undefined && this.#stubs.size >= CALLS_EXPORTS_MAX) {
+      for (const other of [...this.#stubs.keys()]) this.#sweep(other);
+      if (this.#stubs.size >= CALLS_EXPORTS_MAX) throw protocolError('more functions than may be given away');
+    }
+    const hold = {};
+    const remote = this.#make(id, hold);
+    this.#stubs.set(id, { remote: new WeakRef(remote), hold: new WeakRef(hold), count: (known?.count ?? 0) + 1 });
+    this.#collected.register(hold, id);
     return remote;
   }
-  release(remote: object): void {
-    const { target, path } = remotes.get(remote) as Held;
-    if (target > 0 && path.length === 0) this.drop(target);
+  #make(target: number, hold: object): Wild {
+    const connection = this.#connection;
+    const held: Held = { connection, target, path: [], options: undefined, invoke: connection.invoke, hold };
+    return (connection.manners?.remote(held) ?? makeRemote(held)) as Wild;
+  }
+  /** It came once more, and nobody wants it: who has it from before goes on having it. */
+  unused(remote: object): void {
+    const { target } = remotes.get(remote) as Held;
+    const stub = this.#stubs.get(target);
+    if (stub === undefined) return;
+    if (--stub.count === 0) this.#stubs.delete(target);
+    this.#connection.letGo(target, 1);
   }
   drop(id: number): void {
     const stub = this.#stubs.get(id);

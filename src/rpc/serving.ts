@@ -1,6 +1,6 @@
 // Calls that the other side has made: each is looked up in what is exposed, run, and answered.
-import { DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX } from '../limits.ts';
+import { CodecError, DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
+import { CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX, CALLS_VALUES_MAX } from '../limits.ts';
 import type { HostAbortSignal } from '../platform/host-types.ts';
 import { lostError } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
@@ -10,6 +10,7 @@ import { Answering } from './manners.ts';
 import * as kinds from './messages.ts';
 import { type Extra, isNumber, type Message, type Ref } from './messages.ts';
 import { Reference } from './reference.ts';
+import { Packed } from './values.ts';
 
 /** What a function that is called learns of its call: `currentCall()`. */
 export interface CallContext {
@@ -74,9 +75,13 @@ export function currentCall(): CallContext {
 
 class Served implements CallContext {
   readonly id: number;
-  readonly extra: Extra;
+  extra: Extra;
   readonly outer: Served | undefined;
   readonly #connection: Connection;
+  /** It was answered, or its answer is on its way: a promise of the program's own make may say so twice. */
+  answered = false;
+  /** What it comes to, for those that were called of that. */
+  kept: Kept | undefined;
   #aborted = false;
   #reason: unknown;
   #controller: AbortController | undefined;
@@ -124,31 +129,48 @@ interface Kept {
 /** A result or an error on its way. */
 class Answer implements Outgoing {
   message: Message;
-  transfer: readonly unknown[] | undefined;
   readonly #connection: Connection;
+  /** What was thrown, of an error. */
+  #thrown: unknown;
+  #packed: Packed | undefined;
   #tries = 0;
 
-  constructor(connection: Connection, message: Message, transfer: readonly unknown[] | undefined) {
+  constructor(connection: Connection, message: Message, packed: Packed | undefined, thrown?: unknown) {
     this.#connection = connection;
     this.message = message;
-    this.transfer = transfer;
+    this.#packed = packed;
+    this.#thrown = thrown;
+  }
+  get transfer(): readonly unknown[] | undefined {
+    return this.#packed?.transfer;
   }
 
   refused(error: unknown): boolean {
     const [kind, id] = this.message as [number, number];
     const { values, options } = this.#connection;
-    if (this.#tries++ > 2) return false;
-    if ((kind === kinds.RESULT || kind === kinds.RESULT_WITH) && error instanceof DataCloneError && this.#tries === 1) {
-      const before = kind === kinds.RESULT_WITH ? (this.message[2] as readonly Ref[]) : [];
-      const value = [this.message.at(-1)];
-      const deep = values.pack(value, true);
-      if (deep?.refs !== undefined) {
-        this.message = [kinds.RESULT_WITH, id, [...deep.refs, ...before], value[0]];
-        return true;
+    const first = this.#tries++ === 0 && error instanceof DataCloneError;
+    let why = error;
+    if (kind === kinds.FAILED) {
+      // Its fields hold what cannot be cloned: it goes without them. Or it is too long: that is what is told.
+      if (first) why = this.#thrown;
+      else if (this.#tries > 3) return false;
+    } else if (first) {
+      try {
+        const value = [this.message.at(-1)];
+        const deep = values.pack(value, true);
+        if (deep?.refs !== undefined) {
+          const before = kind === kinds.RESULT_WITH ? (this.message[2] as readonly Ref[]) : [];
+          this.#packed = deep.with(this.#packed);
+          this.message = [kinds.RESULT_WITH, id, [...deep.refs, ...before], value[0]];
+          return true;
+        }
+      } catch (limit) {
+        why = limit;
       }
     }
-    this.transfer = undefined;
-    this.message = [kinds.FAILED, id, failureOf(error, true, options.stacks)];
+    this.#packed?.undo();
+    this.#packed = undefined;
+    this.message = [kinds.FAILED, id, failureOf(why, true, options.stacks)];
     return true;
   }
 }
@@ -185,63 +207,69 @@ export class Serving {
   call(message: Message): void {
     const [kind, id] = message;
     if (!isNumber(id)) throw protocolError('a call');
-    if (this.knows(id)) throw protocolError('a second call of the same number');
-    const short = kind === kinds.CALL;
-    const name = message[2];
-    if (short && typeof name === 'string') {
-      // Most calls: there is nothing to be looked through.
-      this.#begin(new Served(this.#connection, id, NO_EXTRA, current), [name], message.slice(3));
-      return;
-    }
-    const extra: unknown = short ? (typeof name === 'number' ? { target: name } : NO_EXTRA) : name;
-    const path: unknown = short ? (typeof name === 'number' ? NO_PATH : [name]) : message[3];
-    if (!isPath(path) || !isExtra(extra)) {
-      const error = protocolError('a call');
-      this.#fail(new Served(this.#connection, id, NO_EXTRA, current), error);
-      throw error;
-    }
-    this.#begin(new Served(this.#connection, id, extra, current), path, message.slice(short ? 3 : 4));
-  }
-
-  #begin(served: Served, path: Path, values: unknown[]): void {
-    const connection = this.#connection;
-    const { id, extra } = served;
-    if (extra.keep !== undefined) {
-      const limit = connection.options.maxPending;
-      if (extra.keep > limit || this.#kept.size >= limit) {
-        const what = `Cannot keep what this call comes to for ${extra.keep} others: the other side takes ${limit} calls at a time`;
-        this.#fail(served, new UsageError('ERR_LIMIT', what, { limit }));
-        return;
-      }
-      this.#kept.set(id, { left: extra.keep, outcome: undefined, waiting: [] });
-    }
-    if (this.#running.size + this.#deferred.length >= connection.options.maxPending) {
-      this.#fail(
-        served,
-        new UsageError('ERR_LIMIT', `The other side is at work on ${connection.options.maxPending} calls: await some`),
-      );
-      return;
-    }
+    const before = this.#find(id);
+    // One that was given up may go on for as long as numbers take to come round.
+    if (before !== undefined && !before.aborted) throw protocolError('a second call of the same number');
+    const served = new Served(this.#connection, id, NO_EXTRA, current);
+    const start = kind === kinds.CALL ? 3 : 4;
     try {
-      if (extra.refs !== undefined) connection.values.unpack(values, extra.refs);
+      if (message.length > CALLS_VALUES_MAX + start) throw protocolError('a call with so many values');
+      if (kind === kinds.CALL) {
+        const name = message[2];
+        if (typeof name !== 'string' && !isNumber(name)) throw protocolError('a call');
+        if (typeof name === 'number') served.extra = { target: name };
+        this.#begin(served, typeof name === 'string' ? [name] : NO_PATH, message.slice(start));
+      } else {
+        const [, , extra, path] = message;
+        if (!isExtra(extra) || !isPath(path)) throw protocolError('a call');
+        served.extra = extra;
+        this.#begin(served, path, message.slice(start));
+      }
     } catch (error) {
       this.#fail(served, error);
+      if (error instanceof CodecError) throw error;
+    }
+  }
+
+  /** @throws CodecError ERR_PROTOCOL; UsageError ERR_LIMIT, ERR_NO_METHOD */
+  #begin(served: Served, path: Path, values: unknown[]): void {
+    const connection = this.#connection;
+    const { maxPending } = connection.options;
+    const { keep, refs, chain } = served.extra;
+    try {
+      if (keep !== undefined) {
+        if (keep > maxPending || this.#kept.size >= maxPending) throw tooMuch(maxPending);
+        served.kept = { left: keep, outcome: undefined, waiting: [] };
+        this.#kept.set(served.id, served.kept);
+      }
+      if (this.#running.size >= maxPending) throw tooMuch(maxPending);
+    } catch (error) {
+      connection.values.discard(refs);
       throw error;
     }
-    if (connection.blocked > 0 || !connection.threadBlocked || extra.chain?.includes(connection.token)) {
+    if (refs !== undefined) connection.values.unpack(values, refs);
+    if (connection.blocked > 0 || !connection.threadBlocked || chain?.includes(connection.token)) {
       this.#run(served, path, values);
       return;
     }
     // This thread is blocked in a call over another connection, and this one is none of its business.
-    this.#running.set(id, served);
     if (this.#deferred.length >= CALLS_DEFERRED_MAX) {
-      this.#fail(
-        served,
-        new UsageError('ERR_LIMIT', 'The other side is blocked, and this many calls wait for it already'),
-      );
-      return;
+      for (const value of values) connection.values.letGo(value);
+      throw new UsageError('ERR_LIMIT', 'The other side is blocked, and this many calls wait for it already');
     }
+    this.#running.set(served.id, served);
     this.#deferred.push(() => this.#run(served, path, values));
+  }
+
+  /** So many calls less follow of what this one has come to. @throws CodecError ERR_PROTOCOL */
+  release(id: number, count: unknown): void {
+    if (!isNumber(id) || !isNumber(count)) throw protocolError('a release');
+    const kept = this.#kept.get(id);
+    if (kept !== undefined && (kept.left -= count) <= 0) this.#kept.delete(id);
+  }
+  /** What was to follow may have been lost: it is not waited for, nor kept for it what it was called of. */
+  lost(): void {
+    this.#kept.clear();
   }
 
   /** This thread is not blocked any more: what waited for that has its turn before anything that comes later. */
@@ -262,16 +290,18 @@ export class Serving {
     }
     const kept = this.#kept.get(-target);
     if (kept === undefined) {
+      for (const value of values) this.#connection.values.letGo(value);
       this.#fail(served, lostError());
       return;
     }
-    kept.left--;
+    if (--kept.left <= 0) this.#kept.delete(-target);
     const go = (outcome: { readonly value?: unknown; readonly error?: unknown }): void => {
-      if ('error' in outcome) this.#fail(served, outcome.error);
-      else this.#invoke(served, outcome, path, values);
+      if ('error' in outcome) {
+        for (const value of values) this.#connection.values.letGo(value);
+        this.#fail(served, outcome.error);
+      } else this.#invoke(served, outcome, path, values);
     };
     if (kept.outcome !== undefined) {
-      if (kept.left <= 0) this.#kept.delete(-target);
       go(kept.outcome);
       return;
     }
@@ -307,12 +337,15 @@ export class Serving {
     }
     const before = current;
     let value: unknown;
+    let promise: Promise<unknown> | undefined;
     current = served;
     nested++;
     if (chain !== undefined) blocking.add(served);
     try {
       const asked = kept === undefined ? this.#target(served.extra.target) : kept.value;
       value = answerOf(asked, served.extra, path, values);
+      if (typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function')
+        promise = Promise.resolve(value);
     } catch (error) {
       this.#fail(served, error);
       return;
@@ -320,12 +353,12 @@ export class Serving {
       current = before;
       nested--;
     }
-    if (typeof value !== 'object' || value === null || typeof (value as PromiseLike<unknown>).then !== 'function') {
+    if (promise === undefined) {
       this.#answer(served, value);
       return;
     }
     if (connection.threadBlocked && chain?.includes(connection.token)) {
-      (value as PromiseLike<unknown>).then(undefined, () => {});
+      promise.catch(() => {});
       this.#fail(
         served,
         new UnsupportedError(
@@ -336,7 +369,7 @@ export class Serving {
       return;
     }
     this.#running.set(served.id, served);
-    (value as PromiseLike<unknown>).then(
+    promise.then(
       (result) => this.#answer(served, result),
       (error) => this.#fail(served, error),
     );
@@ -344,56 +377,67 @@ export class Serving {
 
   #answer(served: Served, value: unknown): void {
     const connection = this.#connection;
-    this.#settleKept(served.id, { value });
+    if (served.answered) return;
+    this.#settleKept(served, { value });
     this.#over(served);
     if (served.aborted || connection.ended !== undefined) {
       connection.values.letGo(value);
       return;
     }
     if (typeof value !== 'object' && typeof value !== 'function' && connection.manners === undefined) {
-      connection.send(new Answer(connection, [kinds.RESULT, served.id, value], undefined));
+      connection.reply(new Answer(connection, [kinds.RESULT, served.id, value], undefined));
       return;
     }
     const values = [value];
     try {
       const packed = connection.values.pack(values, false);
-      const { refs, transfer } = packed ?? {};
+      const refs = packed?.refs;
       const message: Message =
         refs === undefined ? [kinds.RESULT, served.id, values[0]] : [kinds.RESULT_WITH, served.id, refs, values[0]];
-      connection.send(new Answer(connection, message, transfer));
+      connection.reply(new Answer(connection, message, packed));
     } catch (error) {
-      this.#fail(served, error);
+      this.#refuse(served, error);
     }
   }
 
   #fail(served: Served, error: unknown): void {
-    this.#settleKept(served.id, { error });
+    if (served.answered) return;
+    this.#settleKept(served, { error });
     this.#over(served);
-    if (served.aborted) return;
+    if (!served.aborted) this.#refuse(served, error);
+  }
+  #refuse(served: Served, error: unknown): void {
     const connection = this.#connection;
     const handled = connection.manners?.carryThrown(error);
-    const message: Message =
-      handled === undefined
-        ? [kinds.FAILED, served.id, failureOf(error, false, connection.options.stacks)]
-        : [kinds.RESULT_WITH, served.id, [[[0], kinds.REF_HANDLED, handled.name]], handled.value];
-    connection.send(new Answer(connection, message, handled?.list));
+    if (handled !== undefined) {
+      const packed = new Packed(connection.values);
+      packed.transfer = [...handled.list];
+      const refs: readonly Ref[] = [[[0], kinds.REF_HANDLED, handled.name]];
+      connection.reply(new Answer(connection, [kinds.RESULT_WITH, served.id, refs, handled.value], packed));
+      return;
+    }
+    const failure = failureOf(error, false, connection.options.stacks);
+    connection.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, error));
   }
 
   #over(served: Served): void {
-    if (this.#running.size > 0) this.#running.delete(served.id);
+    served.answered = true;
+    if (this.#running.size > 0 && this.#running.get(served.id) === served) this.#running.delete(served.id);
     if (served.chain !== undefined) blocking.delete(served);
     const { port } = this.#connection;
     if (port.interrupted === served.id) port.clearInterrupt(served.id);
   }
 
-  #settleKept(id: number, outcome: { readonly value?: unknown; readonly error?: unknown }): void {
-    const kept = this.#kept.get(id);
+  #settleKept({ kept }: Served, outcome: { readonly value?: unknown; readonly error?: unknown }): void {
     if (kept === undefined) return;
     kept.outcome = outcome as NonNullable<Kept['outcome']>;
-    if (kept.left <= 0) this.#kept.delete(id);
     for (const go of kept.waiting.splice(0)) go(outcome);
   }
 
+  /** Calls of which what they come to is kept, for those that follow. */
+  get keeps(): number {
+    return this.#kept.size;
+  }
   /** Whether a call of this number was heard, and is not answered. */
   knows(id: unknown): boolean {
     return this.#find(id) !== undefined;
@@ -408,7 +452,6 @@ export class Serving {
   abort(id: unknown): void {
     if (!isNumber(id)) throw protocolError('an abort');
     this.#find(id)?.abort(new DOMException('The caller has given this call up', 'AbortError'));
-    this.#connection.say(kinds.HEARD, id);
   }
 
   end(error: Error): void {
@@ -424,7 +467,7 @@ export class Serving {
 
 /** @throws UsageError ERR_NO_METHOD; what the function throws */
 function answerOf(asked: unknown, { ask, get }: Extra, path: Path, values: unknown[]): unknown {
-  if (asked instanceof Answering) return asked.answer(String(ask ?? (get === true ? 'get' : 'call')), path, values);
+  if (asked instanceof Answering) return asked.answer(ask ?? (get === true ? 'get' : 'call'), path, values);
   if (ask !== undefined) throw noMethod(path.length > 0 ? path.join('.') : 'a value that is called and read only');
   let at = asked;
   const last = get === true ? path.length : path.length - 1;
@@ -445,20 +488,27 @@ function callMember(at: unknown, name: string | number | undefined, values: unkn
   return Reflect.apply(method, at, values);
 }
 
-/** What of it is used before anything is called. */
-function isExtra(extra: unknown): extra is Extra {
-  if (typeof extra !== 'object' || extra === null) return false;
-  const { target, keep, chain } = extra as Record<keyof Extra, unknown>;
-  return (
-    (target === undefined || typeof target === 'number') &&
-    (keep === undefined || isNumber(keep)) &&
-    (chain === undefined || (Array.isArray(chain) && chain.length <= CALLS_NESTED_MAX))
-  );
+function tooMuch(limit: number): UsageError {
+  return new UsageError('ERR_LIMIT', `The other side is at work on ${limit} calls: await some`, { limit });
 }
+
 function isPath(path: unknown): path is Path {
-  return (
-    Array.isArray(path) &&
-    path.length <= CALLS_DEPTH_MAX &&
-    path.every((name) => typeof name === 'string' || typeof name === 'number')
-  );
+  if (!Array.isArray(path) || path.length > CALLS_DEPTH_MAX) return false;
+  for (let i = 0; i < path.length; i++) {
+    if (typeof path[i] !== 'string' && typeof path[i] !== 'number') return false;
+  }
+  return true;
+}
+
+/** All but `refs`, which are looked at where they are put in. */
+function isExtra(it: unknown): it is Extra {
+  if (typeof it !== 'object' || it === null) return false;
+  const { target, get, ask, keep, chain } = it as Record<string, unknown>;
+  if (ask !== undefined && typeof ask !== 'string') return false;
+  if (target !== undefined && !(typeof target === 'number' && isNumber(Math.abs(target)))) return false;
+  if ((get !== undefined && get !== true) || (keep !== undefined && !isNumber(keep))) return false;
+  if (chain === undefined) return true;
+  if (!Array.isArray(chain) || chain.length > CALLS_NESTED_MAX) return false;
+  for (let i = 0; i < chain.length; i++) if (!isNumber(chain[i])) return false;
+  return true;
 }

@@ -8,6 +8,7 @@ import type { Connection, Outgoing } from './connection.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
 import * as kinds from './messages.ts';
 import { following, isNumber, type Message } from './messages.ts';
+import type { Packed } from './values.ts';
 
 type Step = { readonly done?: boolean | undefined; readonly value?: unknown };
 interface Steps {
@@ -19,10 +20,13 @@ export class Streams {
   readonly #connection: Connection;
   readonly #sources: Map<number, Source> = new Map();
   readonly #readers: Map<number, Reader> = new Map();
-  #last = 0;
+  /** What nobody can read any more is cancelled: a function that is given a stream need not know what that is. */
+  readonly #collected: FinalizationRegistry<Reader> = new FinalizationRegistry((reader) => reader.cancel());
+  #last: number;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, last: number) {
     this.#connection = connection;
+    this.#last = last;
   }
 
   /** Of a value that goes out. Nothing of it runs before the other side reads. @throws UsageError ERR_LIMIT, ERR_OPTION */
@@ -48,14 +52,17 @@ export class Streams {
     return reader;
   }
   iterable(id: number): AsyncGenerator<unknown> {
-    return new RemoteIterator(this.reader(id)) as unknown as AsyncGenerator<unknown>;
+    const reader = this.reader(id);
+    const iterator = new RemoteIterator(reader);
+    this.#collected.register(iterator, reader);
+    return iterator as unknown as AsyncGenerator<unknown>;
   }
   readable(id: number): HostReadableStream<unknown> {
     const reader = this.reader(id);
-    return new ReadableStream<unknown>(
+    const stream = new ReadableStream<unknown>(
       {
         async pull(controller): Promise<void> {
-          const { done, value } = await reader.next();
+          const { done, value } = await reader.next(stream);
           if (done === true) controller.close();
           else controller.enqueue(value);
         },
@@ -64,6 +71,12 @@ export class Streams {
       // What lies here counts in the window, not beside it.
       { highWaterMark: 0 },
     );
+    this.#collected.register(stream, reader);
+    return stream;
+  }
+  /** Of a stream that comes with what nobody wants. */
+  refuse(id: number): void {
+    if (!this.#readers.has(id)) this.#connection.say(kinds.CANCEL, id);
   }
 
   // ---- what the other side says: @throws CodecError ERR_PROTOCOL ----------------------------------------------
@@ -82,27 +95,26 @@ export class Streams {
   }
   itemWith(id: unknown, refs: unknown, value: unknown): void {
     const reader = this.#reader(id);
+    if (reader === undefined) {
+      this.#connection.values.discard(refs);
+      return;
+    }
     const values = [value];
     try {
       this.#connection.values.unpack(values, refs);
     } catch (error) {
-      // Without this value what follows would be told as if it were whole.
-      reader?.fail(error);
+      reader.fail(error);
       throw error;
     }
-    if (reader === undefined) this.#connection.values.letGo(values[0]);
-    else reader.take(values, 0);
+    reader.take(values, 0);
   }
   ended(message: Message): void {
     const reader = this.#reader(message[1]);
-    if (message.length === 2) {
-      reader?.end({});
-      return;
-    }
+    if (reader === undefined) return;
     try {
-      reader?.end({ error: thrownBy(message[2]) });
+      reader.end(message.length > 2 ? { error: thrownBy(message[2]) } : {});
     } catch (error) {
-      reader?.end({ error });
+      reader.end({ error });
       throw error;
     }
   }
@@ -144,6 +156,7 @@ class Source {
   #credit = 0;
   #runs = false;
   #stopped = false;
+  #tries = 0;
   /** The last message, as long as it has not gone out: values that come in the same turn go with it. */
   #batch: Batch | undefined;
 
@@ -162,6 +175,11 @@ class Source {
     this.#runs = true;
     try {
       while (this.#credit > 0 && !this.#stopped) {
+        // Credit is given for values, and nobody who gives it need ever read one: what lies here is as much as the port takes.
+        if (this.#connection.crowded) {
+          this.#connection.whenRoom(() => this.more(0));
+          return;
+        }
         const step = this.#steps.next();
         const { done, value } = typeof (step as PromiseLike<Step>).then === 'function' ? await step : (step as Step);
         if (this.#stopped) return;
@@ -177,12 +195,13 @@ class Source {
   }
   #put(value: unknown): void {
     const values = [value];
-    const { refs, transfer } = this.#connection.values.pack(values, false) ?? {};
-    if (refs !== undefined || transfer !== undefined) {
+    const packed = this.#connection.values.pack(values, false);
+    if (packed !== undefined) {
       this.#batch = undefined;
+      const { refs } = packed;
       const message: Message =
         refs === undefined ? [kinds.ITEMS, this.#id, values[0]] : [kinds.ITEM_WITH, this.#id, refs, values[0]];
-      this.#connection.gather(new Batch(this.#connection, message, transfer, (error) => this.fail(error)));
+      this.#connection.gather(new Batch(this.#connection, message, packed, (error) => this.fail(error)));
     } else if (this.#batch?.takes(value) !== true) {
       this.#batch = new Batch(this.#connection, [kinds.ITEMS, this.#id, value], undefined, (error) => this.fail(error));
       this.#connection.gather(this.#batch);
@@ -191,8 +210,14 @@ class Source {
   #end(message: Message): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    this.#connection.send({ message, transfer: undefined });
+    this.#connection.send({ message, transfer: undefined, refused: (error) => this.#endsOtherwise(message, error) });
     this.#over();
+  }
+  /** An end that cannot be sent, for it is too long: that is what it ends with. */
+  #endsOtherwise(message: Message, error: unknown): boolean {
+    if (message.length === 2) return false;
+    message.splice(2, 1, failureOf(error, true, false));
+    return this.#tries++ === 0;
   }
   fail(error: unknown): void {
     const returned = this.#stopped ? undefined : this.#returned();
@@ -218,21 +243,19 @@ class Source {
 
 class Batch implements Outgoing {
   message: Message;
-  readonly transfer: readonly unknown[] | undefined;
   readonly #connection: Connection;
   readonly #failed: (error: unknown) => void;
+  #packed: Packed | undefined;
   #gone = false;
 
-  constructor(
-    connection: Connection,
-    message: Message,
-    transfer: readonly unknown[] | undefined,
-    failed: (error: unknown) => void,
-  ) {
+  constructor(connection: Connection, message: Message, packed: Packed | undefined, failed: (error: unknown) => void) {
     this.#connection = connection;
     this.message = message;
-    this.transfer = transfer;
+    this.#packed = packed;
     this.#failed = failed;
+  }
+  get transfer(): readonly unknown[] | undefined {
+    return this.#packed?.transfer;
   }
   takes(value: unknown): boolean {
     if (this.#gone || this.message.length > CALLS_BATCH_MAX) return false;
@@ -251,16 +274,30 @@ class Batch implements Outgoing {
         this.#connection.postNow(new Batch(this.#connection, [kinds.ITEMS, id, value], undefined, this.#failed));
       return false;
     }
-    if (kind === kinds.ITEMS && error instanceof DataCloneError) {
-      const packed = this.#connection.values.pack(values, true);
-      if (packed?.refs !== undefined) {
-        this.message = [kinds.ITEM_WITH, id, packed.refs, values[0]];
-        return true;
+    let why = error;
+    try {
+      if (kind === kinds.ITEMS && error instanceof DataCloneError) {
+        const packed = this.#connection.values.pack(values, true);
+        if (packed?.refs !== undefined) {
+          this.#packed = packed;
+          this.message = [kinds.ITEM_WITH, id, packed.refs, values[0]];
+          return true;
+        }
       }
+    } catch (limit) {
+      why = limit;
     }
-    this.#failed(error);
+    this.#packed?.undo();
+    this.#failed(why);
     return false;
   }
+}
+
+/** Somebody who waits for the next value, and what it is read by, which must not be collected meanwhile. */
+interface Waiting {
+  readonly by: object;
+  resolve(step: IteratorResult<unknown>): void;
+  reject(error: unknown): void;
 }
 
 /** What has come of a stream, and is not read yet. */
@@ -275,7 +312,7 @@ export class Reader {
   #granted = 0;
   #begun = false;
   #end: { readonly error?: unknown } | undefined;
-  #waiting: { resolve(step: IteratorResult<unknown>): void; reject(error: unknown): void }[] = [];
+  #waiting: Waiting[] = [];
 
   constructor(connection: Connection, id: number, over: () => void) {
     this.#connection = connection;
@@ -362,13 +399,13 @@ export class Reader {
     if ('error' in end) throw end.error;
     return { done: true, value: undefined };
   }
-  next(): Promise<IteratorResult<unknown>> {
+  next(by: object): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
-      const waiting = { resolve, reject };
+      const waiting = { by, resolve, reject };
       if (this.#waiting.length > 0 || !this.#settle(waiting)) this.#waiting.push(waiting);
     });
   }
-  #settle(waiting: { resolve(step: IteratorResult<unknown>): void; reject(error: unknown): void }): boolean {
+  #settle(waiting: Waiting): boolean {
     try {
       const step = this.tryNext();
       if (step === undefined) return false;
@@ -395,7 +432,10 @@ class RemoteIterator {
     this.#reader = reader;
   }
   next(): Promise<IteratorResult<unknown>> {
-    return this.#reader.next();
+    return this.#reader.next(this);
+  }
+  cancel(): void {
+    this.#reader.cancel();
   }
   return(value?: unknown): Promise<IteratorResult<unknown>> {
     this.#reader.cancel();
@@ -427,7 +467,8 @@ export function* blocking(iterable: object): Generator<unknown> {
   try {
     for (let step = reader.nextSync(); step.done !== true; step = reader.nextSync()) yield step.value;
   } finally {
-    reader.cancel();
+    // Said of the iterator, which is so kept from being collected while this is read.
+    (iterable as RemoteIterator).cancel();
   }
 }
 

@@ -50,6 +50,7 @@ const members: Record<string, unknown> = {
   probeGone: (port: ModelPort) => port.gone(),
   hold: () => undefined,
   turn: (task: () => void) => queueMicrotask(task),
+  runtimeClasses: () => new Set(),
   reportError(error: unknown) {
     throw error;
   },
