@@ -16,6 +16,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Doors that have all they need in one file. The others share `core.js`, so that each of them loads two files. */
 const ALONE = ['./ring', './compat/nxtedition-shared'];
+/** Doors to calls: what only they have in common is in `calls.js`. */
+const CALLS = ['./rpc', './compat/comlink', './compat/comlink/node-adapter'];
 /** What they are bundled for: a door without a file for browsers is for servers alone. */
 const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => browserFile !== undefined : () => true);
 
@@ -117,10 +119,15 @@ export async function bundleDoors(outdir, options = node) {
   for (const run of runs) {
     const { outputFiles } = await build(run);
     const entries = run.entryPoints.map(({ out }) => join(run.outdir, `${out}.js`));
-    const files = (run.splitting ? await oneCore(outputFiles, entries, common) : outputFiles).map(({ path, text }) => ({
-      path,
-      text: putRight(text),
-    }));
+    const callers = here
+      .filter(({ name }) => CALLS.includes(name))
+      .map((door) => join(run.outdir, `${entry(door).out}.js`));
+    const files = (run.splitting ? await oneCore(outputFiles, entries, common, callers) : outputFiles).map(
+      ({ path, text }) => ({
+        path,
+        text: putRight(text),
+      }),
+    );
     for (const { path, text } of files)
       if (/__export\(/.test(text)) throw new Error(`a namespace is an object in ${path}`);
     // A door that is alone has little of it.
@@ -173,6 +180,7 @@ export async function bundle() {
 const STARTED_BY_TESTS = [
   'test/kit/by-bell',
   'test/kit/thread-worker',
+  'test/compat/comlink-worker',
   'test/compat/nxtedition-shared-worker',
   'test/compat/sab-message-port-ended-worker',
   'test/compat/sab-message-port-replaced-worker',
