@@ -445,3 +445,8 @@ export const CALLS_INTERRUPTS_MAX: number = 64;
 export const CALLS_LOOK_MAX: number = 64;
 /** A timer's longest time, in milliseconds: what is longer would fire at once. */
 export const TIMER_MS_MAX: number = 2 ** 31 - 1;
+/** Until somebody listens at an endpoint it is asked again after so long, then after twice as long, and so on. */
+export const COMLINK_HELLO_MS: number = 10;
+export const COMLINK_HELLO_MS_MAX: number = 1000;
+/** A channel tells that the other thread has ended, its worker of what: so long it may take to do so. */
+export const COMLINK_DEATH_MS: number = 250;

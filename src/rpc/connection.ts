@@ -13,7 +13,9 @@ import {
   CALLS_TURN_MS,
 } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
+import type { RawListener } from '../port/events.ts';
 import type { Port } from '../port/port.ts';
+import type { EventName, PortEventMap } from '../port/port-events.ts';
 import { Calls } from './calls.ts';
 import { protocolError } from './failures.ts';
 import type { Manners } from './manners.ts';
@@ -28,9 +30,13 @@ import { Values } from './values.ts';
 /** What calls use of a port. */
 export type CallPort = Pick<
   Port,
-  'postMessage' | 'on' | 'full' | 'drained' | 'receive' | 'tryReceive' | 'reason' | 'error' | 'close' | 'ref' | 'unref'
+  'postMessage' | 'full' | 'drained' | 'receive' | 'tryReceive' | 'reason' | 'error' | 'close'
 > &
-  Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'>;
+  Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'> & {
+    on<K extends EventName>(type: K, listener: RawListener<PortEventMap[K]>): unknown;
+    ref(): unknown;
+    unref(): unknown;
+  };
 
 /** A message on its way out. */
 export interface Outgoing {
