@@ -210,9 +210,10 @@ export class Calls {
       pending.transfer = packed?.transfer;
       pending.packed = packed;
       this.#pending.add(pending);
-      if (this.#pending.size === 1) connection.rehold();
       if (options !== undefined) this.#limit(pending, options);
       connection.send(pending);
+      // Behind what is sent: to hold the process can wait, and the other side need not wait for it.
+      if (this.#pending.size === 1) connection.reholdSoon();
       return pending;
     } catch (error) {
       settler.reject(error);
