@@ -1,4 +1,4 @@
-// Step 5. A small table on this machine: round trips and one-way messages against native postMessage, in
+// Step 6. A small table on this machine: round trips and one-way messages against native postMessage, in
 // interleaved rounds. `npm run bench` is the real benchmark; this one is for the eyes.
 import { Worker } from 'node:worker_threads';
 import { type Port, spawn } from '../src/index.ts';
@@ -92,7 +92,7 @@ function ours(port: Port, blocking: boolean): Subject {
 }
 
 export async function liveTable(): Promise<void> {
-  heading('5  On this machine, now');
+  heading('6  On this machine, now');
   const rival = new Worker(new URL('./workers/rival-echo.js', import.meta.url));
   const { port, worker } = spawn(new URL('./workers/live-echo.js', import.meta.url));
   const subjects = [native(rival), ours(port, false), ours(port, true)];

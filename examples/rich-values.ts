@@ -1,11 +1,11 @@
-// Step 4. Values that JSON cannot carry, and objects that move, all in the order in which they were sent.
+// Step 5. Values that JSON cannot carry, and objects that move, all in the order in which they were sent.
 import assert from 'node:assert/strict';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { CLOSED, EMPTY, spawn } from '../src/index.ts';
 import { green, heading, isProgram, say } from './screen.ts';
 
 export async function richValues(): Promise<void> {
-  heading('4  Everything structured clone carries, and things that move');
+  heading('5  Everything structured clone carries, and things that move');
   const { port } = spawn(new URL('./workers/echo.js', import.meta.url));
 
   async function there(value: unknown, transfer: unknown[] = []): Promise<unknown> {

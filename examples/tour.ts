@@ -1,5 +1,6 @@
-// `npm start`: five small programs, one after the other. Each also runs by itself: node dist/examples/<name>.js
+// `npm start`: six small programs, one after the other. Each also runs by itself: node dist/examples/<name>.js
 import { backPressure } from './back-pressure.ts';
+import { calls } from './calls.ts';
 import { indexing } from './indexing.ts';
 import { liveTable } from './live-table.ts';
 import { peerDeath } from './peer-death.ts';
@@ -12,6 +13,7 @@ const start = performance.now();
 await indexing();
 await backPressure();
 await peerDeath();
+await calls();
 await richValues();
 await liveTable();
 heading(`That was the tour, in ${((performance.now() - start) / 1000).toFixed(0)} seconds.`);

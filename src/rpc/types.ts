@@ -74,7 +74,7 @@ type SentAll<A extends readonly unknown[]> = { [K in keyof A]: Sent<A[K]> };
 // ---- calls --------------------------------------------------------------------------------------------------------
 
 /** The promise of a call, and what can be read and called of its result in the same trip. */
-export type CallOf<R> = Promise<Received<R>> & Pipelined<R>;
+export type CallOf<R> = Promise<Received<R>> & ([R] extends [never] ? unknown : Pipelined<R>);
 
 /** Values of which nothing can be asked on the way: only own properties that are data are. */
 type Whole =

@@ -107,6 +107,9 @@ export type _12 = Expect<Equal<Awaited<ReturnType<Of<'arrow'>>>, number>>;
 export type _13 = Expect<Equal<Awaited<ReturnType<Of<'maybe'>>>, void>>;
 export type _14 = Expect<Equal<Awaited<ReturnType<Of<'body'>>>, ReadableStream<Uint8Array>>>;
 
+// A call that never returns, or always throws, is a promise all the same.
+export type _35 = Expect<Equal<CallOf<never>, Promise<never>>>;
+
 // Only what may be called is there.
 export type _15 = Expect<Not<Assignable<'limit' | 'hidden' | 'call', keyof Remote<Api>>>>;
 export type _16 = Expect<Equal<Extract<keyof Remote<Api>, 'limit' | 'hidden' | 'call' | 'inherited'>, 'inherited'>>;
