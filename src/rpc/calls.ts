@@ -107,11 +107,10 @@ export class Pending implements Outgoing {
     }
     return this.message[2] as Extra;
   }
-  /** One more message is about what this call comes to. */
-  follow(next: Pending): void {
-    const extra = this.extra();
-    this.message[2] = { ...extra, keep: (extra.keep ?? 0) + 1 };
-    (this.followers ??= []).push(next);
+  /** So many more messages, or less, are about what this call comes to. */
+  keep(more: number): void {
+    const { keep = 0, ...extra } = this.extra();
+    this.message[2] = keep + more > 0 ? { ...extra, keep: keep + more } : extra;
   }
 }
 

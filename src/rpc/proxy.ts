@@ -6,6 +6,7 @@ import type { Pending, Settler } from './calls.ts';
 import type { Connection } from './connection.ts';
 import { memberOf } from './exposure.ts';
 import { protocolError, thrownBy } from './failures.ts';
+import * as kinds from './messages.ts';
 import type { CallOptions } from './options.ts';
 import { CALL_OPTIONS, checked } from './options.ts';
 
@@ -141,8 +142,12 @@ export class Call<T = unknown> extends Promise<T> {
     const connection = call.#connection as Connection;
     const pending = call.#pending;
     if (pending?.queued === true && connection.ended === undefined) {
+      // Before it is sent: with it the one that it builds upon may go out.
+      pending.keep(1);
       const next = Call.of(connection, -pending.id, path, values, get, undefined);
-      if (next.#pending !== undefined) pending.follow(next.#pending);
+      if (next.#pending !== undefined) (pending.followers ??= []).push(next.#pending);
+      else if (pending.queued) pending.keep(-1);
+      else connection.say(kinds.RELEASE, -pending.id, 1);
       return next;
     }
     // It has gone out: what it comes to is here soon, and may be asked itself.

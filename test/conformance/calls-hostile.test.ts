@@ -340,6 +340,20 @@ test('what is called of a promise waits for it, the last of them too', async () 
   assert.deepEqual(await Promise.all([user.name, user.age, user]), ['ann', 3, { name: 'ann', age: 3 }]);
 });
 
+test('what is called of a call goes with it, wherever the turn is cut into parts', async () => {
+  using it = both({ user: (id: number) => ({ id, f: (by: number) => id * by }) });
+  const remote = it.remote as unknown as { user(id: number): { id: Promise<number>; f(by: number): Promise<number> } };
+  const all: Promise<number>[] = [];
+  for (let i = 0; i < 100; i++) {
+    const user = remote.user(i);
+    for (let n = 0; n < i % 4; n++) all.push(user.id.then((id) => id));
+    if (i % 3 === 0) all.push(user.f(1));
+  }
+  for (const answer of all) assert.equal(typeof (await answer), 'number');
+  await it.remote.user(0);
+  assert.equal(it.far.serving.keeps, 0);
+});
+
 test('what a call comes to is kept only for so many as follow', async () => {
   using it = victim({ one: () => 1 }, { maxPending: 4 });
   for (let id = 1; id <= 6; id++) it.peer.say([CALL_WITH, id, { keep: 4 }, ['one']]);
@@ -357,6 +371,10 @@ test('what a call comes to is kept only for so many as follow', async () => {
   ]?.(1);
   assert.equal(await code(one?.['two']?.(Symbol('no')) as Promise<unknown>), 'ERR_DATA_CLONE');
   await honest.remote.one(2);
+  const unasked = honest.remote.one(3) as unknown as Wild;
+  const locked = new ReadableStream();
+  locked.getReader();
+  assert.equal(await code(unasked['two']?.(locked) as Promise<unknown>), 'ERR_OPTION');
   assert.equal(honest.far.serving.keeps, 0);
 });
 
