@@ -81,7 +81,13 @@ for (const bundler of ['esbuild', 'vite', 'webpack']) {
 }
 
 test('under the browser condition every door opens from the browser build', () => {
-  const doors = ['millrace', 'millrace/ring', 'millrace/compat/sab-message-port', 'millrace/compat/nxtedition-shared'];
+  const doors = [
+    'millrace',
+    'millrace/ring',
+    'millrace/rpc',
+    'millrace/compat/sab-message-port',
+    'millrace/compat/nxtedition-shared',
+  ];
   const script = `
     for (const door of ${JSON.stringify(doors)}) if (Object.keys(await import(door)).length === 0) throw new Error(door);
     const { features } = await import('millrace');
@@ -92,7 +98,7 @@ test('under the browser condition every door opens from the browser build', () =
 
 test('require() and import give the same modules, from every door', () => {
   const script = `
-    for (const door of ['millrace', 'millrace/ring', 'millrace/compat/sab-message-port']) {
+    for (const door of ['millrace', 'millrace/ring', 'millrace/rpc', 'millrace/compat/sab-message-port']) {
       const required = require(door);
       import(door).then((imported) => {
         for (const name of Object.keys(imported)) if (required[name] !== imported[name]) throw new Error(door + ' ' + name);
