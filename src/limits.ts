@@ -423,6 +423,8 @@ export const CALLS_NESTED_MAX: number = 64;
 export const CALLS_NAMES_KEPT: number = 1024;
 /** Calls that wait for this thread to have returned from the blocking call it is in. */
 export const CALLS_DEFERRED_MAX: number = 16_384;
+/** Threads that may be blocked until one call is answered: each is a number that travels with whatever is called meanwhile. */
+export const CALLS_CHAIN_MAX: number = 1024;
 /** Milliseconds after which an aborted call's number gives way to another one's in the interrupt word, and a blocked thread looks at its other connections. */
 export const CALLS_TURN_MS: number = 2;
 /** The longest time, in milliseconds, between two such looks: a cycle of blocked threads that it is to find is seldom. */

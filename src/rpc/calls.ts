@@ -8,6 +8,7 @@ import {
   UsageError,
 } from '../errors.ts';
 import {
+  CALLS_CHAIN_MAX,
   CALLS_CHECKED_MAX,
   CALLS_CHECKS_MAX,
   CALLS_INTERRUPTS_MAX,
@@ -45,6 +46,10 @@ export class Pending implements Outgoing {
   queued = true;
   /** What it has of a time limit and a signal; most have none. */
   limits: Limits | undefined;
+  /** The threads that are blocked until it is answered. */
+  chain: Set<number> | undefined;
+  /** This thread is one of them. */
+  still = false;
   packed: Packed | undefined;
   /** What was called of what this comes to, in the same trip. */
   followers: Pending[] | undefined;
@@ -76,7 +81,7 @@ export class Pending implements Outgoing {
     let deep: Packed | undefined;
     let why = error;
     try {
-      if (look) deep = this.#calls.packDeep(values, this.limits?.options.callbacks === 'call');
+      if (look) deep = this.#calls.packDeep(values, this.limits?.options.callbacks === 'call', this.still);
     } catch (limit) {
       why = limit;
     }
@@ -107,6 +112,14 @@ export class Pending implements Outgoing {
     }
     return this.message[2] as Extra;
   }
+  /** Says it to the other side where that is news: so it ends, however the calls go round. */
+  blame(threads: readonly number[]): void {
+    const { chain } = this;
+    const news = threads.filter((thread) => chain?.has(thread) === false);
+    if (chain === undefined || news.length === 0 || chain.size + news.length > CALLS_CHAIN_MAX) return;
+    for (const thread of news) chain.add(thread);
+    this.#calls.say(kinds.BLAME, this.id, ...news);
+  }
   /** So many more messages, or less, are about what this call comes to. */
   keep(more: number): void {
     const { keep = 0, ...extra } = this.extra();
@@ -119,6 +132,14 @@ interface Limits {
   /** When it is late, by `performance.now`. */
   deadline: number;
   onAbort: (() => void) | undefined;
+}
+
+/** Calls of this thread, over whichever connection, until which somebody's thread is blocked. */
+const awaited: Set<Pending> = new Set();
+
+/** These threads are blocked, too, until something is answered that waits for these calls. */
+export function spread(threads: readonly number[]): void {
+  for (const pending of awaited) pending.blame(threads);
 }
 
 /** What is called, for errors. */
@@ -145,8 +166,11 @@ export class Calls {
     return this.#pending.size;
   }
 
-  packDeep(values: unknown[], scoped: boolean): Packed | undefined {
-    return this.#connection.values.pack(values, true, scoped);
+  say(...message: Message): void {
+    this.#connection.say(...message);
+  }
+  packDeep(values: unknown[], scoped: boolean, still: boolean): Packed | undefined {
+    return this.#connection.values.pack(values, true, scoped, still);
   }
 
   /** Calls; what became of it, `settler` is told, perhaps at once. */
@@ -157,7 +181,7 @@ export class Calls {
     get: boolean,
     options: CallOptions | undefined,
     settler: Settler,
-    chain?: readonly number[],
+    blocks = false,
     ask?: string,
   ): Pending | undefined {
     const connection = this.#connection;
@@ -179,14 +203,13 @@ export class Calls {
           { limit: CALLS_VALUES_MAX },
         );
       }
-      const packed = connection.values.pack(values, false, options?.callbacks === 'call');
-      const blames = blamed();
+      const packed = connection.values.pack(values, false, options?.callbacks === 'call', blocks);
+      const chain = this.#chain(blocks, path);
       const id = this.#next();
       let message: Message;
       if (
         packed?.refs === undefined &&
         chain === undefined &&
-        blames === undefined &&
         !get &&
         ask === undefined &&
         target >= 0 &&
@@ -201,13 +224,17 @@ export class Calls {
         if (get) extra.get = true;
         if (ask !== undefined) extra.ask = ask;
         if (packed?.refs !== undefined) extra.refs = packed.refs;
-        const blocked = [...(chain ?? []), ...(blames ?? [])];
-        if (blocked.length > 0) extra.chain = blocked;
+        if (chain !== undefined) extra.chain = [...chain];
         message = [kinds.CALL_WITH, id, extra, path, ...values];
       }
       const pending = new Pending(this, id, path, message, settler);
       pending.transfer = packed?.transfer;
       pending.packed = packed;
+      if (chain !== undefined) {
+        pending.chain = chain;
+        pending.still = blocks;
+        awaited.add(pending);
+      }
       this.#pending.add(pending);
       if (options !== undefined) this.#limit(pending, options);
       connection.send(pending);
@@ -218,6 +245,18 @@ export class Calls {
       settler.reject(error);
       return undefined;
     }
+  }
+
+  /** @throws UsageError ERR_LIMIT */
+  #chain(blocks: boolean, path: Path): Set<number> | undefined {
+    const blames = blamed();
+    const chain = blocks ? (blames ?? new Set()).add(this.#connection.token) : blames;
+    if (chain === undefined || chain.size <= CALLS_CHAIN_MAX) return chain;
+    throw new UsageError(
+      'ERR_LIMIT',
+      `Cannot call ${nameOf(path)}: ${CALLS_CHAIN_MAX} threads are blocked until this one has answered; let fewer call it without an event loop`,
+      { limit: CALLS_CHAIN_MAX },
+    );
   }
 
   #next(): number {
@@ -268,6 +307,7 @@ export class Calls {
 
   settle(pending: Pending, value: unknown, error?: unknown, failure?: unknown): void {
     this.#pending.delete(pending.id);
+    if (pending.chain !== undefined) awaited.delete(pending);
     const { limits } = pending;
     if (limits !== undefined) {
       this.#deadlines.delete(pending);

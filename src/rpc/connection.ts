@@ -32,7 +32,8 @@ export type CallPort = Pick<
   Port,
   'postMessage' | 'full' | 'drained' | 'receive' | 'tryReceive' | 'reason' | 'error' | 'close'
 > &
-  Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'> & {
+  Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'> &
+  Partial<Pick<Port, 'moveOutbox'>> & {
     on<K extends EventName>(type: K, listener: RawListener<PortEventMap[K]>): unknown;
     ref(): unknown;
     unref(): unknown;
@@ -67,6 +68,7 @@ function agent(): Agent {
 
 /** What is to run in a microtask is hung on it: on Node `queueMicrotask` makes more objects, and runs more code, which takes time after a rest. */
 const settled: Promise<void> = Promise.resolve();
+const NOTHING: readonly unknown[] = [];
 
 export class Connection {
   readonly port: CallPort;
@@ -103,6 +105,9 @@ export class Connection {
   readonly #waitsForRoom: (() => void)[] = [];
   #sent: number;
   #received = 0;
+  /** What has come last, and how much of it was heard: what is heard may block, and the rest must be heard meanwhile. */
+  #envelope: readonly unknown[] = NOTHING;
+  #at = 0;
   #held = true;
   #reholds = false;
   readonly #self: WeakRef<Connection> = new WeakRef(this);
@@ -127,7 +132,7 @@ export class Connection {
 
   /** The process is kept while something of ours is pending, or something is exposed. */
   rehold(): void {
-    const held = this.calls.size > 0 || this.serving.exposes;
+    const held = this.calls.size > 0 || this.streams.awaited || this.serving.exposes;
     if (held === this.#held) return;
     this.#held = held;
     if (held) this.port.ref();
@@ -192,7 +197,7 @@ export class Connection {
   }
   /** A function or reference of the other side's is not held any more. */
   letGo(id: number, count: number): void {
-    if (this.ended === undefined) this.say(kinds.RELEASE, id, count);
+    this.say(kinds.RELEASE, id, count);
   }
   /** Sends one message at once: a part of one that could not be sent. */
   postNow(outgoing: Outgoing): void {
@@ -224,7 +229,7 @@ export class Connection {
   /** Sends what there is. A port that is full is waited for, unless this thread blocks. */
   flush(): void {
     if (this.ended !== undefined || (this.#queue === undefined && this.#waitsForRoom.length === 0)) return;
-    if (this.blocked === 0 && this.port.full) {
+    if (!this.threadBlocked && this.port.full) {
       if (this.#awaitsRoom) return;
       this.#awaitsRoom = true;
       const go = (): void => {
@@ -296,14 +301,21 @@ export class Connection {
       this.lost();
       return;
     }
+    this.#envelope = envelope;
+    this.#at = 1;
+    this.#drain();
+  }
+  /** Hears what has come. Whoever blocks in the midst of it goes on here, so that all of it was heard when something else is accepted. */
+  #drain(): void {
     // What follows a greeting that ends it is another version's, and not to be believed.
-    for (let i = 1; i < envelope.length && this.ended === undefined; i++) {
+    while (this.#at < this.#envelope.length && this.ended === undefined) {
       try {
-        this.#hear(envelope[i]);
+        this.#hear(this.#envelope[this.#at++]);
       } catch (error) {
         this.faulty(error);
       }
     }
+    this.#envelope = NOTHING;
   }
 
   /** The other side has asked for more than it reads the answers of: what it asks is not heard, and it is told so once it reads. */
@@ -375,6 +387,9 @@ export class Connection {
       case kinds.HEARD:
         this.calls.heard(message[1]);
         return;
+      case kinds.BLAME:
+        this.serving.blame(message as Message);
+        return;
       default:
         throw protocolError(typeof message[0] === 'number' ? `a message of kind ${message[0]}` : 'a message');
     }
@@ -426,7 +441,7 @@ export class Connection {
   // ---- blocking -----------------------------------------------------------------------------------------------
 
   /**
-   * Blocks until `done`, and serves meanwhile what comes over this connection, and over others what is called on behalf of this very wait. False: the
+   * Blocks until `done`, and serves meanwhile what comes over this connection, and over others what somebody is blocked for. False: the
    * time limit passed first. @throws ClosedError, UnsupportedError
    */
   block(done: () => boolean, timeoutMs: number): boolean {
@@ -436,19 +451,25 @@ export class Connection {
     this.#agent.blocked++;
     // Who is called on behalf of this wait is seldom: it is looked for less and less often.
     let slice = CALLS_TURN_MS;
+    let look = performance.now() + slice;
     try {
+      this.#drain();
       this.flush();
       while (!done()) {
         if (this.ended !== undefined) throw this.ended;
-        const left = end - performance.now();
-        if (left <= 0) return false;
-        const value = this.#next(open.size > 1 ? Math.min(left, slice) : left);
+        const now = performance.now();
+        if (now >= end) return false;
+        const alone = open.size < 2;
+        // In turns, also where this one has always something to say.
+        if (!alone && now >= look) {
+          const heard = this.#others().filter((other) => other.lookIn()).length > 0;
+          slice = heard ? CALLS_TURN_MS : Math.min(CALLS_LOOK_MS_MAX, slice * 2);
+          look = performance.now() + slice;
+          continue;
+        }
+        const value = this.#next(alone ? end - now : Math.min(end, look) - now);
         if (value === CLOSED) this.end(this.port.reason ?? 'lost');
         else if (value !== EMPTY) this.accept(value);
-        else {
-          slice = Math.min(CALLS_LOOK_MS_MAX, slice * 2);
-          for (const other of this.#others()) other.lookIn();
-        }
         this.flush();
       }
       return true;
@@ -456,41 +477,45 @@ export class Connection {
       this.blocked--;
       this.#agent.blocked--;
       this.#schedule();
-      for (const other of open) other.deref()?.serving.resume();
+      if (!this.threadBlocked) for (const other of open) other.deref()?.serving.resume();
     }
   }
   #next(timeoutMs: number): unknown {
     try {
       return this.port.receive({ timeoutMs });
     } catch (error) {
-      if (!(error instanceof CodecError)) throw error;
-      this.lost();
+      if (error instanceof CodecError) this.lost();
+      // Closed here, by what was served meanwhile.
+      else if (error instanceof ClosedError) return CLOSED;
+      else throw error;
       return EMPTY;
     }
   }
-  /** Another connection of a thread that is blocked: what has come there. */
-  lookIn(): void {
+  /** Another connection of a thread that is blocked: what has come there, and what could not go out. Whether anything was heard. */
+  lookIn(): boolean {
+    const received = this.#received;
     try {
-      for (let i = 0; i < CALLS_LOOK_MAX; i++) {
+      this.#drain();
+      for (let i = 0; i < CALLS_LOOK_MAX && this.ended === undefined; i++) {
         const value = this.port.tryReceive();
         if (value === EMPTY) break;
-        if (value === CLOSED) {
-          this.end(this.port.reason ?? 'lost');
-          return;
-        }
-        this.accept(value);
+        if (value === CLOSED) this.end(this.port.reason ?? 'lost');
+        else this.accept(value);
       }
     } catch (error) {
       if (error instanceof CodecError) this.lost();
+      else this.end(this.port.reason ?? 'lost');
     }
     this.flush();
+    this.port.moveOutbox?.();
+    return this.#received !== received;
   }
   #others(): Connection[] {
     const others: Connection[] = [];
     for (const open of this.#agent.open) {
       const other = open.deref();
       if (other === undefined) this.#agent.open.delete(open);
-      else if (other !== this && other.blocked === 0) others.push(other);
+      else if (other !== this) others.push(other);
     }
     return others;
   }
@@ -519,6 +544,10 @@ export class Connection {
     this.values.end();
   }
 
+  /** Messages that have not gone out. */
+  get queued(): number {
+    return this.#queue?.length ?? 0;
+  }
   /** Whether the other side has said anything that makes sense. */
   get met(): boolean {
     return this.#heard;

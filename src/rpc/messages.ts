@@ -39,6 +39,8 @@ export const GONE = 15;
 
 /** `[HEARD, id]`: of an abort. */
 export const HEARD = 16;
+/** `[BLAME, id, ...threads]`: these, too, are blocked until this call is answered. */
+export const BLAME = 17;
 
 export type Message = [kind: number, ...rest: unknown[]];
 

@@ -1,8 +1,8 @@
 // Calls that the other side has made: each is looked up in what is exposed, run, and answered.
 import { CodecError, DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX, CALLS_VALUES_MAX } from '../limits.ts';
+import { CALLS_CHAIN_MAX, CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX, CALLS_VALUES_MAX } from '../limits.ts';
 import type { HostAbortSignal } from '../platform/host-types.ts';
-import { lostError } from './calls.ts';
+import { lostError, spread } from './calls.ts';
 import type { Connection, Outgoing } from './connection.ts';
 import { Exposure, exposureOf, memberOf, noMethod } from './exposure.ts';
 import { failureOf, protocolError } from './failures.ts';
@@ -31,8 +31,8 @@ let nested = 0;
 const blocking: Set<Served> = new Set();
 
 /** The threads that are blocked until something is answered that this one is at work on. */
-export function blamed(): readonly number[] | undefined {
-  return blocking.size === 0 ? undefined : [...new Set([...blocking].flatMap(({ chain }) => chain ?? []))];
+export function blamed(): Set<number> | undefined {
+  return blocking.size === 0 ? undefined : new Set([...blocking].flatMap(({ chain }) => chain ?? []));
 }
 
 /**
@@ -80,6 +80,10 @@ class Served implements CallContext {
   readonly #connection: Connection;
   /** It was answered, or its answer is on its way: a promise of the program's own make may say so twice. */
   answered = false;
+  /** It has returned a promise, which is waited for. */
+  waits = false;
+  /** Its chain, where that has grown. */
+  threads: readonly number[] | undefined;
   /** What it comes to, for those that were called of that. */
   kept: Kept | undefined;
   #aborted = false;
@@ -92,8 +96,9 @@ class Served implements CallContext {
     this.extra = extra;
     this.outer = outer;
   }
+  /** The threads that are blocked until it is answered. */
   get chain(): readonly number[] | undefined {
-    return this.extra.chain;
+    return this.threads ?? this.extra.chain;
   }
   get signal(): HostAbortSignal {
     if (this.#controller === undefined) {
@@ -133,12 +138,19 @@ class Answer implements Outgoing {
   /** What was thrown, of an error. */
   #thrown: unknown;
   #packed: Packed | undefined;
+  readonly #still: boolean;
   #tries = 0;
 
-  constructor(connection: Connection, message: Message, packed: Packed | undefined, thrown?: unknown) {
+  constructor(
+    connection: Connection,
+    message: Message,
+    packed: Packed | undefined,
+    { thrown, still = false }: { readonly thrown?: unknown; readonly still?: boolean } = {},
+  ) {
     this.#connection = connection;
     this.message = message;
     this.#packed = packed;
+    this.#still = still;
     this.#thrown = thrown;
   }
   get transfer(): readonly unknown[] | undefined {
@@ -157,7 +169,7 @@ class Answer implements Outgoing {
     } else if (first) {
       try {
         const value = [this.message.at(-1)];
-        const deep = values.pack(value, true);
+        const deep = values.pack(value, true, false, this.#still);
         if (deep?.refs !== undefined) {
           const before = kind === kinds.RESULT_WITH ? (this.message[2] as readonly Ref[]) : [];
           this.#packed = deep.with(this.#packed);
@@ -186,6 +198,10 @@ export class Serving {
     this.#connection = connection;
   }
 
+  /** Calls that are not answered, and results that others build upon. */
+  get size(): number {
+    return this.#running.size + this.#kept.size + this.#deferred.length;
+  }
   get exposes(): boolean {
     return this.#root !== undefined;
   }
@@ -248,11 +264,12 @@ export class Serving {
       throw error;
     }
     if (refs !== undefined) connection.values.unpack(values, refs);
-    if (connection.blocked > 0 || !connection.threadBlocked || chain?.includes(connection.token)) {
+    if (connection.blocked > 0 || !connection.threadBlocked || chain !== undefined) {
       this.#run(served, path, values);
       return;
     }
-    // This thread is blocked in a call over another connection, and this one is none of its business.
+    // This thread is blocked in a call over another connection, and nobody is blocked until this one is answered: else two threads or more might stand still
+    // until the other ones have answered.
     if (this.#deferred.length >= CALLS_DEFERRED_MAX) {
       for (const value of values) connection.values.letGo(value);
       throw new UsageError('ERR_LIMIT', 'The other side is blocked, and this many calls wait for it already');
@@ -324,7 +341,6 @@ export class Serving {
       return;
     }
     const connection = this.#connection;
-    const { chain } = served.extra;
     if (nested >= CALLS_NESTED_MAX) {
       this.#fail(
         served,
@@ -340,7 +356,7 @@ export class Serving {
     let promise: Promise<unknown> | undefined;
     current = served;
     nested++;
-    if (chain !== undefined) blocking.add(served);
+    if (served.chain !== undefined) blocking.add(served);
     try {
       const asked = kept === undefined ? this.#target(served.extra.target) : kept.value;
       value = answerOf(asked, served.extra, path, values);
@@ -357,8 +373,23 @@ export class Serving {
       this.#answer(served, value);
       return;
     }
-    if (connection.threadBlocked && chain?.includes(connection.token)) {
-      promise.catch(() => {});
+    served.waits = true;
+    this.#running.set(served.id, served);
+    if (connection.threadBlocked) this.#held(served);
+    promise.then(
+      (result) => this.#answer(served, result),
+      (error) => this.#fail(served, error),
+    );
+  }
+
+  /** Whether this thread is blocked until this call, too, is answered. */
+  #isStill({ chain }: Served): boolean {
+    const { threadBlocked, token } = this.#connection;
+    return threadBlocked && chain?.includes(token) === true;
+  }
+  /** This thread is blocked: a promise that it waits for itself would never settle, and whom others wait for they are told. */
+  #held(served: Served): void {
+    if (served.waits && this.#isStill(served)) {
       this.#fail(
         served,
         new UnsupportedError(
@@ -366,19 +397,29 @@ export class Serving {
           { feature: 'calls' },
         ),
       );
-      return;
-    }
-    this.#running.set(served.id, served);
-    promise.then(
-      (result) => this.#answer(served, result),
-      (error) => this.#fail(served, error),
-    );
+    } else if (served.chain !== undefined) spread(served.chain);
+  }
+
+  /** More threads are blocked until a call is answered. */
+  blame([, id, ...threads]: Message): void {
+    if (!isChain(threads)) throw protocolError('a list of threads');
+    const served = this.#find(id);
+    if (served === undefined || served.answered || served.aborted) return;
+    const chain = [...new Set([...(served.chain ?? []), ...threads])];
+    if (chain.length > CALLS_CHAIN_MAX) return;
+    served.threads = chain;
+    blocking.add(served);
+    this.#held(served);
   }
 
   #answer(served: Served, value: unknown): void {
     const connection = this.#connection;
-    if (served.answered) return;
+    if (served.answered) {
+      connection.values.letGo(value);
+      return;
+    }
     this.#settleKept(served, { value });
+    const still = this.#isStill(served);
     this.#over(served);
     if (served.aborted || connection.ended !== undefined) {
       connection.values.letGo(value);
@@ -390,11 +431,11 @@ export class Serving {
     }
     const values = [value];
     try {
-      const packed = connection.values.pack(values, false);
+      const packed = connection.values.pack(values, false, false, still);
       const refs = packed?.refs;
       const message: Message =
         refs === undefined ? [kinds.RESULT, served.id, values[0]] : [kinds.RESULT_WITH, served.id, refs, values[0]];
-      connection.reply(new Answer(connection, message, packed));
+      connection.reply(new Answer(connection, message, packed, { still }));
     } catch (error) {
       this.#refuse(served, error);
     }
@@ -417,7 +458,7 @@ export class Serving {
       return;
     }
     const failure = failureOf(error, false, connection.options.stacks);
-    connection.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, error));
+    connection.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, { thrown: error }));
   }
 
   #over(served: Served): void {
@@ -451,7 +492,11 @@ export class Serving {
 
   abort(id: unknown): void {
     if (!isNumber(id)) throw protocolError('an abort');
-    this.#find(id)?.abort(new DOMException('The caller has given this call up', 'AbortError'));
+    const served = this.#find(id);
+    if (served === undefined) return;
+    // Nobody is blocked until it is answered any more.
+    blocking.delete(served);
+    served.abort(new DOMException('The caller has given this call up', 'AbortError'));
   }
 
   end(error: Error): void {
@@ -507,8 +552,11 @@ function isExtra(it: unknown): it is Extra {
   if (ask !== undefined && typeof ask !== 'string') return false;
   if (target !== undefined && !(typeof target === 'number' && isNumber(Math.abs(target)))) return false;
   if ((get !== undefined && get !== true) || (keep !== undefined && !isNumber(keep))) return false;
-  if (chain === undefined) return true;
-  if (!Array.isArray(chain) || chain.length > CALLS_NESTED_MAX) return false;
+  return chain === undefined || isChain(chain);
+}
+
+function isChain(chain: unknown): chain is readonly number[] {
+  if (!Array.isArray(chain) || chain.length > CALLS_CHAIN_MAX) return false;
   for (let i = 0; i < chain.length; i++) if (!isNumber(chain[i])) return false;
   return true;
 }

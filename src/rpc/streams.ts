@@ -1,6 +1,6 @@
 // Values that follow a call one by one: async iterables, generators and ReadableStreams, among arguments and results. The reader gives credit, so that who
 // writes is ahead of it by a window at the most; the last one ends it, once, or the reader does.
-import { type ClosedError, DataCloneError, type UnsupportedError, UsageError } from '../errors.ts';
+import { type ClosedError, DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
 import { CALLS_BATCH_MAX, CALLS_STREAMS_MAX, CALLS_WINDOW_MAX } from '../limits.ts';
 import type { HostReadableStream } from '../platform/host-types.ts';
 import { lostError } from './calls.ts';
@@ -23,18 +23,44 @@ export class Streams {
   /** What nobody can read any more is cancelled: a function that is given a stream need not know what that is. */
   readonly #collected: FinalizationRegistry<Reader> = new FinalizationRegistry((reader) => reader.cancel());
   #last: number;
+  /** Readers that somebody waits for. */
+  #awaited = 0;
 
   constructor(connection: Connection, last: number) {
     this.#connection = connection;
     this.#last = last;
   }
 
-  /** Of a value that goes out. Nothing of it runs before the other side reads. @throws UsageError ERR_LIMIT, ERR_OPTION */
-  source(value: object): number {
+  /** Streams that are not over, of both directions. */
+  get size(): number {
+    return this.#sources.size + this.#readers.size;
+  }
+  /** Whether somebody waits for what comes. */
+  get awaited(): boolean {
+    return this.#awaited > 0;
+  }
+  waits(begins: boolean): void {
+    this.#awaited += begins ? 1 : -1;
+    if (begins && this.#awaited === 1) this.#connection.rehold();
+    else if (this.#awaited === 0) this.#connection.reholdSoon();
+  }
+
+  /**
+   * Of a value that goes out. Nothing of it runs before the other side reads.
+   * @param still this thread is blocked meanwhile
+   * @throws UsageError ERR_LIMIT, ERR_OPTION; UnsupportedError
+   */
+  source(value: object, still: boolean): number {
     if (this.#sources.size >= CALLS_STREAMS_MAX) {
       throw new UsageError('ERR_LIMIT', `Cannot send a stream: ${CALLS_STREAMS_MAX} of this side are not over`, {
         limit: CALLS_STREAMS_MAX,
       });
+    }
+    if (still && !isStill(value)) {
+      throw new UnsupportedError(
+        'Cannot send an async iterable or a ReadableStream here: it is read while this thread is blocked, and nothing of it would run; give a generator that is not async, or call without blocking',
+        { feature: 'calls' },
+      );
     }
     const steps = stepsOf(value);
     do this.#last = following(this.#last);
@@ -133,6 +159,11 @@ export class Streams {
     for (const reader of [...this.#readers.values()]) reader.end({ error });
     for (const source of [...this.#sources.values()]) source.stop();
   }
+}
+
+/** Whether it goes on without promises. */
+function isStill(value: object): boolean {
+  return Symbol.iterator in value && !(Symbol.asyncIterator in value);
 }
 
 /** @throws UsageError ERR_OPTION for a ReadableStream that somebody reads already */
@@ -339,6 +370,7 @@ export class Reader {
       const first = this.#waiting.shift();
       if (first === undefined) this.#values.push(all[i]);
       else {
+        if (this.#waiting.length === 0) this.#connection.streams.waits(false);
         this.#owe();
         first.resolve({ done: false, value: all[i] });
       }
@@ -359,6 +391,7 @@ export class Reader {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#over();
+    if (this.#waiting.length > 0) this.#connection.streams.waits(false);
     for (const waiting of this.#waiting.splice(0)) this.#settle(waiting);
   }
   fail(error: unknown): void {
@@ -402,7 +435,8 @@ export class Reader {
   next(by: object): Promise<IteratorResult<unknown>> {
     return new Promise((resolve, reject) => {
       const waiting = { by, resolve, reject };
-      if (this.#waiting.length > 0 || !this.#settle(waiting)) this.#waiting.push(waiting);
+      if (this.#waiting.length === 0 && this.#settle(waiting)) return;
+      if (this.#waiting.push(waiting) === 1) this.#connection.streams.waits(true);
     });
   }
   #settle(waiting: Waiting): boolean {

@@ -38,7 +38,7 @@ export const invokeSync: Invoke = ({ connection, target, options }, path, values
         thrown = { error: failure === undefined ? error : thrownHere(failure) };
       },
     },
-    [connection.token],
+    true,
   );
   const done = (): boolean => settled;
   try {

@@ -28,12 +28,15 @@ interface Exported {
 export class Packed {
   refs: Ref[] | undefined;
   transfer: unknown[] | undefined;
+  /** This thread is blocked while it is read. */
+  readonly still: boolean;
   readonly #values: Values;
   readonly #exported: Exported[] = [];
   readonly #streams: number[] = [];
 
-  constructor(values: Values) {
+  constructor(values: Values, still = false) {
     this.#values = values;
+    this.still = still;
   }
   add(path: Path, kind: number, what: unknown): void {
     (this.refs ??= []).push([path, kind, what]);
@@ -104,9 +107,10 @@ export class Values {
    * Takes out of `values` what is more than its bytes. `undefined`: nothing is.
    * @param deep looks into arrays and plain objects as well, which are copied where they hold any
    * @param scoped functions can be called until the call that they go with is answered
-   * @throws UsageError ERR_LIMIT
+   * @param still this thread is blocked while streams are read
+   * @throws UsageError ERR_LIMIT, ERR_OPTION; UnsupportedError: nothing was given away then
    */
-  pack(values: unknown[], deep: boolean, scoped = false): Packed | undefined {
+  pack(values: unknown[], deep: boolean, scoped = false, still = false): Packed | undefined {
     const { manners } = this.#connection;
     let packed: Packed | undefined;
     try {
@@ -114,10 +118,10 @@ export class Values {
         let value = values[i];
         if (manners !== undefined && !deep) values[i] = value = manners.carry(value);
         if (typeof value === 'function' || (typeof value === 'object' && value !== null && isMore(value))) {
-          packed ??= new Packed(this);
+          packed ??= new Packed(this, still);
           values[i] = this.#take(value, [i], packed, scoped);
         } else if (deep && typeof value === 'object' && value !== null) {
-          packed ??= new Packed(this);
+          packed ??= new Packed(this, still);
           values[i] = this.#within(value, [i], packed, scoped, new Map());
         }
       }
@@ -154,7 +158,8 @@ export class Values {
       packed.add(path, kinds.REF_ERROR, failureOf(value, false, this.#connection.options.stacks));
     } else {
       const readable = typeof ReadableStream === 'function' && value instanceof ReadableStream;
-      packed.opens(path, readable ? kinds.REF_READABLE : kinds.REF_ITERABLE, this.#connection.streams.source(value));
+      const kind = readable ? kinds.REF_READABLE : kinds.REF_ITERABLE;
+      packed.opens(path, kind, this.#connection.streams.source(value, packed.still));
     }
     return null;
   }
