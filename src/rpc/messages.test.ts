@@ -55,6 +55,7 @@ test('docs/protocol/calls.md gives the bounds', () => {
       [limits.CALLS_CHECKED_MAX],
       [limits.CALLS_DEPTH_MAX],
       [limits.CALLS_NESTED_MAX],
+      [limits.CALLS_CHAIN_MAX],
       [limits.CALLS_DEFERRED_MAX],
       [limits.CALLS_EXPORTS_MAX],
       [limits.CALLS_STREAMS_MAX],

@@ -8,7 +8,7 @@ import { type Port, spawn, transferOf } from '../../src/index.ts';
 import { type Remote, transfer, wrap } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { cases, eachCaseAsync, seed } from '../kit/prng.ts';
-import { within } from '../kit/watchdog.ts';
+import { STEP_MS, within } from '../kit/watchdog.ts';
 import type { Hop, Node } from './call-roles.ts';
 
 const THREAD = inOneFile(new URL('./call-thread.js', import.meta.url));
@@ -163,7 +163,12 @@ test(`any paths at once come to an end (SEED=${seed})`, async () => {
 
 test('nothing of it is left', async () => {
   for (const name of NAMES) {
-    const left = (await within('what is left', nodeOf(name).leftOver(), 5)) as Record<string, number>;
-    assert.deepEqual(Object.values(left), [0, 0]);
+    // Where a path has ended in an error, others of its calls may go on for a while.
+    const left = async (): Promise<number> => {
+      const counts = (await within('what is left', nodeOf(name).leftOver())) as Record<string, number>;
+      return Object.values(counts).reduce((all, count) => all + count, 0);
+    };
+    const end = performance.now() + STEP_MS;
+    while ((await left()) > 0) assert.ok(performance.now() < end, name);
   }
 });
