@@ -61,7 +61,7 @@ async function rows(setting: Setting): Promise<RowPlan[]> {
 }
 
 const pace = (setting: Setting): ReturnType<NonNullable<Scenario['pace']>> =>
-  sized(setting, { full: { warmMs: 450, startMs: 400 }, quick: { warmMs: 200, startMs: 300 }, smoke: {} });
+  sized(setting, { full: { warmMs: 900, startMs: 400 }, quick: { warmMs: 600, startMs: 300 }, smoke: {} });
 
 export const callsScenario: Scenario = {
   name: 'calls',

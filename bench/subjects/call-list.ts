@@ -10,6 +10,7 @@ interface Family {
 const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'millrace-rpc': () => import('./calls-millrace.ts'),
   'calls-comlink': () => import('./calls-comlink.ts'),
+  'millrace-comlink': () => import('./calls-comlink.ts'),
   'calls-birpc': () => import('./calls-birpc.ts'),
   'calls-capnweb': () => import('./calls-capnweb.ts'),
   'calls-by-hand': () => import('./calls-by-hand.ts'),

@@ -3,6 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Remote } from '../../src/index.ts';
 import { api, type Caller, type CallSubject, callWorker, numbers } from '../call-subject.ts';
 import { openDoor } from '../doors.ts';
+import type { Missing } from '../subject.ts';
 import { loadRival, missingRival } from './rival.ts';
 
 type Released = { [release: symbol]: () => void };
@@ -20,19 +21,28 @@ interface Package {
   readonly releaseProxy: symbol;
 }
 
+interface Loaded extends Package {
+  adapt(port: unknown): unknown;
+}
+type Load = () => Promise<Loaded>;
+
 const FILE = 'dist/esm/comlink.mjs';
 const ADAPTER = 'dist/esm/node-adapter.mjs';
 
-async function load(): Promise<Package & { adapt(port: unknown): unknown }> {
-  const comlink = await loadRival<Package>('comlink', FILE);
+async function original(): Promise<Loaded> {
+  const { wrap, expose, proxy, releaseProxy } = await loadRival<Package>('comlink', FILE);
   const { default: adapt } = await loadRival<{ default(port: unknown): unknown }>('comlink', ADAPTER);
-  const { wrap, expose, proxy, releaseProxy } = comlink;
+  return { wrap, expose, proxy, releaseProxy, adapt };
+}
+async function ours(): Promise<Loaded> {
+  const { wrap, expose, proxy, releaseProxy } = await openDoor<Package>('./compat/comlink');
+  const { default: adapt } = await openDoor<{ default(port: unknown): unknown }>('./compat/comlink/node-adapter');
   return { wrap, expose, proxy, releaseProxy, adapt };
 }
 
-async function callerOver(endpoint: unknown, close: Caller['close']): Promise<Caller> {
-  const { wrap, proxy, releaseProxy } = await load();
-  const there = wrap(endpoint);
+async function callerOver(load: Load, port: unknown, close: Caller['close']): Promise<Caller> {
+  const { wrap, proxy, releaseProxy, adapt } = await load();
+  const there = wrap(adapt(port));
   return {
     add: (a, b) => there.add(a, b),
     echo: (value) => there.echo(value),
@@ -46,8 +56,8 @@ async function callerOver(endpoint: unknown, close: Caller['close']): Promise<Ca
   };
 }
 
-async function serveAt(endpoint: unknown): Promise<void> {
-  const { expose, proxy, releaseProxy } = await load();
+async function serveAt(load: Load, port: unknown): Promise<void> {
+  const { expose, proxy, releaseProxy, adapt } = await load();
   const there = {
     ...api,
     items: (count: number) => proxy(numbers(count)),
@@ -57,22 +67,19 @@ async function serveAt(endpoint: unknown): Promise<void> {
       return sum;
     },
   };
-  expose(there, endpoint);
+  expose(there, adapt(port));
 }
 
-export const subjects: readonly CallSubject[] = [
-  {
-    name: 'calls-comlink',
-    label: 'Comlink',
-    use: 'expose and wrap over a MessageChannel, with the adapter for Node ports that it brings. Generator and callback go by its proxy(), as its documentation has it for what cannot be cloned, and are released when they have done; each item is one call of next().',
-    can: ['add', 'echo', 'items', 'callBack'],
+type Words = Pick<CallSubject, 'name' | 'label' | 'use' | 'can'> & Partial<Pick<CallSubject, 'absent' | 'fullOnly'>>;
+
+function overNative(load: Load, words: Words): CallSubject {
+  return {
+    ...words,
     wait: 'loop/loop',
-    absent: async () => missingRival('comlink', FILE),
     open: async () => {
-      const { adapt } = await load();
       const { port1, port2 } = new MessageChannel();
-      const worker = await callWorker('calls-comlink', port2, [port2]);
-      const caller = await callerOver(adapt(port1), async () => {
+      const worker = await callWorker(words.name, port2, [port2]);
+      const caller = await callerOver(load, port1, async () => {
         port1.close();
         await worker.terminate();
       });
@@ -80,33 +87,61 @@ export const subjects: readonly CallSubject[] = [
       return caller;
     },
     serve: async (data) => {
-      const { adapt } = await load();
-      await serveAt(adapt(data as MessagePort));
+      await serveAt(load, data);
       (data as MessagePort).ref();
     },
-  },
-  {
-    name: 'calls-comlink:port',
-    label: 'Comlink over a Millrace port',
-    use: 'The same with the two ends of a Millrace channel in the place of the native ports: what of its time is the medium’s.',
-    can: ['add', 'echo'],
+  };
+}
+
+function overOurs(load: Load, words: Words): CallSubject {
+  return {
+    ...words,
     wait: 'loop/loop',
-    fullOnly: true,
-    absent: async () => missingRival('comlink', FILE),
     open: async () => {
       const { channel } = await openDoor<typeof import('../../src/index.ts')>('.');
-      const { adapt } = await load();
       const { port, remote } = channel();
-      const worker = await callWorker('calls-comlink:port', remote, remote.transfer);
-      return callerOver(adapt(port), async () => {
+      const worker = await callWorker(words.name, remote, remote.transfer);
+      return callerOver(load, port, async () => {
         port.close();
         await worker.terminate();
       });
     },
     serve: async (data) => {
       const { attach } = await openDoor<typeof import('../../src/index.ts')>('.');
-      const { adapt } = await load();
-      await serveAt(adapt(attach(data as Remote)));
+      await serveAt(load, attach(data as Remote));
     },
-  },
+  };
+}
+
+const absent = async (): Promise<Missing | undefined> => missingRival('comlink', FILE);
+
+export const subjects: readonly CallSubject[] = [
+  overNative(original, {
+    name: 'calls-comlink',
+    label: 'Comlink',
+    use: 'expose and wrap over a MessageChannel, with the adapter for Node ports that it brings. Generator and callback go by its proxy(), as its documentation has it for what cannot be cloned, and are released when they have done; each item is one call of next().',
+    can: ['add', 'echo', 'items', 'callBack'],
+    absent,
+  }),
+  overOurs(original, {
+    name: 'calls-comlink:port',
+    label: 'Comlink over a Millrace port',
+    use: 'The same with the two ends of a Millrace channel in the place of the native ports: what of its time is the medium’s.',
+    can: ['add', 'echo'],
+    fullOnly: true,
+    absent,
+  }),
+  overOurs(ours, {
+    name: 'millrace-comlink',
+    label: 'millrace/compat/comlink',
+    use: 'The code of calls-comlink:port with Comlink’s import changed: our calls behind its names, over our channel.',
+    can: ['add', 'echo', 'items', 'callBack'],
+  }),
+  overNative(ours, {
+    name: 'millrace-comlink:native',
+    label: 'millrace/compat/comlink over MessagePort',
+    use: 'The code of calls-comlink with its import changed and nothing else.',
+    can: ['add', 'echo', 'items', 'callBack'],
+    fullOnly: true,
+  }),
 ];
