@@ -295,7 +295,9 @@ for (const document of documents) {
   });
 }
 
-for (const document of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].filter((it) => documents.includes(it))) {
+for (const document of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/guarantees.md'].filter((it) =>
+  documents.includes(it),
+)) {
   test(`the paths that ${document} names exist`, () => {
     const named = [
       ...withoutFences(read(document)).matchAll(/`((?:src|test|tools|docs|bench|examples|\.ci)\/[\w./-]*)`/g),

@@ -53,7 +53,7 @@ export type Sent<T> = T extends Callable
       : T extends AnyStream
         ? T
         : T extends AsyncIterable<infer V>
-          ? AsyncIterable<Sent<V>> | ReadableMembers<Sent<V>>
+          ? AsyncIterable<Sent<V>> | Generator<Sent<V>> | ReadableMembers<Sent<V>>
           : T extends readonly unknown[]
             ? number extends T['length']
               ? T extends unknown[]
@@ -188,11 +188,18 @@ export type SyncReceived<T> = T extends Callable
             ? Generator<Received<V>, void, void>
             : Received<T>;
 
+/** Functions answer at once, and streams have their next value at once: a thread that stands still waits for no promise of its own. */
 type SyncSent<T> = T extends Callable
   ? T extends (...values: infer A) => infer R
-    ? (...values: ReceivedAll<A>) => Sent<Awaited<R>>
+    ? (...values: ReceivedAll<A>) => SyncSent<Awaited<R>>
     : never
-  : Sent<T>;
+  : IsRemote<T> extends true
+    ? Sent<T>
+    : T extends AnyStream
+      ? never
+      : T extends AsyncIterable<infer V>
+        ? Generator<Sent<V>>
+        : Sent<T>;
 type SyncSentAll<A extends readonly unknown[]> = { [K in keyof A]: SyncSent<A[K]> };
 
 /** What `wrapSync` returns. */

@@ -187,6 +187,10 @@ export async function calls(stream: ReadableStream<number>, handle: () => void):
   for await (const _ of api.letters('abc'));
   (await api.sum(stream)) satisfies number;
   (await api.sum((async function* () {})())) satisfies number;
+  const numbers = function* () {
+    yield 5;
+  };
+  (await api.sum(numbers())) satisfies number;
   // @ts-expect-error: of numbers
   await api.sum(new ReadableStream<string>());
 
@@ -224,6 +228,15 @@ export function blocks(): void {
   sync.each([1], (_value, at) => at) satisfies number;
   // @ts-expect-error: a thread that stands still waits for no promise of its own
   sync.each([1], async () => 1);
+  sync.sum(
+    (function* () {
+      yield 1;
+    })(),
+  ) satisfies number;
+  // @ts-expect-error: nor for the next value of a stream
+  sync.sum((async function* () {})());
+  // @ts-expect-error: nor of this one
+  sync.sum(new ReadableStream<number>());
   // @ts-expect-error: it takes two numbers
   sync.add(1);
   // @ts-expect-error: no promise
