@@ -24,7 +24,7 @@ export interface Held {
   readonly options: CallOptions | undefined;
   readonly invoke: Invoke;
   /** What was given away is held over there as long as anything here has this: its remote, a method of it, the same with other options. */
-  readonly hold?: object;
+  readonly hold?: object | undefined;
 }
 
 const remotes: WeakMap<object, Held> = new WeakMap();

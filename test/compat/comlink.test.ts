@@ -375,6 +375,23 @@ test('what nobody holds any more is released by the garbage collector, but not w
   (inc as unknown as Remote<object>)[releaseProxy]();
 });
 
+test('a callback that is held is not let go of by the garbage collector', async () => {
+  const { port, remote } = channel();
+  const other = attach(remote);
+  let held: ((n: number) => Promise<number>) | undefined;
+  expose({ keep: (each: (n: number) => Promise<number>) => void (held = each) }, nodeEndpoint(other));
+  const api = wrap<{ keep(each: object): void }>(nodeEndpoint(port));
+  await api.keep(proxy((n: number) => n + 1));
+  for (let turn = 0; turn < 5; turn++) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await held!(turn), turn + 1);
+  }
+  // Held until here: without it the connection would be what is collected.
+  api[releaseProxy]();
+  port.close();
+});
+
 test('calls before anybody exposes wait for it', async () => {
   const worker = new Worker(WORKER, { workerData: { lateMs: 50 } });
   const remote = wrap<Api>(nodeEndpoint(worker));

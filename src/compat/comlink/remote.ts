@@ -15,13 +15,16 @@ const SHOWN: readonly symbol[] = [Symbol.for('nodejs.util.inspect.custom'), Symb
 export class Lease {
   readonly connection: Connection;
   readonly target: number;
+  /** What has to be held so that the other side keeps it. */
+  readonly hold: object | undefined;
   first: object | undefined;
   readonly #pending: Set<Pending> = new Set();
   #released = false;
 
-  constructor(connection: Connection, target: number) {
+  constructor(connection: Connection, target: number, hold?: object) {
     this.connection = connection;
     this.target = target;
+    this.hold = hold;
   }
 
   get state(): string {
@@ -143,7 +146,8 @@ function makeProxy(lease: Lease, path: Path, target: Target): object {
     value: () => (traps.get(target, SHOWN[0] as symbol) as () => string)(),
   });
   const made = new Proxy(shows, traps);
-  markRemote(made, { connection, target: lease.target, path, options: undefined, invoke: invokeAsync });
+  const { hold } = lease;
+  markRemote(made, { connection, target: lease.target, path, options: undefined, invoke: invokeAsync, hold });
   return made;
 }
 
@@ -154,6 +158,6 @@ export function firstProxy(lease: Lease, target: Target = () => {}): object {
 }
 
 /** What the other side has given away. */
-export function remoteHeld({ connection, target }: Held): object {
-  return firstProxy(new Lease(connection, target));
+export function remoteHeld({ connection, target, hold }: Held): object {
+  return firstProxy(new Lease(connection, target, hold));
 }
