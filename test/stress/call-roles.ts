@@ -141,10 +141,10 @@ export class Victim {
     }
     return 'unblocked';
   }
-  /** Of what blocks here: `sync` is answered meanwhile. */
-  blockedEnd(how: Way, callback: (() => unknown) | undefined): Promise<never> {
+  /** For whoever is blocked until it is answered. */
+  blockedEnd(how: Way | undefined, callback: (() => unknown) | undefined): Promise<never> {
     if (callback !== undefined) this.#expects('callback', callback() as Promise<unknown>);
-    this.#end(how);
+    if (how !== undefined) this.#end(how);
     return this.#never('blockedEnd');
   }
   *letters(text: string): Generator<string> {
