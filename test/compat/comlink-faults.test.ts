@@ -2,17 +2,18 @@
 // watchdog: 180 s
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel as NodeChannel, Worker } from 'node:worker_threads';
 import {
   createEndpoint,
   type Endpoint,
+  expose,
   nodeEndpoint,
   proxy,
   type Remote,
   releaseProxy,
   wrap,
 } from '../../src/compat/comlink.ts';
-import { ClosedError, channel } from '../../src/index.ts';
+import { attach, ClosedError, channel } from '../../src/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { within } from '../kit/watchdog.ts';
 import { type Api, Refused, type Tally, type WorkerStart } from './comlink-api.ts';
@@ -145,6 +146,32 @@ test('a Worker that cannot be loaded: calls reject with the error', async () => 
   const error = await rejection('a call', wrap<Api>(nodeEndpoint(worker)).inc());
   assert.equal(error.reason, 'crash');
   assert.notEqual(error.cause, undefined);
+});
+
+test('a Worker that ends, and a MessagePort that is closed, before anybody has exposed anything: calls reject', async () => {
+  const worker = new Worker('', { eval: true });
+  assert.equal((await rejection('a call', wrap<Api>(nodeEndpoint(worker)).inc())).reason, 'exit');
+  for (const endpointOf of [nodeEndpoint, (port: unknown) => port as Endpoint] as const) {
+    const { port1, port2 } = new NodeChannel();
+    const call = rejection('a call', wrap<Api>(endpointOf(port1 as never)).inc());
+    port2.close();
+    assert.equal((await call).reason, 'closed');
+  }
+});
+
+test('a port that nobody uses any more is closed, on both sides', async () => {
+  const { port1, port2 } = new NodeChannel();
+  const closed = new Promise((resolve) => port2.on('close', () => resolve('closed')));
+  expose({ f: () => 1 }, port2 as unknown as Endpoint);
+  const one = wrap<{ f(): number }>(port1 as unknown as Endpoint);
+  assert.equal(await one.f(), 1);
+  one[releaseProxy]();
+  assert.equal(await within('the end of the port', closed), 'closed');
+  const { port, remote } = channel();
+  const api = wrap<object>(port as unknown as Endpoint);
+  api[releaseProxy]();
+  assert.equal(port.reason, 'closed');
+  attach(remote).close();
 });
 
 test('callbacks of a thread that dies are let go of, and what it awaits of ours hurts nobody', async () => {

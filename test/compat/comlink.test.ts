@@ -392,6 +392,65 @@ test('a callback that is held is not let go of by the garbage collector', async 
   port.close();
 });
 
+test('a part of a proxy that was given keeps it', async () => {
+  const { port1, port2 } = new MessageChannel();
+  expose(new Api(), port2 as unknown as Endpoint);
+  const remote = wrap<Api>(port1 as unknown as Endpoint);
+  // In an array: a promise of it would read it.
+  const [add] = await (async () => [((await remote.tally(1)) as unknown as Remote<Tally>).add] as const)();
+  for (let i = 0; i < 10; i++) {
+    collect();
+    // The registry of what was collected has its turn.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert.equal(await add(1), 2 + i);
+  }
+  remote[releaseProxy]();
+});
+
+for (const world of worlds.filter(({ name }) => name !== 'a Worker')) {
+  test(`${world.name}: what was said in the turn of the release is done over there`, async () => {
+    const { endpoint, api } = world.open();
+    const remote = wrap<Api>(endpoint);
+    assert.equal(await remote.inc(), 1);
+    const calls = Array.from({ length: 2000 }, () => rejection(remote.inc()));
+    remote.onready = 'set' as never;
+    remote[releaseProxy]();
+    for (const error of await Promise.all(calls)) assert.ok(error instanceof ClosedError);
+    await until('all is done', () => api!.finalized === 1);
+    assert.equal(api!.counter, 2001);
+    assert.equal(api!.onready as unknown, 'set');
+  });
+}
+
+for (const what of ['cannot be read', 'is none'] as const) {
+  test(`where the handle of a channel ${what}, it goes over the endpoint`, async () => {
+    const { port1, port2 } = new MessageChannel();
+    const post = port2.postMessage.bind(port2);
+    let spoiled = 0;
+    port2.postMessage = (message: unknown[], moved?: unknown): void => {
+      const withHandle = message[2] === 1 && message[3] !== undefined;
+      if (!withHandle) post(message, moved as never);
+      else if (what === 'is none') post([...message.slice(0, 3), { spoiled: ++spoiled }]);
+      else {
+        spoiled++;
+        port1.dispatchEvent(new Event('messageerror'));
+      }
+    };
+    expose(new Api(), port2 as unknown as Endpoint);
+    const remote = wrap<Api>(port1 as unknown as Endpoint);
+    assert.equal(await within('the answer', remote.inc() as Promise<number>), 1);
+    assert.equal(
+      await remote.call(
+        proxy((value: unknown) => value),
+        'x',
+      ),
+      'x',
+    );
+    assert.equal(spoiled, 1);
+    remote[releaseProxy]();
+  });
+}
+
 test('calls before anybody exposes wait for it', async () => {
   const worker = new Worker(WORKER, { workerData: { lateMs: 50 } });
   const remote = wrap<Api>(nodeEndpoint(worker));

@@ -11,13 +11,12 @@ type Path = readonly string[];
 
 const SHOWN: readonly symbol[] = [Symbol.for('nodejs.util.inspect.custom'), Symbol.for('Deno.customInspect')];
 
-/** What all proxies of one thing share. Whoever holds any of them, or waits for an answer, holds the first. */
+/** What all proxies of one thing share. Whoever holds any of them, or waits for an answer, holds this, and with it what was given away. */
 export class Lease {
   readonly connection: Connection;
   readonly target: number;
   /** What has to be held so that the other side keeps it. */
   readonly hold: object | undefined;
-  first: object | undefined;
   readonly #pending: Set<Pending> = new Set();
   #released = false;
 
@@ -153,8 +152,7 @@ function makeProxy(lease: Lease, path: Path, target: Target): object {
 
 /** The first proxy of something. */
 export function firstProxy(lease: Lease, target: Target = () => {}): object {
-  lease.first = makeProxy(lease, [], target);
-  return lease.first;
+  return makeProxy(lease, [], target);
 }
 
 /** What the other side has given away. */
