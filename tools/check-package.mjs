@@ -26,8 +26,8 @@ const SIZE_MAX = {
   './topic': 35_700,
   './compat/sab-message-port': 71_750,
   './compat/sab-message-port.global.js': 67_250,
-  './compat/comlink': 78_500,
-  './compat/comlink/node-adapter': 18_700,
+  './compat/comlink': 81_500,
+  './compat/comlink/node-adapter': 19_100,
   './compat/nxtedition-shared': 8_300,
 };
 
