@@ -1,0 +1,19 @@
+// The suite of calls over connections of `millrace/process` whose values go through memory that both sides have mapped.
+// watchdog: 300 s
+// needs: native
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after } from 'node:test';
+import { Connected } from '../kit/connected.ts';
+import { callsConformance } from './calls.ts';
+import { OVER_A_STREAM } from './port.ts';
+
+const connected = new Connected(join(tmpdir(), `millrace-calls-memory-${process.pid}.sock`), true);
+after(() => connected.close());
+callsConformance({
+  ...OVER_A_STREAM,
+  name: 'connected by memory',
+  blocks: true,
+  pair: (options) => connected.pair(options),
+});

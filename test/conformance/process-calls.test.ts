@@ -1,0 +1,21 @@
+// The suite of calls over connections of `millrace/process`, over their sockets.
+// watchdog: 300 s
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after } from 'node:test';
+import { Connected } from '../kit/connected.ts';
+import { callsConformance } from './calls.ts';
+import { OVER_A_STREAM } from './port.ts';
+
+const PATH = join(tmpdir(), `millrace-calls-${process.pid}.sock`);
+const WORLDS: Readonly<Record<string, readonly [address: string, blocks: boolean]>> = {
+  'connected by TCP': ['tcp:127.0.0.1:0', false],
+  'connected by a unix socket': [PATH, false],
+  'connected by a unix socket, both sides may block': [PATH, true],
+};
+for (const [name, [address, blocks]] of Object.entries(WORLDS)) {
+  const connected = new Connected(address, false, blocks);
+  after(() => connected.close());
+  callsConformance({ name, ...OVER_A_STREAM, blocks, pair: (options) => connected.pair(options) });
+}
