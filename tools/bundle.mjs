@@ -207,6 +207,7 @@ const STARTED_BY_TESTS = [
   'test/process/pipe-child',
   'test/process/program',
   'test/process/topic-child',
+  'test/stress/call-child',
   'test/stress/call-thread',
   'test/stress/kill-victim',
   'test/stress/many-channels-program',
