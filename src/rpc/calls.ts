@@ -1,26 +1,14 @@
 // Calls that this side has made: each is answered, aborted, late, lost or over with its connection, and settles in every case.
-import {
-  type ClosedError,
-  CodecError,
-  DataCloneError,
-  TimeoutError,
-  type UnsupportedError,
-  UsageError,
-} from '../errors.ts';
-import {
-  CALLS_CHAIN_MAX,
-  CALLS_CHECKED_MAX,
-  CALLS_CHECKS_MAX,
-  CALLS_INTERRUPTS_MAX,
-  CALLS_TURN_MS,
-  CALLS_VALUES_MAX,
-  TIMER_MS_MAX,
-} from '../limits.ts';
-import type { Connection, Outgoing } from './connection.ts';
+import { type ClosedError, CodecError, TimeoutError, type UnsupportedError, UsageError } from '../errors.ts';
+import { CALLS_CHAIN_MAX, CALLS_CHECKED_MAX, CALLS_CHECKS_MAX, CALLS_VALUES_MAX } from '../limits.ts';
+import type { Connection } from './connection.ts';
+import { Deadlines } from './deadlines.ts';
 import { protocolError } from './failures.ts';
+import { Interrupts } from './interrupts.ts';
 import * as kinds from './messages.ts';
 import { type Extra, following, isNumber, type Message } from './messages.ts';
 import type { CallOptions } from './options.ts';
+import { type Limits, nameOf, Pending, type Settler } from './pending.ts';
 import { blamed } from './serving.ts';
 import { Slots } from './slots.ts';
 import type { Packed } from './values.ts';
@@ -30,110 +18,6 @@ export type Target = number;
 
 type Path = readonly (string | number)[];
 
-/** Who is told what a call has come to. */
-export interface Settler {
-  resolve(value: unknown): void;
-  reject(error: unknown, failure?: unknown): void;
-}
-
-export class Pending implements Outgoing {
-  readonly id: number;
-  readonly #path: Path;
-  readonly settler: Settler;
-  message: Message;
-  transfer: readonly unknown[] | undefined;
-  /** It has not gone out: what builds upon it may still go with it. */
-  queued = true;
-  /** What it has of a time limit and a signal; most have none. */
-  limits: Limits | undefined;
-  /** The threads that are blocked until it is answered. */
-  chain: Set<number> | undefined;
-  /** This thread is one of them. */
-  still = false;
-  packed: Packed | undefined;
-  /** What was called of what this comes to, in the same trip. */
-  followers: Pending[] | undefined;
-  readonly #calls: Calls;
-  #tried = false;
-
-  constructor(calls: Calls, id: number, path: Path, message: Message, settler: Settler) {
-    this.#calls = calls;
-    this.id = id;
-    this.#path = path;
-    this.message = message;
-    this.settler = settler;
-  }
-
-  get name(): string {
-    return nameOf(this.#path);
-  }
-
-  onSent(): void {
-    this.queued = false;
-    this.message = kinds.NOTHING;
-  }
-
-  /** A function or a stream may lie deep among the values: they are looked through only now, for most have none. */
-  refused(error: unknown): boolean {
-    const values = this.message.slice(this.message[0] === kinds.CALL ? 3 : 4);
-    const look = error instanceof DataCloneError && !this.#tried;
-    this.#tried = true;
-    let deep: Packed | undefined;
-    let why = error;
-    try {
-      if (look) deep = this.#calls.packDeep(values, this.limits?.options.callbacks === 'call', this.still);
-    } catch (limit) {
-      why = limit;
-    }
-    if (deep?.refs === undefined) {
-      this.#calls.unsent(this, why);
-      return false;
-    }
-    const extra = this.extra();
-    this.message = [
-      kinds.CALL_WITH,
-      this.id,
-      // What lies deep is put in first: what a handler made is taken whole.
-      { ...extra, refs: [...deep.refs, ...(extra.refs ?? [])] },
-      this.message[3],
-      ...values,
-    ];
-    this.packed = deep.with(this.packed);
-    this.transfer = this.packed.transfer;
-    return true;
-  }
-
-  /** What it says beside path and values, as one that says such things. */
-  extra(): Extra {
-    if (this.message[0] === kinds.CALL) {
-      const [, , name, ...values] = this.message;
-      const own = typeof name === 'number' ? { target: name } : {};
-      this.message = [kinds.CALL_WITH, this.id, own, typeof name === 'number' ? [] : [name], ...values];
-    }
-    return this.message[2] as Extra;
-  }
-  /** Says it to the other side where that is news: so it ends, however the calls go round. */
-  blame(threads: readonly number[]): void {
-    const { chain } = this;
-    const news = threads.filter((thread) => chain?.has(thread) === false);
-    if (chain === undefined || news.length === 0 || chain.size + news.length > CALLS_CHAIN_MAX) return;
-    for (const thread of news) chain.add(thread);
-    this.#calls.say(kinds.BLAME, this.id, ...news);
-  }
-  /** So many more messages, or less, are about what this call comes to. */
-  keep(more: number): void {
-    const { keep = 0, ...extra } = this.extra();
-    this.message[2] = keep + more > 0 ? { ...extra, keep: keep + more } : extra;
-  }
-}
-
-interface Limits {
-  readonly options: CallOptions;
-  /** When it is late, by `performance.now`. */
-  deadline: number;
-  onAbort: (() => void) | undefined;
-}
-
 /** Calls of this thread, over whichever connection, until which somebody's thread is blocked. */
 const awaited: Set<Pending> = new Set();
 
@@ -142,16 +26,11 @@ export function spread(threads: readonly number[]): void {
   for (const pending of awaited) pending.blame(threads);
 }
 
-/** What is called, for errors. */
-function nameOf(path: Path): string {
-  return path.length > 0 ? path.join('.') : 'a function';
-}
-
 export class Calls {
   readonly #connection: Connection;
   readonly #pending: Slots<Pending> = new Slots();
   #last: number;
-  readonly #deadlines: Deadlines = new Deadlines((late) => this.#late(late));
+  readonly #deadlines: Deadlines<Pending> = new Deadlines((late) => this.#late(late));
   readonly #interrupts: Interrupts;
   /** How often something was lost since the other side was asked; 0: it has answered. */
   #checking = 0;
@@ -159,7 +38,7 @@ export class Calls {
   constructor(connection: Connection, last: number) {
     this.#connection = connection;
     this.#last = last;
-    this.#interrupts = new Interrupts(connection);
+    this.#interrupts = new Interrupts(connection.port);
   }
 
   get size(): number {
@@ -406,89 +285,4 @@ export function lostError(): CodecError {
     'ERR_LOST',
     'A call, its answer or a part of a stream was lost: a message could not be sent, or not be decoded',
   );
-}
-
-function deadlineOf({ limits }: Pending): number {
-  return limits?.deadline ?? Number.POSITIVE_INFINITY;
-}
-
-/** The times at which calls are late, and one timer for all of them. */
-class Deadlines {
-  readonly #late: (pending: Pending) => void;
-  readonly #with: Set<Pending> = new Set();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #at: number = Number.POSITIVE_INFINITY;
-
-  constructor(late: (pending: Pending) => void) {
-    this.#late = late;
-  }
-
-  add(pending: Pending, deadline: number): void {
-    this.#with.add(pending);
-    if (deadline < this.#at) this.#set(deadline);
-  }
-  delete(pending: Pending): void {
-    if (!this.#with.delete(pending) || this.#with.size > 0) return;
-    clearTimeout(this.#timer);
-    this.#at = Number.POSITIVE_INFINITY;
-  }
-  #set(at: number): void {
-    clearTimeout(this.#timer);
-    this.#at = at;
-    this.#timer = setTimeout(
-      () => this.#look(),
-      Math.min(TIMER_MS_MAX, Math.max(0, Math.ceil(at - performance.now()))),
-    );
-  }
-  #look(): void {
-    const now = performance.now();
-    this.#at = Number.POSITIVE_INFINITY;
-    for (const pending of [...this.#with]) if (deadlineOf(pending) <= now) this.#late(pending);
-    let next = Number.POSITIVE_INFINITY;
-    for (const pending of this.#with) next = Math.min(next, deadlineOf(pending));
-    if (next < Number.POSITIVE_INFINITY) this.#set(next);
-  }
-}
-
-/**
- * The other side's interrupt word, by which one that computes learns that its call is aborted. There is one word, and a call that it computes is the one that
- * must find its number there: where several are aborted and not answered, they take turns.
- */
-class Interrupts {
-  readonly #connection: Connection;
-  readonly #raised: Set<number> = new Set();
-  #timer: ReturnType<typeof setInterval> | undefined;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  raise(id: number): void {
-    this.#raised.add(id);
-    if (this.#raised.size > CALLS_INTERRUPTS_MAX) this.#raised.delete(this.#raised.values().next().value as number);
-    if (this.#raised.size === 1) this.#connection.port.interrupt(id);
-    else if (this.#timer === undefined) {
-      this.#timer = setInterval(() => this.#turn(), CALLS_TURN_MS);
-      // An aborted call is waited for by nobody, and keeps no process.
-      (this.#timer as { unref?(): void }).unref?.();
-    }
-  }
-  #turn(): void {
-    const [first] = this.#raised;
-    if (first === undefined || this.#raised.size === 1) {
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    }
-    if (first === undefined) return;
-    this.#raised.delete(first);
-    this.#raised.add(first);
-    this.#connection.port.interrupt(first);
-  }
-  settled(id: number): void {
-    if (this.#raised.size > 0) this.#raised.delete(id);
-  }
-  end(): void {
-    clearInterval(this.#timer);
-    this.#raised.clear();
-  }
 }

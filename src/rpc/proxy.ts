@@ -2,13 +2,14 @@
 // other, so that only the first `api.add` costs a proxy's trap. A call's promise has such a prototype, too: what is called of it goes along with the call.
 import { UsageError } from '../errors.ts';
 import { CALLS_EXPORTS_MAX, CALLS_NAMES_KEPT } from '../limits.ts';
-import type { Pending, Settler } from './calls.ts';
+
 import type { Connection } from './connection.ts';
 import { memberOf } from './exposure.ts';
 import { protocolError, thrownBy } from './failures.ts';
 import * as kinds from './messages.ts';
 import type { CallOptions } from './options.ts';
 import { CALL_OPTIONS, checked } from './options.ts';
+import type { Pending, Settler } from './pending.ts';
 
 export type Path = readonly (string | number)[];
 

@@ -1,8 +1,9 @@
 // Calls with this thread blocked until they are answered.
 import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { lateError, type Pending } from './calls.ts';
+import { lateError } from './calls.ts';
 import { thrownBy } from './failures.ts';
+import type { Pending } from './pending.ts';
 import { type Invoke, isRemote, makeRemote, remoteOf } from './proxy.ts';
 import { blocking, isRemoteIterator } from './streams.ts';
 

@@ -1,7 +1,8 @@
 // Comlink's proxies: a path into something of another thread, which is read by `await`, set, called and constructed.
 import { ClosedError } from '../../errors.ts';
-import type { Pending } from '../../rpc/calls.ts';
+
 import type { Connection } from '../../rpc/connection.ts';
+import type { Pending } from '../../rpc/pending.ts';
 import { type Held, invokeAsync, markRemote, rejected } from '../../rpc/proxy.ts';
 import { CONSTRUCT, ENDPOINT, SET } from './open.ts';
 import { createEndpoint, proxyMarker, releaseProxy } from './symbols.ts';
