@@ -95,7 +95,7 @@ export class Connection {
   #hops = 0;
   #gathers = false;
   #greeted = false;
-  #heard = false;
+  #met: (() => void)[] | undefined = [];
   /** Messages that wait and have been asked for by the other side: it need never read one. */
   #replies = 0;
   /** LOST waits to be sent. */
@@ -254,6 +254,12 @@ export class Connection {
     if (this.#waitsForRoom.length > 0) for (const go of this.#waitsForRoom.splice(0)) go();
   }
 
+  /** Says that somebody is here: who has started this side waits for that. */
+  greet(): void {
+    if (this.#greeted || this.ended !== undefined) return;
+    this.#greet();
+    this.#schedule();
+  }
   #greet(): void {
     if (this.#greeted) return;
     this.#greeted = true;
@@ -402,7 +408,9 @@ export class Connection {
 
   #hello(version: unknown): void {
     if (version === kinds.VERSION) {
-      this.#heard = true;
+      const met = this.#met ?? [];
+      this.#met = undefined;
+      for (const tell of met) tell();
       return;
     }
     // A side that has said nothing yet says its version now: the other one ends by it, and waits for no answers.
@@ -530,7 +538,7 @@ export class Connection {
     const { error } = this.port;
     const how = reason === 'closed' ? 'the port was closed' : `the other side is gone (${reason})`;
     const said = error instanceof Error && reason === 'crash' ? `: ${error.message}` : '';
-    this.#over(new ClosedError(`Cannot call: ${how}${said}`, reason, error));
+    this.#over(new ClosedError(`No call is answered any more: ${how}${said}`, reason, error));
   }
   #over(error: ClosedError | UnsupportedError): void {
     if (this.ended !== undefined) return;
@@ -548,9 +556,10 @@ export class Connection {
   get queued(): number {
     return this.#queue?.length ?? 0;
   }
-  /** Whether the other side has said anything that makes sense. */
-  get met(): boolean {
-    return this.#heard;
+  /** Tells once the other side exposes something, or calls. */
+  whenMet(tell: () => void): void {
+    if (this.#met === undefined) tell();
+    else this.#met.push(tell);
   }
 }
 
@@ -570,12 +579,18 @@ function sent(outgoing: Outgoing): void {
   (outgoing as { onSent?(): void }).onSent?.();
 }
 
+function nameOf(value: unknown): string {
+  if (typeof value === 'function') return `the function ${value.name}`;
+  return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value);
+}
+
 /** That of a port: the first who asks says how it is. @throws UsageError ERR_OPTION */
 export function connectionOf(port: unknown, options: ConnectionOptions & CallOptions = {}): Connection {
   const own = resolved(options);
-  const looks = typeof port === 'object' && port !== null && typeof (port as CallPort).postMessage === 'function';
-  if (!looks || typeof (port as CallPort).on !== 'function') {
-    throw new UsageError('ERR_OPTION', `Cannot call over ${String(port)}: expected a Port of millrace`, {
+  // A Worker or a native port has some of what a Port has, and says nothing of its end.
+  if (typeof port !== 'object' || port === null || typeof (port as CallPort).clearInterrupt !== 'function') {
+    const remedy = 'of a Worker it is that of `spawn(() => worker)`, of what `start` resolves with its `port`';
+    throw new UsageError('ERR_OPTION', `Cannot call over ${nameOf(port)}: expected a Port of millrace; ${remedy}`, {
       value: port,
     });
   }

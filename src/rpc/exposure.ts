@@ -117,9 +117,14 @@ export function memberOf(value: unknown, name: string | number): unknown {
 }
 
 export function noMethod(name: string): UsageError {
-  return new UsageError('ERR_NO_METHOD', `Cannot call ${JSON.stringify(name)}: the other side exposes no such method`, {
-    method: name,
-  });
+  const what = `Cannot call ${JSON.stringify(name)}: the other side exposes no such method`;
+  return new UsageError(
+    'ERR_NO_METHOD',
+    `${what}; of an object within what is exposed it does where that is a reference`,
+    {
+      method: name,
+    },
+  );
 }
 
 /** Of what may stand anywhere in a message: an array, or an object without a class. */

@@ -71,7 +71,7 @@ export class Pending implements Outgoing {
       why = limit;
     }
     if (deep?.refs === undefined) {
-      this.#calls.unsent(this, why);
+      this.#calls.unsent(this, ofArgument(why, this.message[0] === kinds.CALL ? 3 : 4, this.name));
       return false;
     }
     const extra = this.extra();
@@ -122,4 +122,16 @@ export interface Limits {
 /** What is called, for errors. */
 export function nameOf(path: Path): string {
   return path.length > 0 ? path.join('.') : 'a function';
+}
+
+const PLACE = /\$\[1\]\[(\d+)\]/;
+
+/** What cannot be cloned is told by its place among the arguments, not in the message that they would have been. */
+function ofArgument(error: unknown, first: number, name: string): unknown {
+  const place = error instanceof DataCloneError ? PLACE.exec(error.path) : null;
+  if (place === null) return error;
+  const { message, path, cause } = error as DataCloneError;
+  const rest = path.slice(place[0].length);
+  const told = `argument ${Number(place[1]) - first + 1} of ${name}`;
+  return new DataCloneError(message.replace(path, `${told}${rest === '' ? '' : `, $${rest}`}`), `$${rest}`, cause);
 }

@@ -133,7 +133,7 @@ export class Call<T = unknown> extends Promise<T> {
     options: CallOptions | undefined,
   ): Call {
     const call = new Call(take);
-    const settler = new Promised(connection, call, taken!, refused!);
+    const settler = new Promised(connection, target > 0, call, taken!, refused!);
     call.#connection = connection;
     call.#pending = connection.calls.start(target, path, values, get, options, settler);
     return call;
@@ -173,22 +173,33 @@ function memberHere(at: unknown, name: string | number): unknown {
 
 class Promised implements Settler {
   readonly #connection: Connection;
+  readonly #given: boolean;
   readonly #call: Call;
   readonly #reject: (error: unknown) => void;
   readonly resolve: (value: unknown) => void;
-  constructor(connection: Connection, call: Call, resolve: (value: unknown) => void, reject: (error: unknown) => void) {
+  /** @param given it is a function of the other side's that is called */
+  constructor(
+    connection: Connection,
+    given: boolean,
+    call: Call,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#connection = connection;
+    this.#given = given;
     this.#call = call;
     this.resolve = resolve;
     this.#reject = reject;
   }
   reject(error: unknown, failure?: unknown): void {
+    // A function that was given away may throw what its owner likes: that must not end the process of who has called it and waits for nothing. And of a
+    // call that nobody waits for the end of its connection is no news.
+    const over = error !== undefined && error === this.#connection.ended;
+    if (this.#given || over) this.#call.catch(() => {});
     if (failure !== undefined) {
       this.resolve(rejected(failure));
       return;
     }
-    // Of a call that nobody waits for the end of its connection is no news.
-    if (error === this.#connection.ended) this.#call.catch(() => {});
     this.#reject(error);
   }
 }
@@ -215,6 +226,11 @@ for (const name of [
 ] as const) {
   Object.defineProperty(Call.prototype, name, { value: Object.prototype[name], configurable: true, writable: true });
 }
+for (const name of SHOWN) {
+  Object.defineProperty(Call.prototype, name, { value: () => '[Promise of a call]', configurable: true });
+}
+// As of any promise: nothing of it can be told in JSON.
+Object.defineProperty(Call.prototype, 'toJSON', { value: () => ({}), configurable: true, writable: true });
 Object.defineProperty(Call.prototype, 'constructor', { value: Promise, configurable: true, writable: true });
 Object.defineProperty(Call.prototype, Symbol.toStringTag, { value: 'Promise', configurable: true });
 Object.setPrototypeOf(Call.prototype, new Proxy(Promise.prototype, new Results()));

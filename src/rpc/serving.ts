@@ -523,7 +523,9 @@ function answerOf(asked: unknown, { ask, get }: Extra, path: Path, values: unkno
 /** @throws UsageError ERR_NO_METHOD; what the function throws */
 function callMember(at: unknown, name: string | number | undefined, values: unknown[]): unknown {
   if (name === undefined) {
-    if (typeof at !== 'function') throw noMethod('a value that is no function');
+    if (typeof at !== 'function') {
+      throw new UsageError('ERR_NO_METHOD', 'Cannot call this: it is no function over there; call a method of it');
+    }
     return Reflect.apply(at, undefined, values);
   }
   const exposure = at instanceof Reference ? exposureOf(at) : at;

@@ -1,10 +1,11 @@
 // A worker and its calls, in one step.
-import { TimeoutError } from '../errors.ts';
+import { ClosedError, TimeoutError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT, TIMER_MS_MAX } from '../limits.ts';
 import type { Href } from '../platform/host-types.ts';
 import type { Port } from '../port/port.ts';
 import { type AdoptOptions, type SpawnOptions, spawn } from '../port/spawn.ts';
 import type { SpawnedWorker } from '../port/spawned-worker.ts';
+import { connectionOf } from './connection.ts';
 import { CALL_OPTIONS, CONNECTION_OPTIONS } from './options.ts';
 import type { Remote } from './types.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
@@ -17,8 +18,8 @@ export interface Started<Api, W> extends Disposable {
 }
 
 /**
- * Starts a worker that exposes an `Api` at its `parentPort()`, and resolves once that is open. The worker's module says
- * `expose(api, parentPort())`.
+ * Starts a worker that exposes an `Api` at its `parentPort()`, and resolves once it does. The worker's module says
+ * `expose(api, parentPort())`. A worker that lives keeps the process alive, as any: dispose of what this resolves with, or `worker.unref()`.
  *
  * An uncaught error of the worker's is no error of this thread: pending calls reject with a ClosedError whose `cause` it is, and `port.error` holds it.
  *
@@ -64,7 +65,7 @@ export async function start<Api extends object>(
   };
   try {
     const api = wrap<Api>(port, own);
-    await within(port, options.startTimeoutMs ?? START_TIMEOUT_MS_DEFAULT);
+    await exposed(port, options.startTimeoutMs ?? START_TIMEOUT_MS_DEFAULT);
     return { api, port, worker, [Symbol.dispose]: end };
   } catch (error) {
     end();
@@ -72,11 +73,24 @@ export async function start<Api extends object>(
   }
 }
 
-function within({ ready }: Port, timeoutMs: number): Promise<void> {
-  if (timeoutMs > TIMER_MS_MAX) return ready;
-  return new Promise((resolve, reject) => {
-    const late = `Cannot start: the worker lives, and has not called parentPort() for ${timeoutMs} ms`;
-    const timer = setTimeout(() => reject(new TimeoutError(late, { timeoutMs })), timeoutMs);
-    ready.then(resolve, reject).finally(() => clearTimeout(timer));
+/** Comes true when the other side has exposed something. */
+function exposed(port: Port, timeoutMs: number): Promise<void> {
+  let over = (): void => {};
+  const met = new Promise<void>((resolve, reject) => {
+    const late = (): void => {
+      const text = `Cannot start: the worker lives, and has exposed nothing at its parentPort() for ${timeoutMs} ms`;
+      reject(new TimeoutError(text, { timeoutMs }));
+    };
+    const timer = timeoutMs > TIMER_MS_MAX ? undefined : setTimeout(late, timeoutMs);
+    over = () => clearTimeout(timer);
+    connectionOf(port).whenMet(resolve);
+    // `ready` knows best why there will be none.
+    port.ready.catch(reject);
+    void port.closed.then((reason) => {
+      reject(
+        new ClosedError(`Cannot start: the worker has ended (${reason}), and exposed nothing`, reason, port.error),
+      );
+    });
   });
+  return met.finally(() => over());
 }

@@ -46,7 +46,9 @@ export function expose(api: object, port: AnyPort, options: ExposeOptions = {}):
       value: only,
     });
   }
-  connectionOf(port, own).serving.expose(new Exposure(api, only));
+  const connection = connectionOf(port, own);
+  connection.serving.expose(new Exposure(api, only));
+  connection.greet();
 }
 
 /**

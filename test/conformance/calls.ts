@@ -349,6 +349,12 @@ export function callsConformance(world: PortWorld): void {
     assert.equal(await remote.add(1, 2), 3);
   });
 
+  given('what cannot be cloned is named by its place among the arguments', async ({ remote }) => {
+    const error = await rejection(remote.echo({ a: [1, { b: new WeakMap() }] }));
+    assert.match(error.message, /argument 1 of echo, \$\.a\[1\]\.b/);
+    assert.equal(error['path'], '$.a[1].b');
+  });
+
   given('a remote is nothing surprising', async ({ remote, a }) => {
     const wild = remote as unknown as Record<PropertyKey, unknown>;
     assert.equal(await (remote as unknown), remote);
@@ -357,6 +363,7 @@ export function callsConformance(world: PortWorld): void {
     assert.equal(wild[Symbol.iterator], undefined);
     assert.throws(() => (wild['x'] = 1), { code: 'ERR_OPTION' });
     const call = remote.add(1, 2);
+    assert.equal(JSON.stringify({ call }), '{"call":{}}');
     assert.ok(call instanceof Promise);
     assert.equal(await call.finally(() => {}), 3);
     assert.equal(await Promise.race([remote.add(2, 2)]), 4);

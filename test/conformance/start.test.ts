@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { attach, ClosedError, channel } from '../../src/index.ts';
-import { start, streams } from '../../src/rpc/index.ts';
+import { start, streams, wrap } from '../../src/rpc/index.ts';
 
 interface Api {
   add(a: number, b: number): number;
@@ -36,6 +36,25 @@ test('one that fails to load rejects with what it failed of', async () => {
 test('one that lives and opens no port is late', async () => {
   const options = { startTimeoutMs: 300 };
   await assert.rejects(start<Api>(module('setInterval(() => {}, 1000)'), options), { code: 'ERR_TIMEOUT' });
+});
+
+test('one that lives and exposes nothing is late, one that ends is over', async () => {
+  const options = { startTimeoutMs: 300 };
+  await assert.rejects(start<Api>(module('parentPort().ref(); setInterval(() => {}, 1000)'), options), {
+    code: 'ERR_TIMEOUT',
+  });
+  await assert.rejects(start<Api>(module('await parentPort().ready; setTimeout(() => parentPort().close(), 1)')), {
+    code: 'ERR_CLOSED',
+  });
+});
+
+test('what is no port of millrace is refused, and the remedy told', () => {
+  const { port1, port2 } = new MessageChannel();
+  for (const it of [port1, {}, null, 'port', () => {}]) {
+    assert.throws(() => wrap(it as never), { code: 'ERR_OPTION', message: /expected a Port of millrace/ });
+  }
+  port1.close();
+  port2.close();
 });
 
 test('options of the channel, of the worker and of calls go together; unknown ones are refused', async () => {
