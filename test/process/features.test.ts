@@ -34,8 +34,9 @@ async function said(choice?: string): Promise<Said> {
 }
 
 test('features() of this door says all that the front door says, and by what processes go', () => {
-  const { processWay, ...rest } = features();
+  const { processWay, loopWay, ...rest } = features();
   assert.deepEqual(rest, ofThreads());
+  assert.equal(loopWay.name, rest.eventLoopWait);
   assert.equal(processWay.name, overMemory ? 'memory' : 'unix');
   assert.equal(typeof processWay.why, overMemory ? 'undefined' : 'string');
 });
