@@ -26,7 +26,7 @@ typedef void uv_handle;
 #define WRITABLE UV_WRITABLE
 // Asked: the descriptor is a bell, and is drained before the function is called.
 #define BELL 4
-// Asked beside BELL: nobody else looks whether it was rung. Where the system can say so of each ring, it is not drained.
+// Asked beside BELL: where the system can tell of each ring, it is not drained. Who else looks whether it was rung may drain it.
 #define EDGE 16
 // Told: something is wrong with the descriptor, and nothing more comes.
 #define OVER 8

@@ -15,7 +15,10 @@ export const READABLE = 1;
 export const WRITABLE = 2;
 /** Asked together with READABLE: a bell, which is drained before the function is called. */
 export const BELL = 4;
-/** Asked beside BELL by who alone is rung there: a ring costs no read where the system tells of each by itself, and the bell is not silent then. */
+/**
+ * Asked beside BELL: a ring costs no read where the system tells of each by itself. The bell is not silent then: whoever drains it as well finds what was told of,
+ * too, and a ring that he takes before the loop looks is not told. Full (2^64 - 2 rings that nobody has drained) it rings no more.
+ */
 export const EDGE = 16;
 /** Told: something is wrong with the descriptor, and the watch is silent from now on. */
 export const OVER = 8;

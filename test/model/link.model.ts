@@ -132,26 +132,34 @@ function overPage(shipped: Shipped): (words: Int32Array) => void {
   return (words) => new shipped.Waker(at(shipped, words, SLEEP), shipped.DATA, silent).ring();
 }
 
-/** Rings as another process does, which reaches no word that the reader's thread sleeps on: a bell, as an eventfd is one. */
+// A bell between processes, as an eventfd is one: a counter, which whoever silences it sets to 0, and how often it was rung, of which an epoll by edges
+// tells once each, if the bell is not silent by then.
+const COUNT = 0xff;
+const RING = 0x101;
+
+/** Rings as another process does, which reaches no word that the reader's thread sleeps on. */
 function byBell(shipped: Shipped): (words: Int32Array, seat: number) => void {
   return (words, seat) => {
     const bell = (): void => {
-      Atomics.add(words, BELL, 1);
+      Atomics.add(words, BELL, RING);
       Atomics.notify(words, BELL);
     };
     new shipped.LinkBell(readySet(shipped, words, 0), at(shipped, words, LINK[0]), bell, bell).ring(seat);
   };
 }
 /** Where the reader sleeps then: poll(2), and a read that silences it. */
-function bellPlace(shipped: Shipped, words: Int32Array): ParkPlace {
+function bellPlace(shipped: Shipped, words: Int32Array, rungBlocked: () => void = silent): ParkPlace {
   const bells = new shipped.Bells({
     poll(_table, _count, timeoutMs) {
-      while (Atomics.load(words, BELL) === 0) if (Atomics.wait(words, BELL, 0, timeoutMs) === 'timed-out') return 0;
-      return (_table[2] = 1);
+      for (;;) {
+        const bell = Atomics.load(words, BELL);
+        if ((bell & COUNT) > 0) return (_table[2] = 1);
+        if (Atomics.wait(words, BELL, bell, timeoutMs) === 'timed-out') return 0;
+      }
     },
   });
-  const take = () => (Atomics.exchange(words, BELL, 0) > 0 ? 'rung' : 'silent');
-  bells.add({ descriptor: 1, theirs: 1, take, close: silent }, { rungBlocked: silent });
+  const take = () => ((Atomics.and(words, BELL, ~COUNT) & COUNT) > 0 ? 'rung' : 'silent');
+  bells.add({ descriptor: 1, theirs: 1, take, close: silent }, { rungBlocked });
   const sleep = (_seen: number, timeoutMs: number): boolean => bells.sleep(timeoutMs);
   return { words, index: SLEEP, sliceMsMax: Number.POSITIVE_INFINITY, blocks: shipped.BLOCKED, sleep, wake: silent };
 }
@@ -354,6 +362,61 @@ function inTurn(shipped: Shipped, { counts, links }: Expected): Actor {
   };
 }
 
+/**
+ * The same over a link to a process. The event loop is told of each ring and silences nothing: what it was told of ends the next sleep of `select`, which
+ * silences the bell behind it, so that the event loop may hear nothing of what rings meanwhile.
+ */
+function inTurnByBell(shipped: Shipped, { counts, links }: Expected): Actor {
+  return {
+    name: 'reader',
+    async run(kit) {
+      let later = false;
+      const place = bellPlace(shipped, kit.words(), () => {
+        later = true;
+        kit.checkpoint(got, selector, watches, ends, loop, told, marked, later, 'rung while blocked');
+      });
+      const { words, ends, selector, watches } = selectorOf(shipped, kit, links, undefined, true, silent, place);
+      const [first, second] = watches as [(typeof watches)[0], (typeof watches)[0]];
+      const loop = new shipped.DoorbellWait(at(shipped, words, LINK[0]), SLEEPS);
+      const got: number[] = [];
+      let told = 0;
+      let marked = false;
+      second.marked = () => void (marked = true);
+      while (got.length < counts[0] + counts[1]) {
+        kit.checkpoint(got, selector, first, second.end, ends, loop, told, marked, later);
+        selector.select([first], Number.POSITIVE_INFINITY);
+        first.end.taken++;
+        got.push(0);
+        while (!second.end.unread && second.end.arm()) {
+          // The event loop's turn.
+          kit.checkpoint(got, selector, first, second.end, ends, loop, told, marked, later, 'loop');
+          marked = false;
+          if (later) ends[0]!.rung(loop);
+          later = false;
+          ends[0]!.restOnLoop(loop);
+          await undefined;
+          while (!marked) {
+            for (;;) {
+              const now = Atomics.load(words, BELL);
+              if ((now & COUNT) > 0 && now >> 8 !== told) {
+                told = now >> 8;
+                break;
+              }
+              const bell = Atomics.waitAsync(words, BELL, now);
+              if (bell.async) await bell.value;
+            }
+            ends[0]!.rung(loop);
+            await undefined;
+          }
+        }
+        second.end.taken++;
+        got.push(1);
+      }
+      return got;
+    },
+  };
+}
+
 function selectorOf(
   shipped: Shipped,
   kit: Kit,
@@ -471,6 +534,14 @@ export const linkModels: readonly NamedModel[] = [
     make(shipped) {
       const expected: Expected = { counts: [2, 2], links: [0, 0] };
       return model(expected, [sender(shipped, 'left', [0, 1, 1, 0], overLink(shipped, 0)), inTurn(shipped, expected)]);
+    },
+  },
+  {
+    name: 'link: select and event loop in turn, to a process',
+    about: 'the same by a bell that the event loop is told of by edges, and does not silence',
+    make(shipped) {
+      const expected: Expected = { counts: [2, 2], links: [0, 0] };
+      return model(expected, [sender(shipped, 'left', [0, 1, 1, 0], byBell(shipped)), inTurnByBell(shipped, expected)]);
     },
   },
   {

@@ -140,6 +140,15 @@ export const linkMutants: readonly Mutant[] = [
     as: 'stuck',
   },
   {
+    // As one may want to, who is not to be woken by what was told of.
+    name: 'a bell that the event loop was told of is silenced before the sleep',
+    file: BELLS,
+    find: 'if (this.#native.poll(',
+    replace: 'for (const bell of bells) bell.take(); if (this.#native.poll(',
+    caughtBy: 'link: select and event loop in turn, to a process',
+    as: 'stuck',
+  },
+  {
     name: 'an event loop takes the marks before it announces its rest',
     file: END,
     find: 'if (loop.park(DATA, this.#takeLater))',

@@ -2,7 +2,7 @@
 // runtimes: node
 // needs: native
 import assert from 'node:assert/strict';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import { test } from 'node:test';
 import { BELL, EDGE, OVER, READABLE, WRITABLE } from '../../src/native/primitives.ts';
@@ -70,7 +70,7 @@ test('a watch calls once for what was rung before it looks, and again later', as
   native.close(bell);
 });
 
-test('of a bell that nobody else looks at each ring is told once, and none is read but the first', async () => {
+test('of a bell each ring is told once by edges, and none is read but the first', async () => {
   const bell = native.createBell();
   let calls = 0;
   const watch = native.watch(bell, READABLE | BELL | EDGE, () => calls++);
@@ -98,6 +98,45 @@ test('of a bell that nobody else looks at each ring is told once, and none is re
     codeOf(() => native.watch(bell, READABLE | EDGE, () => {})),
     'ERR_ARGUMENT',
   );
+  native.close(bell);
+});
+
+test('a bell that is told of by edges may have been rung before, be silenced by others, and be full', async () => {
+  const bell = native.createBell();
+  native.ring(bell);
+  native.ring(bell);
+  let calls = 0;
+  const watch = native.watch(bell, READABLE | BELL | EDGE, () => calls++);
+  const told = async (count: number): Promise<void> => {
+    await until(`it is told ${count} times`, () => calls >= count);
+    for (let i = 0; i < 3; i++) await turn();
+    assert.equal(calls, count);
+  };
+  await told(1);
+  assert.equal(native.drain(bell), false);
+  native.ring(bell);
+  assert.equal(native.drain(bell), true);
+  await told(1);
+  native.ring(bell);
+  await told(2);
+  // What it was told of stays for who waits without the event loop, for once.
+  const table = Int32Array.of(bell, READABLE, 0);
+  assert.equal(native.poll(table, 1, 0), 1);
+  assert.equal(native.drain(bell), true);
+  assert.equal(native.poll(table, 1, 0), 0);
+  native.ring(bell);
+  assert.equal(native.poll(table, 1, 0), 1);
+  await told(3);
+  // As much as there may be of it: who fills it rings no more, and is not held up.
+  assert.equal(native.drain(bell), true);
+  writeSync(bell, new Uint8Array(BigUint64Array.of(2n ** 64n - 2n).buffer));
+  await told(4);
+  native.ring(bell);
+  await told(4);
+  assert.equal(native.drain(bell), true);
+  native.ring(bell);
+  await told(5);
+  native.unwatch(watch);
   native.close(bell);
 });
 

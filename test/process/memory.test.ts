@@ -122,6 +122,21 @@ test('a thread that is blocked for many hears which of them has something', asyn
   );
 });
 
+test('a thread that hears with its event loop and blocks for many in turn, both of them asleep each time', async () => {
+  await joined('wakes', (one) =>
+    joined('wakes', async (other) => {
+      for (let i = 0; i < 20; i++) {
+        const [here, there] = i % 3 === 0 ? [other.port, one.port] : [one.port, other.port];
+        here.postMessage(i);
+        assert.equal(await within('an answer', here.receiveAsync()), i);
+        there.send(i);
+        assert.equal(select([here, there], { timeoutMs: 20_000 }), there);
+        assert.equal(there.tryReceive(), i);
+      }
+    }),
+  );
+});
+
 for (const closes of [false, true])
   test(`what was lent, or left over, comes before its channel is known to be one: it waits for that (closed: ${closes})`, async () => {
     const server = await listen(join(tmpdir(), `millrace-early-${process.pid}-${closes}.sock`));

@@ -4,7 +4,7 @@ import { connect, Socket } from 'node:net';
 import { platform as system } from 'node:process';
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
-import { BELL, type Primitives, READABLE } from '../../native/primitives.ts';
+import { BELL, EDGE, type Primitives, READABLE } from '../../native/primitives.ts';
 
 /** This process's. */
 export interface Bell {
@@ -24,6 +24,10 @@ export function makeBell(native: Primitives, heard: () => void): Bell {
     : new SocketBell(native, heard);
 }
 
+/**
+ * The event loop is told of each ring and does not silence the bell, so what it was told of ends the next sleep without it, for once: `take` is called behind
+ * that sleep as ever. A ring that was taken there the event loop is not told of. The other side alone rings it: who fills the counter has silenced himself.
+ */
 class WatchedBell implements Bell {
   readonly theirs: number;
   readonly #native: Primitives;
@@ -33,7 +37,7 @@ class WatchedBell implements Bell {
     this.#native = native;
     this.theirs = native.createBell();
     try {
-      this.#watch = native.watch(this.theirs, READABLE | BELL, heard);
+      this.#watch = native.watch(this.theirs, READABLE | BELL | EDGE, heard);
       native.holdLoop(this.#watch, false);
       native.keep(this.theirs);
     } catch (error) {
