@@ -167,6 +167,10 @@ export class Connection {
     this.#replies++;
     this.send(outgoing);
   }
+  /** Messages that have not gone out. */
+  get waiting(): number {
+    return this.#queue?.length ?? 0;
+  }
   /** It has not gone out, and does not. */
   withdraw(outgoing: Outgoing): void {
     outgoing.message = kinds.NOTHING;

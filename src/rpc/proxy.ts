@@ -143,6 +143,8 @@ export class Call<T = unknown> extends Promise<T> {
     const connection = call.#connection as Connection;
     const pending = call.#pending;
     if (pending?.queued === true && connection.ended === undefined) {
+      // Who asks for a part of it hears by that part that it has failed.
+      call.catch(() => {});
       // Before it is sent: with it the one that it builds upon may go out.
       pending.keep(1);
       const next = Call.of(connection, -pending.id, path, values, get, undefined);
@@ -328,6 +330,9 @@ export class Remotes {
     const connection = this.#connection;
     const held: Held = { connection, target, path: [], options: undefined, invoke: connection.invoke, hold };
     return (connection.manners?.remote(held) ?? makeRemote(held)) as Wild;
+  }
+  get size(): number {
+    return this.#stubs.size;
   }
   /** It came once more, and nobody wants it: who has it from before goes on having it. */
   unused(remote: object): void {

@@ -35,6 +35,10 @@ export class Streams {
   get size(): number {
     return this.#sources.size + this.#readers.size;
   }
+  /** The same apart: those of this side, and of the other one. */
+  get open(): readonly [sources: number, readers: number] {
+    return [this.#sources.size, this.#readers.size];
+  }
   /** Whether somebody waits for what comes. */
   get awaited(): boolean {
     return this.#awaited > 0;

@@ -168,7 +168,7 @@ export class Values {
     if (!isContainer(value) || path.length > CALLS_DEPTH_MAX) return value;
     const known = seen.get(value);
     if (known !== undefined) return known;
-    const copy = (Array.isArray(value) ? value.slice() : { ...value }) as Container;
+    const copy = (Array.isArray(value) ? copyOf(value) : { ...value }) as Container;
     seen.set(value, copy);
     for (const key of Object.keys(copy)) {
       const part = copy[key];
@@ -347,6 +347,16 @@ function placesOf(values: unknown[], refs: unknown): Place[] {
     }
   }
   return places;
+}
+
+/** What is not there takes no time: `slice` asks for each place of an array. */
+function copyOf(array: readonly unknown[]): unknown[] {
+  const keys = Object.keys(array);
+  if (keys.length >= array.length) return array.slice();
+  const copy: unknown[] = [];
+  copy.length = array.length;
+  for (const key of keys) copy[key as unknown as number] = array[key as unknown as number];
+  return copy;
 }
 
 type Container = Record<string | number, unknown>;

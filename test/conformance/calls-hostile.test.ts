@@ -354,6 +354,17 @@ test('what is called of a call goes with it, wherever the turn is cut into parts
   assert.equal(it.far.serving.keeps, 0);
 });
 
+test('a call that fails, and of which only a part is awaited, is no unhandled rejection', async () => {
+  using it = both({
+    user: (): { name: string } => {
+      throw new RangeError('no');
+    },
+  });
+  // The test's runner fails it for one that nobody has handled.
+  await assert.rejects(() => Promise.resolve(it.remote.user().name), RangeError);
+  await turn();
+});
+
 test('what a call comes to is kept only for so many as follow', async () => {
   using it = victim({ one: () => 1 }, { maxPending: 4 });
   for (let id = 1; id <= 6; id++) it.peer.say([CALL_WITH, id, { keep: 4 }, ['one']]);
@@ -573,7 +584,7 @@ test('credit without end brings no more than the port takes', async () => {
 // ---- envelopes, numbers, floods ---------------------------------------------------------------------------------
 
 test('huge arrays that hold nothing cost nothing', async () => {
-  using it = victim({ ok: (...values: unknown[]) => values.length });
+  using it = victim({ ok: (...values: unknown[]) => values.length, echo: (value: unknown) => value });
   const huge = (...first: unknown[]): unknown[] => {
     first.length = 4_000_000_000;
     return first;
@@ -594,6 +605,12 @@ test('huge arrays that hold nothing cost nothing', async () => {
   it.peer.port.postMessage(huge(2));
   it.peer.port.postMessage([3, [CALL, 9, 'ok']]);
   await it.peer.hears(RESULT, 9);
+  // What cannot be cloned is looked through, and copied where it holds a function.
+  it.peer.port.postMessage([
+    4,
+    [CALL_WITH, 10, { refs: [[[0, 'f'], kinds.REF_FUNCTION, 5]] }, ['echo'], { f: null, list: huge(1) }],
+  ]);
+  await it.peer.hears(RESULT_WITH, 10);
   for (const id of [1, 2, 3, 4]) assert.equal(failedAs(await it.peer.hears(FAILED, id)), 'ERR_PROTOCOL');
   assert.ok(performance.now() - started < 10_000);
 });
