@@ -493,6 +493,23 @@ test('both sides of an endpoint expose and wrap, and a second object at one is r
   ofB[releaseProxy]();
 });
 
+test('a native port that is closed ends what goes by a channel of its own, on both sides, behind what was said', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const api = new Api();
+  expose(api, port1 as unknown as Endpoint);
+  const remote = wrap<Api>(port2 as unknown as Endpoint);
+  assert.equal(await remote.inc(), 1);
+  const pending = rejection(remote.forever());
+  const said = rejection(remote.inc());
+  await null;
+  await null;
+  port2.close();
+  assert.equal((await within('the pending call', pending)).code, 'ERR_CLOSED');
+  await said;
+  while (api.counter < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await assert.rejects(async () => await remote.inc());
+});
+
 test('the node adapter makes endpoints', async () => {
   const { port1, port2 } = new MessageChannel();
   expose(new Api(), nodeAdapter(port1 as never));

@@ -10,7 +10,7 @@ import { platform } from '#platform';
 import { ClosedError, DataCloneError, UnsupportedError } from '../../errors.ts';
 import { COMLINK_DEATH_MS, COMLINK_HELLO_MS, COMLINK_HELLO_MS_MAX } from '../../limits.ts';
 import type { RemoteHandle } from '../../memory/handle.ts';
-import { type CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
+import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
 import { attach, channel } from '../../port/channel.ts';
 import type { RawListener } from '../../port/events.ts';
 import type { Port } from '../../port/port.ts';
@@ -123,8 +123,9 @@ export class Lines {
     if (this.#ended !== undefined) return;
     this.#ended = this.#error !== undefined && reason === 'exit' ? 'crash' : reason;
     for (const line of [...this.#lines.values()]) {
-      // What was said before it was closed is still to be read from the channel, which tells of its end itself.
-      if (reason !== 'closed' || !line.hasChannel) line.over(this.#ended, this.#error?.error);
+      // What was said before it was closed lies in the channel by now.
+      if (reason === 'closed') line.readOn();
+      line.over(this.#ended, this.#error?.error);
     }
     // Whoever listens to a worker's errors keeps the runtime from telling of them: where no call has, they are told as they would have been.
     if (this.#error?.told === false && !this.#medium.errorIsHeard) platform.reportError(this.#error.error);
@@ -331,8 +332,17 @@ export class Line implements CallPort {
     });
   }
 
-  get hasChannel(): boolean {
-    return this.#port !== undefined;
+  /** What the other side has said over the channel, before this line is over. */
+  readOn(): void {
+    try {
+      let value = this.#port?.tryReceive() ?? EMPTY;
+      while (value !== EMPTY && value !== CLOSED) {
+        this.#tell('message', value);
+        value = this.#port?.tryReceive() ?? EMPTY;
+      }
+    } catch (error) {
+      this.#tell('messageerror', error);
+    }
   }
 
   /** Something that came could not be read: perhaps it was of this line. */
