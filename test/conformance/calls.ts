@@ -1,5 +1,6 @@
 // What calls do over every port, whatever is under it: run over a world of ports whose ends are on one event loop.
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { test } from 'node:test';
 import { CodecError, type Port, UsageError } from '../../src/index.ts';
 import {
@@ -278,6 +279,18 @@ export function callsConformance(world: PortWorld): void {
     assert.ok(error instanceof TooDeep);
   });
 
+  given('what is built upon a call that fails rejects, and whoever awaits that has heard of it', async ({ remote }) => {
+    const unheard: unknown[] = [];
+    const hear = (error: unknown): unknown => unheard.push(error);
+    process.on('unhandledRejection', hear);
+    const wild = remote as unknown as { fail(): { of(): Promise<unknown>; it: Promise<unknown> } };
+    assert.ok((await rejection(wild.fail().of())) instanceof TooDeep);
+    assert.ok((await rejection(Promise.resolve(wild.fail().it))) instanceof TooDeep);
+    for (let i = 0; i < 3; i++) await new Promise((resolve) => setTimeout(resolve, 0));
+    process.off('unhandledRejection', hear);
+    assert.deepEqual(unheard, []);
+  });
+
   given('a call that is late or aborted rejects, and is aborted there', async ({ remote }) => {
     const late = await rejection(within(remote, { timeoutMs: 20 }).forever());
     assert.equal(late['code'], 'ERR_TIMEOUT');
@@ -388,6 +401,23 @@ export function callsConformance(world: PortWorld): void {
     const error = await rejection(wrap<Api>(a).add(1, 2));
     assert.equal(error['code'], 'ERR_NO_METHOD');
     a.close();
+    b.close();
+  });
+
+  test(`${world.name}: a call that is given up before it is refused counts once`, async () => {
+    const { a, b } = await world.pair();
+    expose(new Api(), b);
+    const remote = wrap<Api>(a, { maxPending: 1 });
+    for (let i = 0; i < 3; i++) {
+      const controller = new AbortController();
+      const call = within(remote, { signal: controller.signal }).echo(new WeakMap());
+      controller.abort(new TooDeep('enough'));
+      assert.ok((await rejection(call)) instanceof TooDeep);
+    }
+    const calls = [remote.forever(), remote.forever()];
+    assert.equal((await rejection(calls[1]!))['code'], 'ERR_LIMIT');
+    a.close();
+    await Promise.allSettled(calls);
     b.close();
   });
 
