@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
   ERR_NO_METHOD: 'the other side exposes nothing of this name that may be called',
   ERR_LIMIT: 'more calls, callbacks or streams at a time than a connection takes',
+  ERR_QUEUE_FULL: 'as many tasks wait in a pool as it takes',
   // ClosedError: stop.
   ERR_CLOSED: 'this end was closed, or its peer is gone',
   // RefusedError: ask for something else, or later.

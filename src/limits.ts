@@ -445,6 +445,40 @@ export const CALLS_CHECKED_MAX: number = 4096;
 export const CALLS_INTERRUPTS_MAX: number = 64;
 /** Messages that are taken from another connection at a time while this thread is blocked: what it is blocked in has its turn behind them. */
 export const CALLS_LOOK_MAX: number = 64;
+
+// ---- pools ------------------------------------------------------------------------------------------------------
+
+/** Members of a pool: each is a thread or a process, of some MB. */
+export const POOL_SIZE_MAX: number = 1024;
+/** Tasks that wait in a pool for a member, unless the option says otherwise: each takes some 300 bytes, with its arguments. */
+export const POOL_QUEUE_DEFAULT: number = 16_384;
+/** Tasks that were given up while they waited, and stand in the line until it is put in order: so many more than wait. */
+export const POOL_DEAD_MAX: number = 1024;
+/** Tasks of a member that run at once, at the most. */
+export const POOL_CONCURRENCY_MAX: number = 16_384;
+/** Tasks that are sent to a member before it has room for them: as many as go together, and beyond that nothing is gained. */
+export const POOL_AHEAD_MAX: number = 256;
+/** Milliseconds between two looks at how many tasks each member has done, which is how many it is sent ahead. */
+export const POOL_LOOK_MS: number = 1;
+/** Looks in a row at a member that has done nothing, until it gives back what it was sent ahead: one alone may fall into a pause of this thread. */
+export const POOL_SILENT_LOOKS: number = 2;
+/** Milliseconds that a call takes at the least for which the answers of those before it are sent at once, and do not wait for it. */
+export const CALLS_QUICK_MS: number = 0.5;
+/** Calls of a name in a row that take less, until it is believed that the next one does. */
+export const CALLS_SLOW_RUNS: number = 64;
+/** Words in which a pool and a member agree on who has a task that was sent ahead: more than are on their way, so that two seldom share one. */
+export const CLAIMS_LENGTH: number = 1024;
+/** Milliseconds after which a member that nobody needs ends, unless the option says otherwise: more than its start takes by far. */
+export const POOL_IDLE_MS_DEFAULT: number = 60_000;
+/** Milliseconds from a task's abort until its thread is terminated if it runs on: what a function that looks at its signal needs, and more. */
+export const POOL_GRACE_MS_DEFAULT: number = 1000;
+/** Members in a row that end before they have done anything, until the pool gives up. */
+export const POOL_RESTART_TRIES_DEFAULT: number = 5;
+/** Milliseconds before the second of them is started; twice as many each time. */
+export const POOL_RESTART_MS_DEFAULT: number = 50;
+/** The same, at the most. */
+export const POOL_RESTART_MS_MAX: number = 10_000;
+
 /** A timer's longest time, in milliseconds: what is longer would fire at once. */
 export const TIMER_MS_MAX: number = 2 ** 31 - 1;
 /** Until somebody listens at an endpoint it is asked again after so long, then after twice as long, and so on. */

@@ -187,6 +187,8 @@ const STARTED_BY_TESTS = [
   'test/compat/sab-message-port-replaced-worker',
   'test/compat/sab-message-port-worker',
   'test/conformance/dropped-program',
+  'test/conformance/pool-member',
+  'test/conformance/pool-program',
   'test/conformance/stream-sockets-program',
   'test/conformance/thread-program',
   'test/conformance/young-program',

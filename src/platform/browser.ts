@@ -181,6 +181,10 @@ export const platform: Platform = {
   hold(): void {},
 
   // Not setTimeout, which takes at least 4 ms once it is nested.
+  get parallelism(): number {
+    return navigator.hardwareConcurrency;
+  },
+
   turn(task: () => void): void {
     tasks.push(task);
     turns ??= new MessageChannel();

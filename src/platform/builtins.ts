@@ -6,6 +6,7 @@ interface Builtins {
   'node:cluster': typeof import('node:cluster');
   'node:events': typeof import('node:events');
   'node:fs': typeof import('node:fs');
+  'node:os': typeof import('node:os');
   'node:timers': typeof import('node:timers');
   'node:util': typeof import('node:util');
   'node:worker_threads': typeof import('node:worker_threads');

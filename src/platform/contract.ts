@@ -160,6 +160,8 @@ export interface Platform {
   probeGone(port: NativePort): boolean;
   /** Holds or releases the process for this port. */
   hold(port: NativePort, held: boolean): void;
+  /** Threads that can run at the same time, as far as the runtime tells. */
+  readonly parallelism: number;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
   turn(task: () => void): void;
   /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */

@@ -134,6 +134,10 @@ export const nodePlatform: Platform = {
     return true;
   },
 
+  get parallelism(): number {
+    return builtin('node:os').availableParallelism();
+  },
+
   turn(task: () => void): void {
     setImmediate(task);
   },

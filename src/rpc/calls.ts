@@ -209,6 +209,7 @@ export class Calls {
     this.#interrupts.settled(id);
     const pending = this.#pending.get(id);
     if (pending?.queued === true) throw protocolError('an answer to what was not asked yet');
+    if (pending === undefined) this.#connection.pool?.over(id);
     return pending;
   }
   result(id: unknown, value: unknown): void {
@@ -264,7 +265,23 @@ export class Calls {
     if (again) this.check();
   }
   heard(id: unknown): void {
-    this.#take(id);
+    if (!isNumber(id)) throw protocolError('an answer');
+    this.#interrupts.settled(id);
+  }
+  over(id: unknown): void {
+    if (this.#take(id) !== undefined) throw protocolError('the end of a call that was not aborted');
+  }
+
+  /** What is not answered, oldest first. */
+  pending(): Pending[] {
+    return this.#pending.all();
+  }
+  /** It was taken back before it has begun: nobody is told, and no answer comes. */
+  withdraw(pending: Pending): void {
+    this.#pending.delete(pending.id);
+    if (pending.chain !== undefined) awaited.delete(pending);
+    if (pending.queued) this.#connection.withdraw(pending);
+    if (this.#pending.size === 0) this.#connection.reholdSoon();
   }
 
   end(error: ClosedError | UnsupportedError): void {

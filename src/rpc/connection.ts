@@ -47,6 +47,16 @@ export interface Outgoing {
   refused?(error: unknown): boolean;
 }
 
+/** Who has put many connections together. */
+export interface ConnectionPool {
+  /** The connection is over; what waits for it is told behind this. */
+  ending(error: ClosedError | UnsupportedError): void;
+  /** A call that was given up runs no more over there. */
+  over(id: number): void;
+  /** A stream is over. */
+  streamOver(): void;
+}
+
 interface Agent {
   /** By which other threads know this one in the chain of who is blocked. */
   readonly token: number;
@@ -81,6 +91,7 @@ export class Connection {
   readonly calls: Calls;
   readonly serving: Serving;
   readonly streams: Streams;
+  pool: ConnectionPool | undefined;
   /** Why nothing can be called any more. */
   ended: ClosedError | UnsupportedError | undefined;
   /** How functions that the other side gives away are called. */
@@ -400,6 +411,12 @@ export class Connection {
       case kinds.BLAME:
         this.serving.blame(message as Message);
         return;
+      case kinds.POOLED:
+        this.serving.pooled(message[1], message[2]);
+        return;
+      case kinds.OVER:
+        this.calls.over(message[1]);
+        return;
       default:
         throw protocolError(typeof message[0] === 'number' ? `a message of kind ${message[0]}` : 'a message');
     }
@@ -547,6 +564,7 @@ export class Connection {
   #over(error: ClosedError | UnsupportedError): void {
     if (this.ended !== undefined) return;
     this.ended = error;
+    this.pool?.ending(error);
     this.#queue = undefined;
     this.#waitsForRoom.length = 0;
     this.#agent.open.delete(this.#self);

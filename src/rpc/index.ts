@@ -2,6 +2,11 @@
 
 export { registerError } from './failures.ts';
 export type { CallOptions, ConnectionOptions } from './options.ts';
+export type { PoolStats } from './pool/crew.ts';
+export type { MadeMember, MemberStart } from './pool/making.ts';
+export type { MemberStats } from './pool/member.ts';
+export type { PoolOptions, RestartOptions } from './pool/options.ts';
+export { Pool, pool } from './pool/pool.ts';
 export { release, within } from './proxy.ts';
 export { type Reference, reference, transfer } from './reference.ts';
 export { type CallContext, currentCall } from './serving.ts';

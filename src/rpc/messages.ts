@@ -41,6 +41,10 @@ export const GONE = 15;
 export const HEARD = 16;
 /** `[BLAME, id, ...threads]`: these, too, are blocked until this call is answered. */
 export const BLAME = 17;
+/** `[POOLED, places, memory?]`: so many of my calls run there at once, others wait; which of them may begin stands in the memory. */
+export const POOLED = 18;
+/** `[OVER, id]`: a call of a pool's that was aborted runs no more. */
+export const OVER = 19;
 
 export type Message = [kind: number, ...rest: unknown[]];
 

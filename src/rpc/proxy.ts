@@ -14,23 +14,30 @@ import type { Pending, Settler } from './pending.ts';
 export type Path = readonly (string | number)[];
 
 /** How a remote calls: with an event loop, or with its thread blocked. */
-export type Invoke = (remote: Held, path: Path, values: unknown[]) => unknown;
+export type Invoke<H extends Home = Connection> = (remote: Held<H>, path: Path, values: unknown[]) => unknown;
+
+/** Where a remote's calls go: a connection, or a pool of them. */
+export interface Home {
+  readonly port: { readonly reason: string | undefined; close(): unknown };
+  readonly ended: { readonly code: string } | undefined;
+  readonly values?: Connection['values'];
+}
 
 /** What a remote is inside. */
-export interface Held {
-  readonly connection: Connection;
+export interface Held<H extends Home = Connection> {
+  readonly connection: H;
   /** 0: what is exposed at the port; else the number of what was given away. */
   readonly target: number;
   readonly path: Path;
   readonly options: CallOptions | undefined;
-  readonly invoke: Invoke;
+  invoke(remote: Held<H>, path: Path, values: unknown[]): unknown;
   /** What was given away is held over there as long as anything here has this: its remote, a method of it, the same with other options. */
   readonly hold?: object | undefined;
 }
 
-const remotes: WeakMap<object, Held> = new WeakMap();
+const remotes: WeakMap<object, Held<Home>> = new WeakMap();
 
-export function remoteOf(value: unknown): Held | undefined {
+export function remoteOf(value: unknown): Held<Home> | undefined {
   return typeof value === 'function' ? remotes.get(value) : undefined;
 }
 export function isRemote(value: unknown): value is object {
@@ -51,7 +58,7 @@ const LOCAL: ReadonlySet<string> = new Set([
 ]);
 const SHOWN: readonly symbol[] = ['nodejs.util.inspect.custom', 'Deno.customInspect'].map((name) => Symbol.for(name));
 
-export function makeRemote(held: Held): Wild {
+export function makeRemote<H extends Home>(held: Held<H>): Wild {
   const remote = ((...values: unknown[]) => held.invoke(held, held.path, values)) as Wild;
   // Its own would stand in the way of methods called so.
   delete (remote as { name?: unknown }).name;
@@ -61,14 +68,14 @@ export function makeRemote(held: Held): Wild {
   return remote;
 }
 /** From now on this function stands for something of another side. */
-export function markRemote(remote: object, held: Held): void {
+export function markRemote(remote: object, held: Held<Home>): void {
   remotes.set(remote, held);
 }
 
 class Names implements ProxyHandler<object> {
-  readonly #held: Held;
+  readonly #held: Held<Home>;
   #kept = 0;
-  constructor(held: Held) {
+  constructor(held: Held<Home>) {
     this.#held = held;
   }
 
@@ -101,17 +108,17 @@ class Names implements ProxyHandler<object> {
   }
 }
 
-function shown({ connection, target, path }: Held): string {
+function shown({ connection, target, path }: Held<Home>): string {
   const what = [target === 0 ? 'api' : 'function', ...path].join('.');
   const reason = connection.port.reason ?? connection.ended?.code;
   const state = reason === undefined ? '' : ` (${reason})`;
   return `[Remote ${what}${state}]`;
 }
 
-function dispose({ connection, target, path }: Held): void {
+function dispose({ connection, target, path }: Held<Home>): void {
   if (path.length > 0) return;
   if (target === 0) connection.port.close();
-  else connection.values.remotes.drop(target);
+  else connection.values?.remotes.drop(target);
 }
 
 // ---- calls ------------------------------------------------------------------------------------------------------
@@ -120,6 +127,9 @@ function dispose({ connection, target, path }: Held): void {
 export class Call<T = unknown> extends Promise<T> {
   #connection: Connection | undefined;
   #pending: Pending | undefined;
+  /** It waits in a pool for a connection, and what is read or called of it waits with it. */
+  #waits = false;
+  #waiting: (() => void)[] | undefined;
   // `await` takes it as it is, and what `then` returns is an ordinary promise.
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
@@ -138,11 +148,48 @@ export class Call<T = unknown> extends Promise<T> {
     call.#pending = connection.calls.start(target, path, values, get, options, settler);
     return call;
   }
+  /** One that has no connection yet: it is told of it by `begin`, and settled by whoever has taken it. */
+  static waiting(
+    taker: (call: Call, resolve: (value: unknown) => void, reject: (error: unknown) => void) => void,
+  ): Call {
+    const call = new Call(take);
+    call.#waits = true;
+    taker(call, taken!, refused!);
+    return call;
+  }
+  /** @param pending none: it has come to something, or its connection was taken back */
+  static begin(call: Call, connection: Connection | undefined, pending: Pending | undefined): void {
+    call.#connection = connection;
+    call.#pending = pending;
+    call.#waits = false;
+    const waiting = call.#waiting;
+    if (waiting === undefined) return;
+    call.#waiting = undefined;
+    for (const go of waiting) go();
+  }
+  /** Its connection was taken back before anything had come of it. */
+  static again(call: Call): void {
+    call.#connection = undefined;
+    call.#pending = undefined;
+    call.#waits = true;
+  }
+
   /** What is read or called of what a call will come to. */
   static member(call: Call, path: Path, values: unknown[], get: boolean): Promise<unknown> {
-    const connection = call.#connection as Connection;
+    if (call.#waits) {
+      return Call.waiting((member, resolve) => {
+        call.#waiting ??= [];
+        call.#waiting.push(() => {
+          const begun = Call.member(call, path, values, get);
+          resolve(begun);
+          if (begun instanceof Call) Call.begin(member, begun.#connection, begun.#pending);
+          else Call.begin(member, undefined, undefined);
+        });
+      });
+    }
+    const connection = call.#connection;
     const pending = call.#pending;
-    if (pending?.queued === true && connection.ended === undefined) {
+    if (pending?.queued === true && connection !== undefined && connection.ended === undefined) {
       // Who asks for a part of it hears by that part that it has failed.
       call.catch(() => {});
       // Before it is sent: with it the one that it builds upon may go out.
@@ -336,7 +383,7 @@ export class Remotes {
   }
   /** It came once more, and nobody wants it: who has it from before goes on having it. */
   unused(remote: object): void {
-    const { target } = remotes.get(remote) as Held;
+    const { target } = remotes.get(remote) as Held<Home>;
     const stub = this.#stubs.get(target);
     if (stub === undefined) return;
     if (--stub.count === 0) this.#stubs.delete(target);

@@ -9,6 +9,7 @@ import { failureOf, protocolError } from './failures.ts';
 import { Answering } from './manners.ts';
 import * as kinds from './messages.ts';
 import { type Extra, isNumber, type Message, type Ref } from './messages.ts';
+import { Places } from './places.ts';
 import { Reference } from './reference.ts';
 import { Packed } from './values.ts';
 
@@ -80,6 +81,8 @@ class Served implements CallContext {
   readonly #connection: Connection;
   /** It was answered, or its answer is on its way: a promise of the program's own make may say so twice. */
   answered = false;
+  /** It has one of the places of a pool's calls. */
+  placed = false;
   /** It has returned a promise, which is waited for. */
   waits = false;
   /** Its chain, where that has grown. */
@@ -193,6 +196,9 @@ export class Serving {
   readonly #running: Map<number, Served> = new Map();
   readonly #kept: Map<number, Kept> = new Map();
   #deferred: (() => void)[] = [];
+  /** The other side is a pool. */
+  #places: Places | undefined;
+  #placing = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -200,7 +206,7 @@ export class Serving {
 
   /** Calls that are not answered, and results that others build upon. */
   get size(): number {
-    return this.#running.size + this.#kept.size + this.#deferred.length;
+    return this.#running.size + this.#kept.size + this.#deferred.length + (this.#places?.waiting ?? 0);
   }
   get exposes(): boolean {
     return this.#root !== undefined;
@@ -221,8 +227,42 @@ export class Serving {
    * @throws CodecError ERR_PROTOCOL
    */
   call(message: Message): void {
-    const [kind, id] = message;
+    const [, id] = message;
     if (!isNumber(id)) throw protocolError('a call');
+    const places = this.#places;
+    if (places === undefined || !Places.takes(message)) this.#open(message, id, undefined);
+    else if (places.isFree) {
+      if (places.mayBegin(id)) this.#open(message, id, places);
+    } else if (places.waiting < this.#connection.options.maxPending) places.wait(message);
+    else {
+      this.#discard(message);
+      this.#fail(new Served(this.#connection, id, NO_EXTRA, current), tooMuch(this.#connection.options.maxPending));
+    }
+  }
+  /** @throws CodecError ERR_PROTOCOL */
+  pooled(places: unknown, memory: unknown): void {
+    this.#places = new Places(places, memory);
+  }
+  /** What has waited for a place. */
+  #place(places: Places): void {
+    if (this.#placing) return;
+    this.#placing = true;
+    for (let message = places.next(); message !== undefined; message = places.next()) {
+      try {
+        this.#open(message, message[1] as number, places);
+      } catch (error) {
+        this.#connection.faulty(error);
+      }
+    }
+    this.#placing = false;
+  }
+  /** A call that is not begun: nobody wants what came with it. */
+  #discard([kind, , extra]: Message): void {
+    if (kind === kinds.CALL_WITH) this.#connection.values.discard((extra as Extra | null)?.refs);
+  }
+
+  #open(message: Message, id: number, places: Places | undefined): void {
+    const [kind] = message;
     const before = this.#find(id);
     // One that was given up may go on for as long as numbers take to come round.
     if (before !== undefined && !before.aborted) throw protocolError('a second call of the same number');
@@ -234,12 +274,12 @@ export class Serving {
         const name = message[2];
         if (typeof name !== 'string' && !isNumber(name)) throw protocolError('a call');
         if (typeof name === 'number') served.extra = { target: name };
-        this.#begin(served, typeof name === 'string' ? [name] : NO_PATH, message.slice(start));
+        this.#begin(served, typeof name === 'string' ? [name] : NO_PATH, message.slice(start), places);
       } else {
         const [, , extra, path] = message;
         if (!isExtra(extra) || !isPath(path)) throw protocolError('a call');
         served.extra = extra;
-        this.#begin(served, path, message.slice(start));
+        this.#begin(served, path, message.slice(start), places);
       }
     } catch (error) {
       this.#fail(served, error);
@@ -248,7 +288,7 @@ export class Serving {
   }
 
   /** @throws CodecError ERR_PROTOCOL; UsageError ERR_LIMIT, ERR_NO_METHOD */
-  #begin(served: Served, path: Path, values: unknown[]): void {
+  #begin(served: Served, path: Path, values: unknown[], places: Places | undefined): void {
     const connection = this.#connection;
     const { maxPending } = connection.options;
     const { keep, refs, chain } = served.extra;
@@ -264,8 +304,13 @@ export class Serving {
       throw error;
     }
     if (refs !== undefined) connection.values.unpack(values, refs);
+    if (places !== undefined) {
+      served.placed = true;
+      places.take();
+    }
     if (connection.blocked > 0 || !connection.threadBlocked || chain !== undefined) {
-      this.#run(served, path, values);
+      if (places === undefined) this.#run(served, path, values);
+      else this.#runTimed(places, served, path, values);
       return;
     }
     // This thread is blocked in a call over another connection, and nobody is blocked until this one is answered: else two threads or more might stand still
@@ -297,6 +342,15 @@ export class Serving {
     queueMicrotask(() => {
       for (const run of deferred) run();
     });
+  }
+
+  /** Answers gather until all that came together has run; in front of what may take long they are sent. */
+  #runTimed(places: Places, served: Served, path: Path, values: unknown[]): void {
+    const name = path[0];
+    if (!places.isQuick(name)) this.#connection.flush();
+    const begun = performance.now();
+    this.#run(served, path, values);
+    places.took(name, performance.now() - begun);
   }
 
   #run(served: Served, path: Path, values: unknown[]): void {
@@ -465,8 +519,16 @@ export class Serving {
     served.answered = true;
     if (this.#running.size > 0 && this.#running.get(served.id) === served) this.#running.delete(served.id);
     if (served.chain !== undefined) blocking.delete(served);
-    const { port } = this.#connection;
+    const connection = this.#connection;
+    const { port } = connection;
     if (port.interrupted === served.id) port.clearInterrupt(served.id);
+    const places = this.#places;
+    if (!served.placed || places === undefined) return;
+    served.placed = false;
+    places.leave();
+    if (connection.ended !== undefined) return;
+    if (served.aborted) connection.reply({ message: [kinds.OVER, served.id], transfer: undefined });
+    if (places.waiting > 0) this.#place(places);
   }
 
   #settleKept({ kept }: Served, outcome: { readonly value?: unknown; readonly error?: unknown }): void {
@@ -481,7 +543,7 @@ export class Serving {
   }
   /** Whether a call of this number was heard, and is not answered. */
   knows(id: unknown): boolean {
-    return this.#find(id) !== undefined;
+    return this.#find(id) !== undefined || this.#places?.waits(id) === true;
   }
   #find(id: unknown): Served | undefined {
     const running = this.#running.get(id as number);
@@ -492,6 +554,12 @@ export class Serving {
 
   abort(id: unknown): void {
     if (!isNumber(id)) throw protocolError('an abort');
+    const waiting = this.#places?.forget(id);
+    if (waiting !== undefined) {
+      this.#discard(waiting);
+      this.#connection.reply({ message: [kinds.OVER, id], transfer: undefined });
+      return;
+    }
     const served = this.#find(id);
     if (served === undefined) return;
     // Nobody is blocked until it is answered any more.
@@ -502,6 +570,7 @@ export class Serving {
   end(error: Error): void {
     this.#kept.clear();
     this.#deferred = [];
+    this.#places?.end();
     for (const served of [...this.#running.values()]) {
       served.abort(error);
       this.#over(served);

@@ -70,16 +70,20 @@ export class Streams {
     do this.#last = following(this.#last);
     while (this.#sources.has(this.#last));
     const id = this.#last;
-    this.#sources.set(id, new Source(this.#connection, id, steps, () => this.#sources.delete(id)));
+    this.#sources.set(id, new Source(this.#connection, id, steps, () => this.#over(this.#sources, id)));
     return id;
   }
 
   /** @throws CodecError ERR_PROTOCOL */
   reader(id: number): Reader {
     if (this.#readers.has(id) || this.#readers.size >= CALLS_STREAMS_MAX) throw protocolError('one more stream');
-    const reader = new Reader(this.#connection, id, () => this.#readers.delete(id));
+    const reader = new Reader(this.#connection, id, () => this.#over(this.#readers, id));
     this.#readers.set(id, reader);
     return reader;
+  }
+  #over(streams: Map<number, unknown>, id: number): void {
+    streams.delete(id);
+    this.#connection.pool?.streamOver();
   }
   iterable(id: number): AsyncGenerator<unknown> {
     const reader = this.reader(id);

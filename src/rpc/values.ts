@@ -369,7 +369,7 @@ function isPlace(at: unknown, key: unknown): key is string | number {
 }
 
 /** Whether an object travels in another way than by its bytes. */
-function isMore(value: object): boolean {
+export function isMore(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as unknown;
   if (prototype === Array.prototype) return false;
   if (prototype === Object.prototype || prototype === null) return Symbol.asyncIterator in value;

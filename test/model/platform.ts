@@ -47,6 +47,7 @@ const members: Record<string, unknown> = {
   isWorker: () => false,
   listen: (port: ModelPort, handlers: TetherHandlers) => port.listen(handlers),
   takeMessage: (port: ModelPort) => port.take(),
+  parallelism: 1,
   probeGone: (port: ModelPort) => port.gone(),
   hold: () => undefined,
   turn: (task: () => void) => queueMicrotask(task),

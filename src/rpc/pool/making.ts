@@ -1,0 +1,69 @@
+// What a member is made of: a port, and the thread or process behind it, whoever has made them.
+import type { Href } from '../../platform/host-types.ts';
+import type { Port } from '../../port/port.ts';
+import { spawn } from '../../port/spawn.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the port is said to carry
+type AnyPort = Port<any, any>;
+
+/** A port that somebody else has opened, and what ends who is behind it: a Worker, or a child process, as `fork` of millrace/process gives it. */
+export interface MadeMember {
+  readonly port: AnyPort;
+  readonly worker?: { terminate(): unknown } | undefined;
+  readonly child?: { kill(signal?: 'SIGKILL'): unknown } | undefined;
+}
+
+/** The URL of a worker's module, absolute; or what makes a Worker in the form that bundlers recognise, or a port. */
+export type MemberStart = Href | string | (() => { terminate(): unknown } | MadeMember);
+
+interface Emitter {
+  on?(event: string, heard: (value: unknown) => void): unknown;
+  once?(event: string, heard: (value: unknown) => void): unknown;
+  addEventListener?(event: string, heard: (event: { preventDefault?(): void }) => void): unknown;
+  ref?(): unknown;
+  unref?(): unknown;
+}
+
+/** What a pool needs of it. */
+export interface Made {
+  readonly port: Port;
+  /** Whether anybody knows what is behind it. */
+  readonly hasEnd: boolean;
+  /** Ends who is behind the port, whatever it does. Resolves when it has ended, as far as that is told. */
+  end(at: 'once' | 'leisure'): Promise<unknown>;
+}
+
+/** @throws UsageError ERR_OPTION; what the function, or the runtime's Worker, throws */
+export function makeMember(start: MemberStart): Made {
+  const made = typeof start === 'function' ? start() : undefined;
+  const { port, worker, child } = isMade(made)
+    ? made
+    : made === undefined
+      ? { ...spawn(start as Href | string), child: undefined }
+      : { ...spawn(() => made), child: undefined };
+  for (const thread of [worker, child] as (Emitter | undefined)[]) {
+    // The pool's calls hold the process, as long as there are any.
+    thread?.unref?.();
+    // What it dies of is told to whoever called it; a Worker of Node's whose error nobody hears takes this process along.
+    if (typeof thread?.on === 'function') thread.on('error', () => {});
+    else thread?.addEventListener?.('error', (event) => event.preventDefault?.());
+  }
+  return {
+    port: port as Port,
+    hasEnd: worker !== undefined || child !== undefined,
+    async end(at): Promise<unknown> {
+      if (worker !== undefined) return await worker.terminate();
+      if (child === undefined) return undefined;
+      // Whoever waits for its end is to be told.
+      (child as Emitter).ref?.();
+      const exit = new Promise((resolve) => (child as Emitter).once?.('exit', resolve));
+      const runs = at === 'once' ? child.kill('SIGKILL') : child.kill();
+      return runs === false ? undefined : await exit;
+    },
+  };
+}
+
+function isMade(made: unknown): made is MadeMember {
+  const { port } = (made ?? {}) as { port?: { postMessage?: unknown; on?: unknown } };
+  return typeof port?.postMessage === 'function' && typeof port.on === 'function';
+}

@@ -1,0 +1,219 @@
+// What a pool decides, over members on this event loop: whom it asks, when it starts another one, and what it does with those that do not start.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { within as inTime, until } from '../../../test/kit/watchdog.ts';
+import { ClosedError, UsageError } from '../../errors.ts';
+import { CLAIMS_LENGTH } from '../../limits.ts';
+import { attach, channel } from '../../port/channel.ts';
+import type { Port } from '../../port/port.ts';
+import { Places } from '../places.ts';
+import { within } from '../proxy.ts';
+import { expose } from '../wrap.ts';
+import { Claims } from './claims.ts';
+import type { MadeMember } from './making.ts';
+import type { PoolOptions } from './options.ts';
+import { type Pool, pool } from './pool.ts';
+import { TaskQueue } from './queue.ts';
+
+interface Api {
+  echo(value: number): number;
+  hold(member?: number): Promise<number>;
+  twice(callback: () => unknown): Promise<number>;
+}
+
+/** Members that hold their tasks until they are let go of. */
+class Members {
+  readonly there: Port[] = [];
+  readonly held: { readonly member: number; readonly resolve: (value: number) => void }[] = [];
+  ended = 0;
+
+  readonly start = (): MadeMember => {
+    const { port, remote } = channel();
+    const far = attach(remote);
+    const member = this.there.push(far) - 1;
+    expose(
+      {
+        echo: (value: number) => value,
+        hold: () => new Promise<number>((resolve) => this.held.push({ member, resolve })),
+        twice: async (callback: () => unknown) => {
+          await callback();
+          await callback();
+          return member;
+        },
+      },
+      far,
+    );
+    const terminate = (): void => {
+      this.ended++;
+      far.close();
+    };
+    return { port, worker: { terminate } };
+  };
+  async holds(count: number): Promise<void> {
+    await until(`${count} are held`, () => this.held.length === count);
+  }
+  letGo(): void {
+    for (const { member, resolve } of this.held.splice(0)) resolve(member);
+  }
+}
+
+async function withPool(options: PoolOptions, body: (it: Pool<Api>, members: Members) => Promise<void>): Promise<void> {
+  const members = new Members();
+  await using it = pool<Api>(members.start, options);
+  await body(it, members);
+}
+async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
+  try {
+    await inTime('a rejection', promise);
+  } catch (error) {
+    return error as Error & Record<string, unknown>;
+  }
+  return assert.fail('it did not reject');
+}
+
+test('pool() refuses what is no option, and what starts nothing', () => {
+  const start = new Members().start;
+  const wrong: [PoolOptions, RegExp][] = [
+    [{ size: 0 }, /size cannot be 0/],
+    [{ size: 2, min: 3 }, /min cannot be 3: it takes a whole number from 0 to 2/],
+    [{ queue: -1 }, /queue/],
+    [{ concurrency: 1.5 }, /concurrency/],
+    [{ graceMs: Number.NaN }, /graceMs/],
+    [{ restart: { tries: 0 } }, /restart.tries/],
+    [{ restart: { max: 1 } as object }, /max/],
+    [{ onCrash: 1 as unknown as () => void }, /onCrash/],
+    [{ threads: 2 } as object, /Unknown option threads/],
+  ];
+  for (const [options, message] of wrong) assert.throws(() => pool(start, options), { code: 'ERR_OPTION', message });
+  for (const nothing of [undefined, null, 5, {}]) {
+    assert.throws(() => pool(nothing as unknown as string), { code: 'ERR_OPTION' });
+  }
+});
+
+test('a function that throws is tried as often as the option says, each time later', async () => {
+  const at: number[] = [];
+  const told: ClosedError[] = [];
+  const it = pool<Api>(
+    () => {
+      at.push(performance.now());
+      throw new RangeError('nothing there');
+    },
+    { size: 4, restart: { tries: 4, delayMs: 10 }, onCrash: (error) => told.push(error) },
+  );
+  const errors = await Promise.all([1, 2, 3].map((value) => rejection(it.api.echo(value))));
+  for (const error of errors) {
+    assert.ok(error instanceof ClosedError);
+    assert.match(error.message, /4 members in a row .* nothing there/);
+    assert.ok(error.cause instanceof RangeError);
+  }
+  assert.equal(at.length, 4);
+  assert.equal(told.length, 4);
+  // 10, 20 and 40 ms at the least; a timer may be a little early.
+  assert.ok(at[3]! - at[0]! > 60, `${at[3]! - at[0]!} ms`);
+});
+
+test('what is wrong with the call itself is not tried again', async () => {
+  const it = pool<Api>('./worker.js');
+  const error = await rejection(it.api.echo(1));
+  assert.ok(error instanceof ClosedError && error.cause instanceof UsageError);
+  assert.match(error.message, /1 members in a row/);
+});
+
+test('a call goes to the member with the least to do', () =>
+  withPool({ size: 3, concurrency: 4 }, async (it, members) => {
+    const tasks = Array.from({ length: 9 }, () => it.api.hold());
+    await members.holds(9);
+    const each = [0, 1, 2].map((member) => members.held.filter((held) => held.member === member).length);
+    assert.ok(Math.max(...each) <= 4, String(each));
+    members.letGo();
+    await Promise.all(tasks);
+    const more = Array.from({ length: 6 }, () => it.api.hold());
+    await members.holds(6);
+    assert.deepEqual(
+      [0, 1, 2].map((member) => members.held.filter((held) => held.member === member).length),
+      [2, 2, 2],
+    );
+    members.letGo();
+    await Promise.all(more);
+  }));
+
+test('a task that is called back is its member’s alone', () =>
+  withPool({ size: 2 }, async (it, members) => {
+    let calls = 0;
+    const held = it.api.hold();
+    await members.holds(1);
+    const twice = await it.api.twice(() => calls++);
+    assert.notEqual(twice, members.held[0]?.member);
+    assert.equal(calls, 2);
+    members.letGo();
+    await held;
+  }));
+
+test('who gives up waiting tasks again and again leaves none of them behind', () =>
+  withPool({ size: 1, queue: 8 }, async (it, members) => {
+    const held = it.api.hold();
+    await members.holds(1);
+    for (let i = 0; i < 5000; i++) {
+      const controller = new AbortController();
+      const task = within(it.api, { signal: controller.signal }).echo(i);
+      controller.abort(new RangeError('enough'));
+      await assert.rejects(task, RangeError);
+    }
+    assert.equal(it.stats().queued, 0);
+    members.letGo();
+    await held;
+    assert.equal(await it.api.echo(7), 7);
+  }));
+
+test('pool.api says what it is, and disposed of it ends the pool', async () => {
+  const members = new Members();
+  const it = pool<Api>(members.start, { size: 2, min: 2 });
+  assert.equal(it.size, 2);
+  assert.equal(String(it.api), '[Remote api]');
+  it.api[Symbol.dispose]();
+  assert.equal(await it.closed, 'closed');
+  assert.equal(members.ended, 2);
+  assert.equal(String(it.api), '[Remote api (closed)]');
+});
+
+test('a queue gives back what came back first, in order, and forgets what has settled', () => {
+  const task = (name: string): { name: string; settled: boolean } => ({ name, settled: false });
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(task);
+  const queue = new TaskQueue<{ name: string; settled: boolean }>();
+  queue.push(c!);
+  queue.push(d!);
+  queue.giveBack([b!]);
+  queue.giveBack([a!]);
+  assert.equal(queue.length, 4);
+  b!.settled = true;
+  queue.left();
+  const order: string[] = [];
+  for (let first = queue.first; first !== undefined; first = queue.first) {
+    order.push(first.name);
+    queue.shift();
+  }
+  assert.deepEqual(order, ['a', 'c', 'd']);
+  assert.equal(queue.length, 0);
+});
+
+test('a task that was sent belongs to whoever is first, the member that begins it or the pool that takes it back', () => {
+  const claims = new Claims();
+  const places = new Places(1, claims.memory);
+  claims.offer(5);
+  assert.equal(places.mayBegin(5), true);
+  assert.equal(claims.takeBack(5), false);
+  claims.offer(6);
+  assert.equal(claims.takeBack(6), true);
+  assert.equal(places.mayBegin(6), false);
+  // Its word is free again.
+  claims.offer(6 + CLAIMS_LENGTH);
+  assert.equal(claims.takeBack(6 + CLAIMS_LENGTH), true);
+  // Another one's word stays as it is: who shares it cannot be taken back, and begins.
+  claims.offer(6);
+  assert.equal(claims.takeBack(6), false);
+  assert.equal(places.mayBegin(6), true);
+  assert.equal(places.mayBegin(6 + CLAIMS_LENGTH), false);
+  for (const nonsense of [[0], [1.5], [1, new SharedArrayBuffer(8)], [1, 'memory']]) {
+    assert.throws(() => new Places(nonsense[0], nonsense[1]), { code: 'ERR_PROTOCOL' });
+  }
+});
