@@ -19,16 +19,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 67_900,
-  './ring': 4_200,
-  './process': 116_350,
-  './rpc': 76_700,
-  './topic': 35_700,
-  './compat/sab-message-port': 71_750,
-  './compat/sab-message-port.global.js': 67_250,
-  './compat/comlink': 81_500,
-  './compat/comlink/node-adapter': 19_100,
-  './compat/nxtedition-shared': 8_300,
+  '.': 68_100,
+  './ring': 4_300,
+  './process': 117_000,
+  './rpc': 85_200,
+  './topic': 36_200,
+  './compat/sab-message-port': 71_900,
+  './compat/sab-message-port.global.js': 67_350,
+  './compat/comlink': 82_600,
+  './compat/comlink/node-adapter': 19_350,
+  './compat/nxtedition-shared': 8_650,
 };
 
 await build();
