@@ -1,13 +1,16 @@
 // Our own calls.
+import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Remote } from '../../src/index.ts';
-import { type Api, api, type Caller, type CallSubject, callWorker } from '../call-subject.ts';
+import { type Api, api, type Caller, type CallSubject, type CallWorkerData, callWorker } from '../call-subject.ts';
 import { openDoor } from '../doors.ts';
+import { POOL_THREADS } from './calls-pools.ts';
 
 const { attach, channel } = await openDoor<typeof import('../../src/index.ts')>('.');
-const { expose, wrap, wrapSync } = await openDoor<typeof import('../../src/rpc/index.ts')>('./rpc');
+const { expose, pool, wrap, wrapSync } = await openDoor<typeof import('../../src/rpc/index.ts')>('./rpc');
 
 const ASYNC = 'millrace-rpc';
 const BLOCKED = 'millrace-rpc:blocked';
+const POOL = 'millrace-rpc:pool';
 
 async function open(): Promise<Caller> {
   const { port, remote } = channel();
@@ -38,6 +41,20 @@ async function openBlocked(): Promise<Caller> {
   };
 }
 
+async function openPool(): Promise<Caller> {
+  const workers = pool<{ task(): void }>(
+    () => {
+      const { port, remote } = channel();
+      const workerData: CallWorkerData = { subject: POOL, data: remote };
+      const transferList = remote.transfer as MessagePort[];
+      const worker = new Worker(new URL('../call-worker.js', import.meta.url), { workerData, transferList });
+      return { port, worker };
+    },
+    { size: POOL_THREADS },
+  );
+  return { task: () => workers.api.task(), close: () => workers[Symbol.asyncDispose]() };
+}
+
 const serve = (data: unknown): void => expose(api, attach(data as Remote));
 
 export const subjects: readonly CallSubject[] = [
@@ -58,5 +75,14 @@ export const subjects: readonly CallSubject[] = [
     wait: 'block/block',
     open: openBlocked,
     serve,
+  },
+  {
+    name: POOL,
+    label: 'millrace/rpc, pool',
+    use: 'A call of an empty function of a pool of two threads, everything else as it is by default: a thread has one task at a time.',
+    can: ['task'],
+    wait: 'loop/loop',
+    open: openPool,
+    serve: (data) => expose({ task: () => {} }, attach(data as Remote)),
   },
 ];
