@@ -241,6 +241,8 @@ export class Serving {
   }
   /** @throws CodecError ERR_PROTOCOL */
   pooled(places: unknown, memory: unknown): void {
+    // What waits for those of before would wait for ever.
+    if (this.#places !== undefined) throw protocolError('places of a pool, once more');
     this.#places = new Places(places, memory);
   }
   /** What has waited for a place. */

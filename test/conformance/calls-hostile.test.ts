@@ -14,7 +14,7 @@ import { RawPeer } from '../kit/raw-calls.ts';
 import { turn, until } from '../kit/watchdog.ts';
 
 const { CALL, CALL_WITH, RESULT, RESULT_WITH, FAILED, ABORT, RELEASE, CREDIT, ITEMS, ITEM_WITH, END, CANCEL } = kinds;
-const { LOST, CHECK, GONE, HEARD, HELLO } = kinds;
+const { LOST, CHECK, GONE, HEARD, HELLO, POOLED } = kinds;
 type Wild = Record<string, (...values: unknown[]) => Promise<unknown>>;
 
 function ports(): { a: Port; b: Port; [Symbol.dispose](): void } {
@@ -387,6 +387,24 @@ test('what a call comes to is kept only for so many as follow', async () => {
   locked.getReader();
   assert.equal(await code(unasked['two']?.(locked) as Promise<unknown>), 'ERR_OPTION');
   assert.equal(honest.far.serving.keeps, 0);
+});
+
+test('a peer says once that it is a pool: what waits for a place waits there still', async () => {
+  let go: (value: string) => void = () => {};
+  const first = new Promise<string>((resolve) => (go = resolve));
+  using it = victim({ first: () => first, second: () => 'second' });
+  it.peer.say([POOLED, 1], [CALL, 1, 'first'], [CALL, 2, 'second'], [POOLED, 1], [POOLED, 'x']);
+  await until('both are told', () => it.told.length === 2);
+  assert.ok(it.told.every((error) => error instanceof CodecError && error.code === 'ERR_PROTOCOL'));
+  go('first');
+  assert.deepEqual(
+    [await it.peer.hears(RESULT, 1), await it.peer.hears(RESULT, 2)],
+    [
+      [RESULT, 1, 'first'],
+      [RESULT, 2, 'second'],
+    ],
+  );
+  assert.equal(it.connection.serving.size, 0);
 });
 
 // ---- errors -----------------------------------------------------------------------------------------------------

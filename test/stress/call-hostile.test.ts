@@ -250,7 +250,8 @@ function place(random: Random, value: unknown): { at: Record<string, unknown>; k
   return found;
 }
 
-function mutated(random: Random, messages: readonly unknown[][]): unknown {
+/** @param pooled it may say that it is a pool, and then its calls may wait for places for ever */
+function mutated(random: Random, messages: readonly unknown[][], pooled: boolean): unknown {
   if (random.chance(0.02)) return odd(random);
   const message = structuredClone(random.pick(messages)) as unknown[];
   for (let i = random.int(0, 3); i > 0; i--) {
@@ -263,11 +264,13 @@ function mutated(random: Random, messages: readonly unknown[][]): unknown {
     else if (how === 5) Reflect.deleteProperty(at, key);
     else if (how === 6 && Array.isArray(at) && at.length < 1000) at.splice(Number(key) || 0, 0, odd(random));
     else if (how === 7 && Array.isArray(at)) at.push(at[Number(key)]);
-    else if (how === 8) message[0] = random.int(0, 18);
+    else if (how === 8) message[0] = random.int(0, kinds.OVER);
     else at[key] = (random.pick(messages) as unknown[])[random.int(1, 3)];
   }
   // The greeting of another version is the end: now and then.
   if (message[0] === kinds.HELLO && random.chance(0.97)) message[0] = random.int(1, 17);
+  if (pooled && random.chance(0.02)) return [kinds.POOLED, random.int(1, 8)];
+  if (!pooled && message[0] === kinds.POOLED) message[0] = kinds.OVER;
   return message;
 }
 
@@ -333,6 +336,7 @@ async function round(
   victim: Port,
 ): Promise<void> {
   const peer = new RawPeer(port);
+  const pooled = random.chance(0.2);
   expose(new Api(), victim, {
     maxPending: MAX_PENDING,
     onError: (error) => {
@@ -370,7 +374,7 @@ async function round(
   for (let sent = 0, call = 1_000_000; sent < A_ROUND; sent++) {
     if (random.chance(0.05)) own();
     if (random.chance(0.02)) peer.say(...flood(random));
-    const batch = Array.from({ length: random.skewed(6) + 1 }, () => mutated(random, messages));
+    const batch = Array.from({ length: random.skewed(6) + 1 }, () => mutated(random, messages, pooled));
     sent += batch.length - 1;
     if (random.chance(0.02)) port.postMessage(random.pick([odd(random), [random.int(0, 99), ...batch], batch]));
     else peer.say(...batch);
@@ -380,8 +384,11 @@ async function round(
       // Behind envelopes with wrong numbers the next one is taken for one behind a gap, and heard all the same.
       peer.say([kinds.CALL, call, 'add', 2, 3]);
       await until(
-        'an honest call is answered',
-        () => connection.ended !== undefined || peer.of(kinds.RESULT, kinds.FAILED).some(([, id]) => id === call),
+        'an honest call is answered, or waits for a place',
+        () =>
+          connection.ended !== undefined ||
+          peer.of(kinds.RESULT, kinds.FAILED).some(([, id]) => id === call) ||
+          (pooled && connection.serving.knows(call)),
       );
       const [kind, , what] = peer.of(kinds.RESULT, kinds.FAILED).find(([, id]) => id === call) ?? [kinds.RESULT, 0, 5];
       if (kind === kinds.RESULT) assert.equal(what, 5);
@@ -389,7 +396,8 @@ async function round(
     }
     const [sources, readers] = connection.streams.open;
     assert.ok(
-      connection.calls.size <= MAX_PENDING && connection.serving.size - connection.serving.keeps <= MAX_PENDING,
+      connection.calls.size <= MAX_PENDING &&
+        connection.serving.size - connection.serving.keeps <= (pooled ? 2 : 1) * MAX_PENDING,
       'calls',
     );
     assert.ok(connection.serving.keeps <= MAX_PENDING, 'results that are kept');
