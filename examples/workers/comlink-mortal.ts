@@ -4,14 +4,18 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 
 const mortal = {
   square: (n: number): number => n * n,
+  exit: (): never => process.exit(0),
   fail(): Promise<never> {
     setTimeout(() => {
       throw new RangeError('out of luck');
     });
     return new Promise(() => {});
   },
+  compute(): never {
+    for (;;);
+  },
 };
-type Request = { id: number; name: 'square' | 'fail'; value: number };
+type Request = { id: number; name: keyof typeof mortal; value: number };
 
 const { port, comlink, adapter } = workerData as { port: MessagePort; comlink?: string; adapter?: string };
 if (comlink !== undefined) {

@@ -5,17 +5,15 @@ import { expose } from '../../src/rpc/index.ts';
 
 const mortal = {
   square: (n: number): number => n * n,
-  forever: (): Promise<never> => new Promise(() => {}),
-  compute(): void {
-    for (;;);
-  },
-  exit(): void {
-    process.exit(0);
-  },
-  fail(): void {
+  exit: (): never => process.exit(0),
+  fail(): Promise<never> {
     setTimeout(() => {
       throw new RangeError('out of luck');
     });
+    return new Promise(() => {});
+  },
+  compute(): never {
+    for (;;);
   },
 };
 export type Mortal = typeof mortal;
