@@ -8,7 +8,7 @@ export const ERROR_CODES = {
   ERR_OUTBOX_FULL: 'the outbox is full and its policy is to refuse',
   ERR_CLAIM: 'claim, commit and abort were called out of order',
   ERR_HANDLE: 'the object handed over is no end of a channel, was handed on, or was attached before',
-  ERR_BUSY: 'the call excludes another one that is still in progress',
+  ERR_BUSY: 'the call excludes another one that is still in progress, or somebody else reads this port',
   ERR_DEADLOCK: 'both sides wait for each other, and neither can go on',
   ERR_TRANSFER: 'the transfer list holds something that cannot be moved',
   ERR_NO_METHOD: 'the other side exposes nothing of this name that may be called',

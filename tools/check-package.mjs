@@ -19,15 +19,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 68_100,
+  '.': 68_400,
   './ring': 4_300,
-  './process': 117_000,
-  './rpc': 85_200,
-  './topic': 36_200,
-  './compat/sab-message-port': 71_900,
-  './compat/sab-message-port.global.js': 67_350,
-  './compat/comlink': 82_600,
-  './compat/comlink/node-adapter': 19_350,
+  './process': 117_400,
+  './rpc': 85_900,
+  './topic': 36_500,
+  './compat/sab-message-port': 72_200,
+  './compat/sab-message-port.global.js': 67_600,
+  './compat/comlink': 83_200,
+  './compat/comlink/node-adapter': 19_600,
   './compat/nxtedition-shared': 8_650,
 };
 

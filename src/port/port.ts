@@ -15,7 +15,7 @@ import { factsOf } from './facts.ts';
 import { PortEvents } from './port-events.ts';
 import type { PortLink } from './port-link.ts';
 import { Pump } from './pump.ts';
-import { type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
+import { type Claim, type ReceiveAsyncOptions, type ReceiveOptions, Receiving } from './receiving.ts';
 import { type SelectedPort, selectChanged } from './selecting.ts';
 import { Sending, type SendOptions } from './sending.ts';
 import { showAs } from './show.ts';
@@ -27,6 +27,11 @@ let inside: (port: object) => SelectedPort | undefined;
 /** For `select`: what a port is inside; `undefined` for anything else. */
 export function selectedPort(port: unknown): SelectedPort | undefined {
   return typeof port === 'object' && port !== null ? inside(port) : undefined;
+}
+
+/** For what goes over a port and reads it: from then on nobody else does. Of what is no Port: `undefined`. @throws UsageError ERR_BUSY */
+export function claimReading(port: unknown, claimants: string): Claim | undefined {
+  return selectedPort(port)?.receiving.claim(claimants);
 }
 
 /**
@@ -233,7 +238,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
   /**
    * The next message, `EMPTY`, or `CLOSED`. Never waits.
    * @throws CodecError for a message that could not be decoded (the next call goes on behind it); LayoutError if the
-   *   memory is damaged (the channel ends); ClosedError after this end's own close()
+   *   memory is damaged (the channel ends); ClosedError after this end's own close(); UsageError ERR_BUSY if calls or streams
+   *   of `millrace/rpc` go over this port
    */
   tryReceive(): In | typeof EMPTY | typeof CLOSED {
     return (this.#receiving ?? this.#begin().receiving).tryReceive() as In;

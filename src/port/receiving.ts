@@ -32,6 +32,13 @@ export interface ReceiveAsyncOptions {
 }
 const RECEIVE_ASYNC_OPTIONS: readonly string[] = ['timeoutMs', 'signal'];
 
+/** Who alone takes messages off a port: all others are refused until it is released. Listeners are told as before. */
+export interface Claim {
+  tryReceive(): unknown;
+  receive(options: ReceiveOptions): unknown;
+  release(): void;
+}
+
 /** What a receiver needs of the port's event loop. */
 export interface ReceivingHost {
   /** Somebody waits for messages now. */
@@ -53,6 +60,9 @@ export class Receiving {
   readonly #host: ReceivingHost;
   /** An error that a batch met behind its messages; the next receive throws it. */
   #owed: Failure | undefined;
+  #claim: Claim | undefined;
+  /** Of those who have the claim, in the plural. */
+  #claimants = '';
 
   constructor(transport: Transport, ending: Ending, pump: Pick<Pump, 'tire' | 'rearm'>, host: ReceivingHost) {
     this.#transport = transport;
@@ -86,16 +96,49 @@ export class Receiving {
     return owed;
   }
 
-  tryReceive(): unknown {
-    if (this.#ending.shut) throw this.#ending.refusal('receive');
+  /**
+   * For what reads a port for others: a message that somebody else takes is one that those wait for.
+   * @param claimants who they are, in the plural
+   * @throws UsageError ERR_BUSY if somebody waits for a message here, or has a claim
+   */
+  claim(claimants: string): Claim {
+    const others = this.#claim === undefined ? 'somebody' : this.#claimants;
+    if (this.#claim !== undefined || this.readers.length > 0) {
+      const remedy = 'give each a channel of its own';
+      throw new UsageError('ERR_BUSY', `Cannot have ${claimants} over this port: ${others} read it already; ${remedy}`);
+    }
+    const claim: Claim = {
+      tryReceive: () => this.tryReceive(claim),
+      receive: (options) => this.receive(options, undefined, claim),
+      release: () => {
+        this.#claim = undefined;
+      },
+    };
+    this.#claim = claim;
+    this.#claimants = claimants;
+    return claim;
+  }
+  /** @throws UsageError ERR_BUSY */
+  checkUnclaimed(action: string): void {
+    if (this.#claim !== undefined) throw this.#refusal(action);
+  }
+  #refusal(action: string): Error {
+    if (this.#ending.shut) return this.#ending.refusal(action);
+    const why = `${this.#claimants} go over this port, and would miss what is taken`;
+    return new UsageError('ERR_BUSY', `Cannot ${action}: ${why}; send other messages over a channel of their own`);
+  }
+
+  /** @param claim of who asks */
+  tryReceive(claim?: Claim): unknown {
+    if (this.#ending.shut || this.#claim !== claim) throw this.#refusal('receive');
     return this.take();
   }
 
-  receive(options: ReceiveOptions | undefined, fallbackMs: number = Number.POSITIVE_INFINITY): unknown {
+  receive(options: ReceiveOptions | undefined, fallbackMs: number = Number.POSITIVE_INFINITY, claim?: Claim): unknown {
     // Before a message is taken: a wrong call must lose none.
     const timeoutMs = timeoutOf(options, RECEIVE_OPTIONS, fallbackMs);
     const interruptible = options?.interruptible === true;
-    const first = this.tryReceive();
+    const first = this.tryReceive(claim);
     if (first !== EMPTY || timeoutMs === 0 || (interruptible && isInterrupted(this.#transport))) return first;
     const blocking = blockingOf(this.#transport, 'receive', 'receiveAsync or onmessage');
     try {
@@ -131,7 +174,7 @@ export class Receiving {
     try {
       const timeoutMs = timeoutOf(options, RECEIVE_ASYNC_OPTIONS);
       options?.signal?.throwIfAborted();
-      if (this.#ending.shut) throw this.#ending.refusal('receive');
+      if (this.#ending.shut || this.#claim !== undefined) throw this.#refusal('receive');
       // A loop over messages that are there already would keep everybody else from running.
       const mayTake = this.readers.length === 0 && (timeoutMs === 0 || this.readOut || !this.#pump.tire());
       if (mayTake) {

@@ -227,6 +227,7 @@ function insides(ports: readonly AnyPort[], action: string): SelectedPort[] {
     if (met.has(found)) throw wrong(action, `number ${i} of the list stands there twice`, port);
     met.add(found);
     if (found.ending.shut) throw found.ending.refusal(action);
+    found.receiving.checkUnclaimed(action);
     return found;
   });
 }

@@ -14,8 +14,9 @@ import {
 } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { RawListener } from '../port/events.ts';
-import type { Port } from '../port/port.ts';
+import { claimReading, type Port } from '../port/port.ts';
 import type { EventName, PortEventMap } from '../port/port-events.ts';
+import type { Claim, ReceiveOptions } from '../port/receiving.ts';
 import { Calls } from './calls.ts';
 import { protocolError } from './failures.ts';
 import type { Manners } from './manners.ts';
@@ -28,15 +29,14 @@ import { Streams } from './streams.ts';
 import { Values } from './values.ts';
 
 /** What calls use of a port. */
-export type CallPort = Pick<
-  Port,
-  'postMessage' | 'full' | 'drained' | 'receive' | 'tryReceive' | 'reason' | 'error' | 'close'
-> &
+export type CallPort = Pick<Port, 'postMessage' | 'full' | 'drained' | 'reason' | 'error' | 'close'> &
   Pick<Port, 'interrupt' | 'interrupted' | 'clearInterrupt'> &
   Partial<Pick<Port, 'moveOutbox'>> & {
     on<K extends EventName>(type: K, listener: RawListener<PortEventMap[K]>): unknown;
     ref(): unknown;
     unref(): unknown;
+    tryReceive(): unknown;
+    receive(options: ReceiveOptions): unknown;
   };
 
 /** A message on its way out. */
@@ -82,6 +82,7 @@ const NOTHING: readonly unknown[] = [];
 
 export class Connection {
   readonly port: CallPort;
+  readonly #reads: Omit<Claim, 'release'> & Partial<Claim>;
   readonly options: Resolved;
   /** Of another door; `undefined`: those of millrace/rpc. */
   readonly manners: Manners | undefined;
@@ -125,6 +126,7 @@ export class Connection {
 
   /** @param last the numbers of envelopes, calls, functions and streams go on behind it, and round at the largest */
   constructor(port: CallPort, options: Resolved, manners?: Manners, last = 0) {
+    this.#reads = claimReading(port, 'calls') ?? port;
     this.port = port;
     this.options = options;
     this.manners = manners;
@@ -511,7 +513,7 @@ export class Connection {
   }
   #next(timeoutMs: number): unknown {
     try {
-      return this.port.receive({ timeoutMs });
+      return this.#reads.receive({ timeoutMs });
     } catch (error) {
       if (error instanceof CodecError) this.lost();
       // Closed here, by what was served meanwhile.
@@ -526,7 +528,7 @@ export class Connection {
     try {
       this.#drain();
       for (let i = 0; i < CALLS_LOOK_MAX && this.ended === undefined; i++) {
-        const value = this.port.tryReceive();
+        const value = this.#reads.tryReceive();
         if (value === EMPTY) break;
         if (value === CLOSED) this.end(this.port.reason ?? 'lost');
         else this.accept(value);
@@ -568,6 +570,7 @@ export class Connection {
     this.#queue = undefined;
     this.#waitsForRoom.length = 0;
     this.#agent.open.delete(this.#self);
+    this.#reads.release?.();
     this.calls.end(error);
     this.streams.end(error);
     this.serving.end(error);
@@ -606,7 +609,7 @@ function nameOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value);
 }
 
-/** That of a port: the first who asks says how it is. @throws UsageError ERR_OPTION */
+/** That of a port: the first who asks says how it is. @throws UsageError ERR_OPTION; ERR_BUSY if somebody else reads the port */
 export function connectionOf(port: unknown, options: ConnectionOptions & CallOptions = {}): Connection {
   const own = resolved(options);
   // A Worker or a native port has some of what a Port has, and says nothing of its end.

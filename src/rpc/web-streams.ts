@@ -3,7 +3,7 @@
 import { ClosedError, UsageError } from '../errors.ts';
 import { CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
 import type { HostReadableStream, HostWritableStream } from '../platform/host-types.ts';
-import type { Port } from '../port/port.ts';
+import { claimReading, type Port } from '../port/port.ts';
 import { lostError } from './calls.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
 import { isNumber } from './messages.ts';
@@ -43,7 +43,7 @@ const TAKEN = 4;
  * await written;
  * port.close();
  * ```
- * @throws UsageError ERR_OPTION
+ * @throws UsageError ERR_OPTION; ERR_BUSY if somebody else reads this port
  */
 export function streams<In = unknown, Out = unknown>(
   port: Port,
@@ -80,6 +80,7 @@ class StreamPair {
   #taken: { resolve(): void; reject(error: unknown): void } | undefined;
 
   constructor(port: Port, mark: number) {
+    claimReading(port, 'streams');
     this.#port = port;
     this.#mark = mark;
     this.readable = new ReadableStream(

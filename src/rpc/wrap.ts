@@ -32,7 +32,7 @@ export interface WrapOptions extends ConnectionOptions, CallOptions {}
  * console.log(await api.add(1, 2));                        // 3
  * port.close();
  * ```
- * @throws UsageError ERR_OPTION; ERR_BUSY if something is exposed at this port
+ * @throws UsageError ERR_OPTION; ERR_BUSY if something is exposed at this port, or somebody else reads it
  */
 export function expose(api: object, port: AnyPort, options: ExposeOptions = {}): void {
   if ((typeof api !== 'object' && typeof api !== 'function') || api === null) {
