@@ -18,7 +18,8 @@ import { claimReading, type Port } from '../port/port.ts';
 import type { EventName, PortEventMap } from '../port/port-events.ts';
 import type { Claim, ReceiveOptions } from '../port/receiving.ts';
 import { Calls } from './calls.ts';
-import { protocolError } from './failures.ts';
+import { tellCrash } from './crash.ts';
+import { protocolError, thrownBy } from './failures.ts';
 import type { Manners } from './manners.ts';
 import type { Message } from './messages.ts';
 import * as kinds from './messages.ts';
@@ -68,12 +69,11 @@ interface Agent {
 }
 
 function agent(): Agent {
-  return ofAgent<Agent>('calls/1', () => ({
-    token: 1 + Math.floor(Math.random() * 0x7ffffffe),
-    connections: new WeakMap(),
-    open: new Set(),
-    blocked: 0,
-  }));
+  return ofAgent<Agent>('calls/1', () => {
+    const open = new Set<WeakRef<Connection>>();
+    tellCrash(open);
+    return { token: 1 + Math.floor(Math.random() * 0x7ffffffe), connections: new WeakMap(), open, blocked: 0 };
+  });
 }
 
 /** What is to run in a microtask is hung on it: on Node `queueMicrotask` makes more objects, and runs more code, which takes time after a rest. */
@@ -122,6 +122,8 @@ export class Connection {
   #at = 0;
   #held = true;
   #reholds = false;
+  /** What the other side has said that it dies of. */
+  #crash: { readonly error: unknown } | undefined;
   readonly #self: WeakRef<Connection> = new WeakRef(this);
 
   /** @param last the numbers of envelopes, calls, functions and streams go on behind it, and round at the largest */
@@ -419,6 +421,9 @@ export class Connection {
       case kinds.OVER:
         this.calls.over(message[1]);
         return;
+      case kinds.CRASHED:
+        this.#crash = { error: thrownBy(message[1]) };
+        return;
       default:
         throw protocolError(typeof message[0] === 'number' ? `a message of kind ${message[0]}` : 'a message');
     }
@@ -558,7 +563,7 @@ export class Connection {
   // ---- the end ------------------------------------------------------------------------------------------------
 
   end(reason: string): void {
-    const { error } = this.port;
+    const { error } = (reason === 'crash' ? this.#crash : undefined) ?? this.port;
     const how = reason === 'closed' ? 'the port was closed' : `the other side is gone (${reason})`;
     const said = error instanceof Error && reason === 'crash' ? `: ${error.message}` : '';
     this.#over(new ClosedError(`No call is answered any more: ${how}${said}`, reason, error));

@@ -45,6 +45,8 @@ export const BLAME = 17;
 export const POOLED = 18;
 /** `[OVER, id]`: a call of a pool's that was aborted runs no more. */
 export const OVER = 19;
+/** `[CRASHED, failure]`: of this I die, and nobody has caught it. */
+export const CRASHED = 20;
 
 export type Message = [kind: number, ...rest: unknown[]];
 

@@ -11,7 +11,7 @@ import { wrap, wrapSync } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { runtimeKind } from '../runtimes/program.ts';
-import { leftOf, type Victim, type Way } from '../stress/call-roles.ts';
+import { assertDoom, leftOf, type Victim, type Way } from '../stress/call-roles.ts';
 
 const CHILD = fileURLToPath(inOneFile(new URL('../stress/call-child.js', import.meta.url)));
 const unhandled: unknown[] = [];
@@ -38,7 +38,7 @@ function started(blocking: boolean): Forked {
 function check(error: unknown, end: End): void {
   assert.ok(error instanceof ClosedError, String(error));
   assert.equal(error.reason, REASONS[end], error.message);
-  if (REASONS[end] === 'crash') assert.equal((error.cause as Error | undefined)?.message, 'what it died of');
+  if (REASONS[end] === 'crash') assertDoom(error.cause);
 }
 
 for (const end of Object.keys(REASONS) as End[]) {

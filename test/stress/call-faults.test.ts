@@ -18,7 +18,7 @@ import {
 import { Gates } from '../kit/gate.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { until, within } from '../kit/watchdog.ts';
-import { GO, leftOf, OVER, READY, type Us, type Victim, type Way } from './call-roles.ts';
+import { assertDoom, GO, leftOf, OVER, READY, type Us, type Victim, type Way } from './call-roles.ts';
 
 const THREAD = inOneFile(new URL('./call-thread.js', import.meta.url));
 const unhandled: unknown[] = [];
@@ -212,7 +212,7 @@ async function settles(it: Cast, pending: Pending, end: End): Promise<void> {
   for (const [name, promise] of Object.entries(pending)) {
     const error = await rejection(name, promise);
     assert.equal(error.reason, REASONS[end], `${name}: ${error.message}`);
-    if (end === 'throw') assert.equal((error.cause as Error | undefined)?.message, 'what it died of', name);
+    if (end === 'throw') assertDoom(error.cause, name);
   }
   await rejection('a call behind the end', it.api.add(1, 2));
 }
@@ -272,7 +272,7 @@ for (const byUrl of [true, false]) {
       assert.ok(error instanceof ClosedError, String(error));
       assert.equal(error.reason, REASONS[end], error.message);
       // Though no event loop has run.
-      if (end === 'throw') assert.equal((error.cause as Error | undefined)?.message, 'what it died of');
+      if (end === 'throw') assertDoom(error.cause);
       await settles(it, { forever }, end);
       assert.throws(() => it.sync.add(1, 2), { code: 'ERR_CLOSED' });
       assert.deepEqual(leftOf(it.port), {});
@@ -317,6 +317,15 @@ test('whoever blocks: time limits, promises and streams that would never come, g
     'letters returned',
   ]);
   it.port.close();
+  await over(it);
+});
+
+test('what a thread dies of comes without the fields that cannot be cloned', async () => {
+  const it = cast(true);
+  const { cause } = (await rejection('the call', it.api.dieOddly())) as { cause?: unknown };
+  const { name, message, code, hold } = cause as Record<string, unknown>;
+  assert.ok(cause instanceof RangeError && cause.cause instanceof TypeError, String(cause));
+  assert.deepEqual([name, message, code, hold], ['RangeError', 'what it died of', 'ERR_OWN', undefined]);
   await over(it);
 });
 

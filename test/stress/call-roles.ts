@@ -1,9 +1,19 @@
 // What the threads and processes of the fault tests of calls expose, whatever is under their ports.
+import assert from 'node:assert/strict';
 import process from 'node:process';
 import { setImmediate } from 'node:timers';
 import { attach, channel, type Remote as Handle, type Port, transferOf } from '../../src/index.ts';
 import { connectionOf } from '../../src/rpc/connection.ts';
-import { currentCall, expose, type Remote, type SyncRemote, transfer, wrap, wrapSync } from '../../src/rpc/index.ts';
+import {
+  currentCall,
+  expose,
+  type Remote,
+  registerError,
+  type SyncRemote,
+  transfer,
+  wrap,
+  wrapSync,
+} from '../../src/rpc/index.ts';
 import { blamed } from '../../src/rpc/serving.ts';
 import { Gates } from '../kit/gate.ts';
 
@@ -24,6 +34,28 @@ export function leftOf(port: Port): Record<string, number> {
   const all = { calls: calls.size, serving: serving.size, streams: streams.size, held: values.held, queued };
   const left = Object.entries({ ...all, blamed: blamed()?.size ?? 0 }).filter(([, count]) => count > 0);
   return Object.fromEntries(left);
+}
+
+/** What a victim throws, and nobody catches. */
+class Doom extends RangeError {
+  readonly code = 'ERR_OWN';
+  readonly left = { days: [1, 2] };
+  /** Cannot be cloned. */
+  readonly hold: object | undefined;
+  constructor(hold?: object) {
+    super('what it died of', { cause: new TypeError('why') });
+    this.hold = hold;
+  }
+}
+registerError(Doom, 'Doom');
+
+/** The error of a crash is the one that was thrown, with its class, fields and cause. */
+export function assertDoom(error: unknown, of = ''): void {
+  assert.ok(error instanceof Doom, `${of}: ${String(error)}`);
+  const { message, code, left, cause, stack } = error;
+  assert.deepEqual([message, code, left], ['what it died of', 'ERR_OWN', { days: [1, 2] }], of);
+  assert.ok(cause instanceof TypeError && cause.message === 'why', `${of}: ${String(cause)}`);
+  assert.match(String(stack), /what it died of\n +at /);
 }
 
 /** What the test exposes to its peer. */
@@ -80,9 +112,16 @@ export class Victim {
     if (how === 'return') this.#port.unref();
     if (how === 'throw') {
       setTimeout(() => {
-        throw Object.assign(new RangeError('what it died of'), { code: 'ERR_OWN' });
+        throw new Doom();
       }, 0);
     }
+  }
+  /** Dies of what cannot be cloned whole. */
+  dieOddly(): Promise<never> {
+    setTimeout(() => {
+      throw new Doom({ call: () => {} });
+    }, 0);
+    return new Promise(() => {});
   }
   forever(): Promise<never> {
     this.#ready();
