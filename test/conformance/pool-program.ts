@@ -1,7 +1,7 @@
 // Programs for pool.test.ts: they end by themselves behind their last task, though their pools have members, which stay.
 import process from 'node:process';
 import { Worker } from 'node:worker_threads';
-import { pool } from '../../src/rpc/index.ts';
+import { pool, within } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import type { MemberApi } from './pool-member.ts';
 
@@ -18,6 +18,16 @@ if (process.argv[2] === 'told') {
   });
   await api.exit().catch((error: { reason: string }) => console.log('rejected:', error.reason));
   console.log('done', await api.same(1));
+} else if (process.argv[2] === 'drain') {
+  // Nobody waits for the task any more, which runs until its grace is over; only for that it has ended.
+  const waits = pool<MemberApi>(start, { size: 1, graceMs: 300 });
+  const words = new Int32Array(new SharedArrayBuffer(16));
+  await waits.api.same(1);
+  const late = await within(waits.api, { timeoutMs: 50 })
+    .compute(words)
+    .catch(({ code }: { code: string }) => code);
+  await waits.drain();
+  console.log('done', late, waits.stats().pending);
 } else {
   const { api } = pool<MemberApi>(start, { size: 2, min: 1 });
   // One waits until its member has begun, others for that.

@@ -379,6 +379,25 @@ test('a process is not kept by a pool that has nothing to do, and by one that ha
   assert.deepEqual({ status, output }, { status: 0, output: 'done 3 3\n' });
 });
 
+test('a process is kept while somebody waits for drain(), also where only an aborted task runs on', async () => {
+  const program = fileURLToPath(new URL('./pool-program.js', import.meta.url));
+  const { status, output } = await runProgram(program, ['drain'], 60_000);
+  assert.deepEqual({ status, output }, { status: 0, output: 'done ERR_TIMEOUT 0\n' });
+});
+
+test('drain() that waits for an aborted task resolves when the pool is closed', () =>
+  withPool({ size: 1, graceMs: Number.POSITIVE_INFINITY }, async (it) => {
+    const at = words();
+    const abort = new AbortController();
+    const aborted = within(it.api, { signal: abort.signal }).compute(at);
+    await begun(at, 1);
+    abort.abort(new Error('enough'));
+    assert.equal((await rejection(aborted)).message, 'enough');
+    const drained = it.drain();
+    await inTime('the end', it.close());
+    await inTime('nothing runs', drained);
+  }));
+
 test('onCrash that throws is told as an uncaught error is, and the pool goes on', async () => {
   const program = fileURLToPath(new URL('./pool-program.js', import.meta.url));
   const { status, output } = await runProgram(program, ['told'], 60_000);

@@ -203,6 +203,7 @@ export class Crew implements TaskOwner, MemberOwner {
   drain(): Promise<void> {
     if (this.#isQuiet) return Promise.resolve();
     this.#quiet ??= ignorable();
+    this.#rehold();
     return this.#quiet.promise;
   }
   get #isQuiet(): boolean {
@@ -212,10 +213,14 @@ export class Crew implements TaskOwner, MemberOwner {
     if (this.#quiet === undefined || !this.#isQuiet) return;
     this.#quiet.resolve();
     this.#quiet = undefined;
+    this.#rehold();
   }
-  /** Members hold the process while they have tasks; those that wait for one hold it here. */
+  /**
+   * Members hold the process while they have tasks; those that wait for one hold it here, and so does who waits for the end of all, for an aborted task holds it
+   * no more. Behind the pool's own end its threads do, until they have ended.
+   */
   #rehold(): void {
-    this.#keepAlive.want(this.#queue.length > 0);
+    this.#keepAlive.want(this.over === undefined && (this.#queue.length > 0 || this.#quiet !== undefined));
   }
 
   // ---- members ------------------------------------------------------------------------------------------------
@@ -280,7 +285,10 @@ export class Crew implements TaskOwner, MemberOwner {
   ended(member: Member, error: Error): void {
     const at = this.#members.indexOf(member);
     if (at >= 0) this.#members.splice(at, 1);
-    if (this.over !== undefined) return;
+    if (this.over !== undefined) {
+      this.#quieter();
+      return;
+    }
     if (!member.stopped) {
       // What had begun, or could not be taken back, is over with it: that it has done.
       const worked = member.pending > 0 || member.completed + member.failed > 0;
