@@ -13,8 +13,9 @@ import {
   releaseProxy,
   wrap,
 } from '../../src/compat/comlink.ts';
-import { attach, ClosedError, channel } from '../../src/index.ts';
+import { attach, channel } from '../../src/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { closing } from '../kit/rejection.ts';
 import { within } from '../kit/watchdog.ts';
 import { type Api, Refused, type Tally, type WorkerStart } from './comlink-api.ts';
 
@@ -53,16 +54,6 @@ function end({ worker, remote }: Running, how: How): void {
   else remote.end(how).catch(() => {});
 }
 
-async function rejection(what: string, promise: unknown): Promise<ClosedError> {
-  const settled = Promise.resolve(promise as Promise<unknown>).then(
-    () => assert.fail(`${what} did not reject`),
-    (error: unknown) => error,
-  );
-  const error = await within(what, settled);
-  assert.ok(error instanceof ClosedError, `${what}: ${String(error)}`);
-  return error;
-}
-
 for (const [name, open] of Object.entries(worlds)) {
   for (const how of ['exit', 'throw', 'terminate'] as const) {
     test(`${name}, ${how}: calls, reads, constructions, proxies and endpoints reject with the reason, and so does what comes later`, async () => {
@@ -75,9 +66,9 @@ for (const [name, open] of Object.entries(worlds)) {
       const heard: unknown[] = [];
       await remote.keep(proxy((value: unknown) => heard.push(value)));
       const waiting = [
-        rejection('a call', remote.forever()),
-        rejection('a call of the second endpoint', second.forever()),
-        rejection(
+        closing('a call', remote.forever()),
+        closing('a call of the second endpoint', second.forever()),
+        closing(
           'a call whose callback does not answer',
           remote.call(
             proxy(() => new Promise(() => {})),
@@ -97,7 +88,7 @@ for (const [name, open] of Object.entries(worlds)) {
         ['a later call of the second endpoint', second.inc()],
         ['one more endpoint', remote[createEndpoint]()],
       ] as const)
-        await rejection(what, asked);
+        await closing(what, asked);
       // Nobody can wait for it, and it is no uncaught error.
       remote.counter = 1 as never;
       remote[releaseProxy]();
@@ -109,18 +100,18 @@ for (const [name, open] of Object.entries(worlds)) {
     const { worker, remote } = open();
     await within('the first answer', remote.inc() as Promise<number>);
     const second = wrap<Api>((await remote[createEndpoint]()) as unknown as Endpoint);
-    const call = rejection('a call', second.forever());
+    const call = closing('a call', second.forever());
     await second.counter;
     await worker.terminate();
     await call;
-    await rejection('a later one', remote.inc());
+    await closing('a later one', remote.inc());
   });
 
   test(`${name}: what is released while the thread dies rejects once`, async () => {
     const running = open();
     const { worker, remote } = running;
     await within('the first answer', remote.inc() as Promise<number>);
-    const call = rejection('a call', remote.forever());
+    const call = closing('a call', remote.forever());
     end(running, 'terminate');
     remote[releaseProxy]();
     // Whichever comes first: on Deno the end is told within terminate.
@@ -132,7 +123,7 @@ for (const [name, open] of Object.entries(worlds)) {
 test('a Worker that throws: the calls reject with its error as their cause', async () => {
   const running = worlds['a Worker']!(false);
   await within('the first answer', running.remote.inc() as Promise<number>);
-  const call = rejection('a call', running.remote.forever());
+  const call = closing('a call', running.remote.forever());
   end(running, 'throw');
   const error = await call;
   assert.equal(error.reason, 'crash');
@@ -143,17 +134,17 @@ test('a Worker that throws: the calls reject with its error as their cause', asy
 test('a Worker that cannot be loaded: calls reject with the error', async () => {
   const worker = new Worker(new URL('./there-is-none.js', import.meta.url));
   worker.on('error', () => {});
-  const error = await rejection('a call', wrap<Api>(nodeEndpoint(worker)).inc());
+  const error = await closing('a call', wrap<Api>(nodeEndpoint(worker)).inc());
   assert.equal(error.reason, 'crash');
   assert.notEqual(error.cause, undefined);
 });
 
 test('a Worker that ends, and a MessagePort that is closed, before anybody has exposed anything: calls reject', async () => {
   const worker = new Worker('', { eval: true });
-  assert.equal((await rejection('a call', wrap<Api>(nodeEndpoint(worker)).inc())).reason, 'exit');
+  assert.equal((await closing('a call', wrap<Api>(nodeEndpoint(worker)).inc())).reason, 'exit');
   for (const endpointOf of [nodeEndpoint, (port: unknown) => port as Endpoint] as const) {
     const { port1, port2 } = new NodeChannel();
-    const call = rejection('a call', wrap<Api>(endpointOf(port1 as never)).inc());
+    const call = closing('a call', wrap<Api>(endpointOf(port1 as never)).inc());
     port2.close();
     assert.equal((await call).reason, 'closed');
   }
@@ -191,6 +182,6 @@ test('callbacks of a thread that dies are let go of, and what it awaits of ours 
   });
   await within('the callback', asked);
   await worker.terminate();
-  await rejection('a later call', remote.inc());
+  await closing('a later call', remote.inc());
   go?.('an answer for nobody');
 });

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createEndpoint, type Endpoint, proxy, type Remote, wrap } from '../../src/compat/comlink.ts';
-import { ClosedError } from '../../src/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { closing } from '../kit/rejection.ts';
 import { within } from '../kit/watchdog.ts';
 import { type Api, Refused, setHandlers } from './comlink-api.ts';
 
@@ -17,16 +17,6 @@ function start(): { worker: Worker; remote: Remote<Api> } {
   // Deno ends the program otherwise.
   worker.addEventListener('error', (event) => event.preventDefault());
   return { worker, remote: wrap<Api>(worker) };
-}
-
-async function rejection(what: string, promise: unknown): Promise<ClosedError> {
-  const settled = Promise.resolve(promise).then(
-    () => assert.fail(`${what} did not reject`),
-    (error: unknown) => error,
-  );
-  const error = await within(what, settled);
-  assert.ok(error instanceof ClosedError, `${what}: ${String(error)}`);
-  return error;
 }
 
 test('reads, sets, calls, constructs, calls back, and brings errors', async () => {
@@ -54,9 +44,9 @@ for (const how of ['exit', 'throw', 'terminate'] as const) {
     const second = wrap<Api>((await remote[createEndpoint]()) as unknown as Endpoint);
     assert.equal(await second.inc(), 2);
     const waiting = [
-      rejection('a call', remote.forever()),
-      rejection('a call of the second endpoint', second.forever()),
-      rejection(
+      closing('a call', remote.forever()),
+      closing('a call of the second endpoint', second.forever()),
+      closing(
         'a call whose callback does not answer',
         remote.call(
           proxy(() => new Promise(() => {})),
@@ -68,14 +58,14 @@ for (const how of ['exit', 'throw', 'terminate'] as const) {
     else (remote.end(how) as Promise<never>).catch(() => {});
     const errors = await Promise.all(waiting);
     if (how === 'throw') assert.match(String(errors[0]!.cause), /of its own accord/);
-    await rejection('a later call', remote.inc());
-    await rejection('a later call of the second endpoint', second.counter);
+    await closing('a later call', remote.inc());
+    await closing('a later call of the second endpoint', second.counter);
   });
 }
 
 test('a worker that cannot be loaded: calls reject', async () => {
   const worker = new Worker(new URL('./there-is-none.js', import.meta.url), { type: 'module' });
   worker.addEventListener('error', (event) => event.preventDefault());
-  const error = await rejection('a call', wrap<Api>(worker).inc());
+  const error = await closing('a call', wrap<Api>(worker).inc());
   assert.equal(error.reason, 'crash');
 });

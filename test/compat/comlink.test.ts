@@ -25,6 +25,7 @@ import {
 import { attach, ClosedError, channel, UsageError } from '../../src/index.ts';
 import { collect } from '../kit/collect.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { rejection } from '../kit/rejection.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { Api, Celsius, Refused, setHandlers, Tally } from './comlink-api.ts';
 
@@ -94,15 +95,6 @@ function plainPair(): [Endpoint, Endpoint] {
     removeEventListener: (type, listener) => ends[own].removeEventListener(type, listener as never),
   });
   return [at(0), at(1)];
-}
-
-async function rejection(promise: unknown): Promise<Error & Record<string, unknown>> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error & Record<string, unknown>;
-  }
-  return assert.fail('it did not reject');
 }
 
 for (const world of worlds) {

@@ -14,6 +14,7 @@ import {
   within,
   wrap,
 } from '../../src/rpc/index.ts';
+import { rejection } from '../kit/rejection.ts';
 import type { PortWorld } from './port.ts';
 import { only } from './port.ts';
 
@@ -97,15 +98,6 @@ const AGAIN = { timeoutMs: 10_000 };
 /** Turns of the event loop until something is so; a watchdog of the test's file ends one that never is. */
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
-async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error & Record<string, unknown>;
-  }
-  return assert.fail('it did not reject');
 }
 
 export function callsConformance(world: PortWorld): void {

@@ -8,6 +8,7 @@ import { ClosedError, TimeoutError, UsageError } from '../../src/errors.ts';
 import { fork } from '../../src/process/index.ts';
 import { type Pool, type PoolOptions, pool, within } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { rejection } from '../kit/rejection.ts';
 import { within as inTime, turn, until } from '../kit/watchdog.ts';
 import { runProgram } from '../runtimes/program.ts';
 import type { MemberApi } from './pool-member.ts';
@@ -27,14 +28,6 @@ const words = (): Int32Array => new Int32Array(new SharedArrayBuffer(16));
 const begun = (at: Int32Array, count: number): Promise<void> =>
   until(`${count} run`, () => Atomics.load(at, 0) === count);
 const letGo = (at: Int32Array): unknown => Atomics.store(at, 1, 1);
-async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
-  try {
-    await inTime('a rejection', promise);
-  } catch (error) {
-    return error as Error & Record<string, unknown>;
-  }
-  return assert.fail('it did not reject');
-}
 const quick = (it: Pool<MemberApi>, count: number): Promise<number[]> =>
   inTime('quick tasks', Promise.all(Array.from({ length: count }, (_, i) => it.api.same(i))));
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);

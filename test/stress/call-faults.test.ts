@@ -17,6 +17,7 @@ import {
 } from '../../src/rpc/index.ts';
 import { Gates } from '../kit/gate.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { closing } from '../kit/rejection.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { assertDoom, GO, leftOf, OVER, READY, type Us, type Victim, type Way } from './call-roles.ts';
 
@@ -197,24 +198,14 @@ const STATES: Readonly<Record<string, State>> = {
   },
 };
 
-async function rejection(name: string, promise: PromiseLike<unknown>): Promise<ClosedError> {
-  const outcome = Promise.resolve(promise).then(
-    (value) => assert.fail(`${name} resolved: ${String(value)}`),
-    (error: unknown) => error,
-  );
-  const error = await within(name, outcome);
-  assert.ok(error instanceof ClosedError, String(error));
-  return error;
-}
-
 /** All ends settle all that is pending, with the reason and what it died of. */
 async function settles(it: Cast, pending: Pending, end: End): Promise<void> {
   for (const [name, promise] of Object.entries(pending)) {
-    const error = await rejection(name, promise);
+    const error = await closing(name, promise);
     assert.equal(error.reason, REASONS[end], `${name}: ${error.message}`);
     if (end === 'throw') assertDoom(error.cause, name);
   }
-  await rejection('a call behind the end', it.api.add(1, 2));
+  await closing('a call behind the end', it.api.add(1, 2));
 }
 
 async function over(it: Cast): Promise<void> {
@@ -322,7 +313,7 @@ test('whoever blocks: time limits, promises and streams that would never come, g
 
 test('what a thread dies of comes without the fields that cannot be cloned', async () => {
   const it = cast(true);
-  const { cause } = (await rejection('the call', it.api.dieOddly())) as { cause?: unknown };
+  const { cause } = (await closing('the call', it.api.dieOddly())) as { cause?: unknown };
   const { name, message, code, hold } = cause as Record<string, unknown>;
   assert.ok(cause instanceof RangeError && cause.cause instanceof TypeError, String(cause));
   assert.deepEqual([name, message, code, hold], ['RangeError', 'what it died of', 'ERR_OWN', undefined]);
