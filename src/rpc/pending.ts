@@ -58,7 +58,7 @@ export class Pending implements Outgoing {
     this.message = kinds.NOTHING;
   }
 
-  /** A function or a stream may lie deep among the values: they are looked through only now, for most have none. */
+  /** A function or a stream may lie deep among the values: they are looked through only now, for most have none. Or it is a field of an error. */
   refused(error: unknown): boolean {
     const values = this.message.slice(this.message[0] === kinds.CALL ? 3 : 4);
     const look = error instanceof DataCloneError && !this.#tried;
@@ -71,6 +71,7 @@ export class Pending implements Outgoing {
       why = limit;
     }
     if (deep?.refs === undefined) {
+      if (why === error && error instanceof DataCloneError && this.packed?.simplify() === true) return true;
       this.#calls.unsent(this, ofArgument(why, this.message[0] === kinds.CALL ? 3 : 4, this.name));
       return false;
     }

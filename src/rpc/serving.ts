@@ -168,7 +168,7 @@ class Answer implements Outgoing {
     if (kind === kinds.FAILED) {
       // Its fields hold what cannot be cloned: it goes without them. Or it is too long: that is what is told.
       if (first) why = this.#thrown;
-      else if (this.#tries > 3) return false;
+      else if (this.#tries > 4) return false;
     } else if (first) {
       try {
         const value = [this.message.at(-1)];
@@ -183,6 +183,8 @@ class Answer implements Outgoing {
         why = limit;
       }
     }
+    if (kind !== kinds.FAILED && why === error && error instanceof DataCloneError && this.#packed?.simplify() === true)
+      return true;
     this.#packed?.undo();
     this.#packed = undefined;
     this.message = [kinds.FAILED, id, failureOf(why, true, options.stacks)];

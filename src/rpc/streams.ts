@@ -314,6 +314,7 @@ class Batch implements Outgoing {
       return false;
     }
     let why = error;
+    if (error instanceof DataCloneError && this.#packed?.simplify() === true) return true;
     try {
       if (kind === kinds.ITEMS && error instanceof DataCloneError) {
         const packed = this.#connection.values.pack(values, true);

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { CALLS_DEPTH_MAX, CALLS_EXPORTS_MAX } from '../limits.ts';
 import type { Connection } from './connection.ts';
 import { Exposure, exposureOf, isContainer } from './exposure.ts';
-import { failureOf, protocolError, thrownBy } from './failures.ts';
+import { type Failure, failureOf, protocolError, thrownBy } from './failures.ts';
 import { Answering, Handled } from './manners.ts';
 import * as kinds from './messages.ts';
 import { following, isNumber, type Ref } from './messages.ts';
@@ -33,6 +33,8 @@ export class Packed {
   readonly #values: Values;
   readonly #exported: Exported[] = [];
   readonly #streams: number[] = [];
+  /** Errors among them that have gone whole, and the refs that describe them. */
+  #errors: { readonly error: Error; readonly ref: { 2: unknown } }[] | undefined;
 
   constructor(values: Values, still = false) {
     this.#values = values;
@@ -40,6 +42,18 @@ export class Packed {
   }
   add(path: Path, kind: number, what: unknown): void {
     (this.refs ??= []).push([path, kind, what]);
+  }
+  fails(path: Path, error: Error): void {
+    const ref: [Path, number, unknown] = [path, kinds.REF_ERROR, this.#values.failureOf(error, false)];
+    (this.refs ??= []).push(ref);
+    (this.#errors ??= []).push({ error, ref });
+  }
+  /** Something cannot be cloned: it may have been a field of an error, and they go without theirs, as those do that were thrown. False: there are none. */
+  simplify(): boolean {
+    const errors = this.#errors;
+    this.#errors = undefined;
+    for (const { error, ref } of errors ?? []) ref[2] = this.#values.failureOf(error, true);
+    return errors !== undefined;
   }
   gives(path: Path, kind: number, exported: Exported): void {
     this.add(path, kind, exported.id);
@@ -52,6 +66,7 @@ export class Packed {
   /** One message has both: what lies deep is put in first, for what a handler has made is taken whole. */
   with(other: Packed | undefined): this {
     if (other === undefined) return this;
+    if (other.#errors !== undefined) this.#errors = [...(this.#errors ?? []), ...other.#errors];
     this.#exported.push(...other.#exported);
     this.#streams.push(...other.#streams);
     if (other.transfer !== undefined) this.transfer = [...(this.transfer ?? []), ...other.transfer];
@@ -155,7 +170,7 @@ export class Values {
       const callable = this.#connection.manners?.answering(value) ?? value;
       packed.gives(path, kinds.REF_FUNCTION, this.#export(value, callable, scoped));
     } else if (value instanceof Error) {
-      packed.add(path, kinds.REF_ERROR, failureOf(value, false, this.#connection.options.stacks));
+      packed.fails(path, value);
     } else {
       const readable = typeof ReadableStream === 'function' && value instanceof ReadableStream;
       const kind = readable ? kinds.REF_READABLE : kinds.REF_ITERABLE;
@@ -182,6 +197,10 @@ export class Values {
           : this.#within(part, at, packed, scoped, seen);
     }
     return copy;
+  }
+
+  failureOf(error: unknown, plain: boolean): Failure {
+    return failureOf(error, plain, this.#connection.options.stacks);
   }
 
   #export(what: object, callable: unknown, scoped: boolean): Exported {

@@ -23,6 +23,12 @@ export class TooDeep extends RangeError {
 }
 registerError(TooDeep, 'test.TooDeep');
 
+/** With fields that cannot be cloned, of its own and of its cause. */
+function odd(): TooDeep {
+  const cause = Object.assign(new TypeError('because'), { cannot: () => 1 });
+  return Object.assign(new TooDeep('too deep', { cause }), { code: 'E_ODD', socket: { write: () => 1 } });
+}
+
 class Base {
   inherited(): string {
     return 'inherited';
@@ -51,6 +57,14 @@ export class Api extends Base {
   }
   fail(): never {
     throw new TooDeep('too deep', { cause: new TypeError('because') });
+  }
+  async all(values: AsyncIterable<unknown>): Promise<unknown[]> {
+    const all: unknown[] = [];
+    for await (const value of values) all.push(value);
+    return [...all, () => all.length];
+  }
+  odd(): unknown {
+    return odd();
   }
   async failLater(what: unknown): Promise<never> {
     await null;
@@ -199,6 +213,39 @@ export function callsConformance(world: PortWorld): void {
     assert.equal(await (kept as unknown as { a: [{ twice(n: number): Promise<number> }] }).a[0].twice(4), 8);
     const own = (): string => 'mine';
     assert.equal(await remote.echo(own), own);
+  });
+
+  given('fields of an Error that cannot be cloned stay behind, wherever it stands', async ({ remote }) => {
+    const wild = remote as unknown as Record<string, (...values: unknown[]) => Promise<unknown>>;
+    const looked = async (error: unknown): Promise<void> => {
+      assert.ok(error instanceof TooDeep, String(error));
+      const { message, depth, code, socket, cause } = error as TooDeep & Record<string, unknown>;
+      assert.deepEqual([message, depth, code, socket], ['too deep', 7, 'E_ODD', undefined]);
+      assert.ok(cause instanceof TypeError && cause.message === 'because', String(cause));
+    };
+    await looked(await wild['failLater']!(odd()).catch((error: unknown) => error));
+    await looked(await wild['echo']!(odd()));
+    // Beside a function, for which all is looked through.
+    const [error, deep, call] = (await wild['echo']!([odd(), { deep: odd() }, () => 5])) as [
+      unknown,
+      { deep: unknown },
+      () => unknown,
+    ];
+    await looked(error);
+    await looked(deep.deep);
+    assert.equal(await call(), 5);
+    await looked(await wild['odd']!());
+    async function* errors(): AsyncGenerator<unknown> {
+      yield odd();
+      yield { deep: odd(), beside: () => 1 };
+    }
+    const [first, second] = (await wild['all']!(errors())) as [unknown, { deep: unknown }];
+    await looked(first);
+    await looked(second.deep);
+    // What else cannot be cloned is told of all the same.
+    const symbol = await rejection(wild['echo']!(odd(), Symbol('no')));
+    assert.deepEqual([symbol['name'], symbol['code']], ['DataCloneError', 'ERR_DATA_CLONE']);
+    assert.match(String(symbol['message']), /argument 2 of echo/);
   });
 
   given('a callback for the time of its call cannot be called behind it', async ({ remote, api }) => {
