@@ -65,7 +65,9 @@ export function spawn(
   const made = typeof start === 'function' ? start() : undefined;
   const tellsEnd = module !== undefined || platformStart.tellsEnd(made);
   if (tellsEnd === undefined) {
-    throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}`);
+    const hasPort = typeof made === 'object' && made !== null && 'port' in made;
+    const hint = hasPort ? '; of what `fork` or `spawn` returns, wrap the `port` that it has' : '';
+    throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}${hint}`);
   }
 
   const life = createLifePage();
@@ -170,7 +172,7 @@ function moduleUrl(url: Href | string): URL {
   } catch (cause) {
     throw new UsageError(
       'ERR_OPTION',
-      `Cannot spawn ${JSON.stringify(String(url))}: expected an absolute URL, as from new URL('./worker.js', import.meta.url)`,
+      `Cannot spawn ${JSON.stringify(String(url))}: expected an absolute URL, as from new URL('./worker.js', import.meta.url), or a function that makes a Worker`,
       { cause },
     );
   }

@@ -158,7 +158,7 @@ export class Calls {
     }
   }
   #late(pending: Pending): void {
-    this.giveUp(pending, lateError(pending.name, pending.limits?.options.timeoutMs ?? 0));
+    this.giveUp(pending, lateError(pending.name, pending.limits?.options.timeoutMs ?? 0, this.#connection.met));
   }
 
   /** Nobody waits for it any more: it settles now, and the other side is told. */
@@ -290,8 +290,10 @@ export class Calls {
   }
 }
 
-export function lateError(name: string, timeoutMs: number): TimeoutError {
-  return new TimeoutError(`${name} was not answered within ${timeoutMs} ms, and is aborted`, {
+/** @param met the other side has said something: who has not is often one that forgot to expose */
+export function lateError(name: string, timeoutMs: number, met = true): TimeoutError {
+  const hint = met ? '' : '; the other side has said nothing at this port yet: does it `expose` something there?';
+  return new TimeoutError(`${name} was not answered within ${timeoutMs} ms, and is aborted${hint}`, {
     method: name,
     timeoutMs,
   });

@@ -586,6 +586,10 @@ export class Connection {
   get queued(): number {
     return this.#queue?.length ?? 0;
   }
+  /** The other side has exposed something, or called. */
+  get met(): boolean {
+    return this.#met === undefined;
+  }
   /** Tells once the other side exposes something, or calls. */
   whenMet(tell: () => void): void {
     if (this.#met === undefined) tell();
@@ -619,7 +623,8 @@ export function connectionOf(port: unknown, options: ConnectionOptions & CallOpt
   const own = resolved(options);
   // A Worker or a native port has some of what a Port has, and says nothing of its end.
   if (typeof port !== 'object' || port === null || typeof (port as CallPort).clearInterrupt !== 'function') {
-    const remedy = 'of a Worker it is that of `spawn(() => worker)`, of what `start` resolves with its `port`';
+    const remedy =
+      'of a Worker it is that of `spawn(() => worker)`, of what `start` resolves with its `port`; in the place of a MessagePort take a `channel()`';
     throw new UsageError('ERR_OPTION', `Cannot call over ${nameOf(port)}: expected a Port of millrace; ${remedy}`, {
       value: port,
     });

@@ -127,12 +127,24 @@ export function nameOf(path: Path): string {
 
 const PLACE = /\$\[1\]\[(\d+)\]/;
 
+/** What cannot be cloned of a result is told by its place in that. */
+export function ofResult(error: unknown): unknown {
+  const place = error instanceof DataCloneError ? PLACE.exec(error.path) : null;
+  return place === null ? error : toldAs('the result', error as DataCloneError, place[0]);
+}
+
 /** What cannot be cloned is told by its place among the arguments, not in the message that they would have been. */
 function ofArgument(error: unknown, first: number, name: string): unknown {
   const place = error instanceof DataCloneError ? PLACE.exec(error.path) : null;
   if (place === null) return error;
-  const { message, path, cause } = error as DataCloneError;
-  const rest = path.slice(place[0].length);
-  const told = `argument ${Number(place[1]) - first + 1} of ${name}`;
-  return new DataCloneError(message.replace(path, `${told}${rest === '' ? '' : `, $${rest}`}`), `$${rest}`, cause);
+  return toldAs(`argument ${Number(place[1]) - first + 1} of ${name}`, error as DataCloneError, place[0]);
+}
+
+function toldAs(what: string, { message, path, cause }: DataCloneError, place: string): DataCloneError {
+  const rest = path.slice(place.length);
+  return new DataCloneError(
+    message.replace(path, () => `${what}${rest === '' ? '' : `, $${rest}`}`),
+    `$${rest}`,
+    cause,
+  );
 }

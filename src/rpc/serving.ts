@@ -9,6 +9,7 @@ import { failureOf, protocolError } from './failures.ts';
 import { Answering } from './manners.ts';
 import * as kinds from './messages.ts';
 import { type Extra, isNumber, type Message, type Ref } from './messages.ts';
+import { ofResult } from './pending.ts';
 import { Places } from './places.ts';
 import { Reference } from './reference.ts';
 import { Packed } from './values.ts';
@@ -182,6 +183,7 @@ class Answer implements Outgoing {
       } catch (limit) {
         why = limit;
       }
+      why = ofResult(why);
     }
     if (kind !== kinds.FAILED && why === error && error instanceof DataCloneError && this.#packed?.simplify() === true)
       return true;

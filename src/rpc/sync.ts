@@ -44,7 +44,7 @@ export const invokeSync: Invoke = ({ connection, target, options }, path, values
   const done = (): boolean => settled;
   try {
     if (!settled && !connection.block(done, timeoutMs) && pending !== undefined) {
-      connection.calls.giveUp(pending, lateError(pending.name, timeoutMs));
+      connection.calls.giveUp(pending, lateError(pending.name, timeoutMs, connection.met));
     }
   } catch (error) {
     if (pending !== undefined && !settled) connection.calls.giveUp(pending, error);

@@ -101,6 +101,9 @@ export class Api extends Base {
   user(id: number): { id: number; name: { first: string } } {
     return { id, name: { first: `u${id}` } };
   }
+  uncloneable(): unknown {
+    return { a: [1, { b: new WeakMap() }] };
+  }
   forever(): Promise<never> {
     const { signal } = currentCall();
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -404,6 +407,12 @@ export function callsConformance(world: PortWorld): void {
   given('what cannot be cloned is named by its place among the arguments', async ({ remote }) => {
     const error = await rejection(remote.echo({ a: [1, { b: new WeakMap() }] }));
     assert.match(error.message, /argument 1 of echo, \$\.a\[1\]\.b/);
+    assert.equal(error['path'], '$.a[1].b');
+  });
+
+  given('what cannot be cloned of a result is named by its place there', async ({ remote }) => {
+    const error = await rejection(remote.uncloneable());
+    assert.match(error.message, /^Cannot clone the result, \$\.a\[1\]\.b: it is a WeakMap/);
     assert.equal(error['path'], '$.a[1].b');
   });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
 import { attach, ClosedError, channel } from '../../src/index.ts';
-import { start, streams, wrap } from '../../src/rpc/index.ts';
+import { expose, start, streams, within, wrap } from '../../src/rpc/index.ts';
 
 interface Api {
   add(a: number, b: number): number;
@@ -55,6 +55,26 @@ test('what is no port of millrace is refused, and the remedy told', () => {
   }
   port1.close();
   port2.close();
+});
+
+test('start refuses what has a port already, or is a Worker, and tells the remedy', async () => {
+  const forked = { port: {}, child: {}, terminate: undefined };
+  await assert.rejects(
+    start(() => forked as never),
+    { code: 'ERR_OPTION', message: /wrap the `port` that it has/ },
+  );
+  await assert.rejects(start({} as never), { code: 'ERR_OPTION', message: /or a function that makes a Worker/ });
+});
+
+test('a call that is late says so where the other side has never said a word', async () => {
+  const { port, remote } = channel();
+  const there = attach(remote);
+  const add = (options: object): Promise<number> => within(wrap<Api>(port), options).add(1, 2);
+  await assert.rejects(add({ timeoutMs: 5 }), { code: 'ERR_TIMEOUT', message: /does it `expose` something/ });
+  expose({ add: () => new Promise(() => {}), hear: () => 1 }, there);
+  await wrap<{ hear(): number }>(port).hear();
+  await assert.rejects(add({ timeoutMs: 5 }), { code: 'ERR_TIMEOUT', message: /is aborted$/ });
+  port.close();
 });
 
 test('options of the channel, of the worker and of calls go together; unknown ones are refused', async () => {
