@@ -19,18 +19,27 @@ type IsRemote<T> = typeof REMOTE extends keyof T ? true : false;
 // ---- what arrives, and what is sent -------------------------------------------------------------------------------
 
 /** What arrives where a `T` was sent: functions can be called, and answer by a promise; generators are read with `for await`. */
-export type Received<T> = T extends Callable
-  ? RemoteFunction<T>
+export type Received<T> = Arrived<T, 'async'>;
+/** What a blocking call returns: results as they are, generators to be read with `for`. What comes within it is as `Received` says. */
+export type SyncReceived<T> = Arrived<T, 'sync'>;
+
+/** Whether the thread blocks until it has what was asked for. */
+type How = 'async' | 'sync';
+
+type Arrived<T, H extends How> = T extends Callable
+  ? Each<T, H>
   : T extends Reference<infer O>
-    ? Remote<O>
+    ? H extends 'sync'
+      ? SyncRemote<O>
+      : Remote<O>
     : IsRemote<T> extends true
       ? T
       : T extends AnyStream
         ? T
         : T extends AsyncIterable<infer V>
-          ? AsyncGenerator<Received<V>, void, void>
+          ? Items<V, H>
           : T extends IterableIterator<infer V>
-            ? AsyncGenerator<Received<V>, void, void>
+            ? Items<V, H>
             : T extends readonly unknown[]
               ? number extends T['length']
                 ? T extends unknown[]
@@ -40,6 +49,9 @@ export type Received<T> = T extends Callable
               : T extends Literal
                 ? { [K in keyof T]: Received<T[K]> }
                 : T;
+type Items<V, H extends How> = H extends 'sync'
+  ? Generator<Received<V>, void, void>
+  : AsyncGenerator<Received<V>, void, void>;
 
 /** What is sent where a `T` is to arrive: a function that is called over there may answer at once or by a promise. */
 export type Sent<T> = T extends Callable
@@ -109,42 +121,45 @@ type Pipelined<R> =
           }
         : unknown;
 
-/** A function of the other side's. Of one with overloads the last four; what is generic in it is `unknown`. */
+/**
+ * A function of the other side's. Of one with overloads the last four. A type parameter of its own is what it extends, `unknown` mostly: no mapped type can keep
+ * it, for to look at the arguments of a function is to decide them. Who knows better says so, `api.echo as <T>(value: T) => CallOf<T>`.
+ */
 export type RemoteFunction<F> = Each<F, 'async'>;
 /** A function of the other side's. A function among its arguments must answer at once: a thread that blocks waits for no promise. */
 export type SyncFunction<F> = Each<F, 'sync'>;
 
-type One<A extends readonly unknown[], R, How> = How extends 'sync'
+type One<A extends readonly unknown[], R, H extends How> = H extends 'sync'
   ? (...values: SyncSentAll<A>) => SyncReceived<Awaited<R>>
   : (...values: SentAll<A>) => CallOf<Awaited<R>>;
 /** What the compiler infers for an overload that is not there. */
 type None<A, R> = [unknown[], unknown] extends [A, R] ? true : false;
 
-type Each<F, How> = F extends {
+type Each<F, H extends How> = F extends {
   (...values: infer A1): infer R1;
   (...values: infer A2): infer R2;
   (...values: infer A3): infer R3;
   (...values: infer A4): infer R4;
 }
   ? None<A1, R1> extends true
-    ? Three<F, How>
-    : One<A1, R1, How> & One<A2, R2, How> & One<A3, R3, How> & One<A4, R4, How>
-  : Three<F, How>;
-type Three<F, How> = F extends {
+    ? Three<F, H>
+    : One<A1, R1, H> & One<A2, R2, H> & One<A3, R3, H> & One<A4, R4, H>
+  : Three<F, H>;
+type Three<F, H extends How> = F extends {
   (...values: infer A1): infer R1;
   (...values: infer A2): infer R2;
   (...values: infer A3): infer R3;
 }
   ? None<A1, R1> extends true
-    ? Two<F, How>
-    : One<A1, R1, How> & One<A2, R2, How> & One<A3, R3, How>
-  : Two<F, How>;
-type Two<F, How> = F extends { (...values: infer A1): infer R1; (...values: infer A2): infer R2 }
+    ? Two<F, H>
+    : One<A1, R1, H> & One<A2, R2, H> & One<A3, R3, H>
+  : Two<F, H>;
+type Two<F, H extends How> = F extends { (...values: infer A1): infer R1; (...values: infer A2): infer R2 }
   ? None<A1, R1> extends true
-    ? Last<F, How>
-    : One<A1, R1, How> & One<A2, R2, How>
-  : Last<F, How>;
-type Last<F, How> = F extends (...values: infer A) => infer R ? One<A, R, How> : never;
+    ? Last<F, H>
+    : One<A1, R1, H> & One<A2, R2, H>
+  : Last<F, H>;
+type Last<F, H extends How> = F extends (...values: infer A) => infer R ? One<A, R, H> : never;
 
 // ---- remotes ------------------------------------------------------------------------------------------------------
 
@@ -172,21 +187,6 @@ type Methods<T> = {
 export type Remote<T> = Methods<T> & RemoteOf<T> & Disposable;
 
 // ---- the same where the thread blocks -----------------------------------------------------------------------------
-
-/** What a blocking call returns: results as they are, generators to be read with `for`. What comes within it is as `Received` says. */
-export type SyncReceived<T> = T extends Callable
-  ? SyncFunction<T>
-  : T extends Reference<infer O>
-    ? SyncRemote<O>
-    : IsRemote<T> extends true
-      ? T
-      : T extends AnyStream
-        ? T
-        : T extends AsyncIterable<infer V>
-          ? Generator<Received<V>, void, void>
-          : T extends IterableIterator<infer V>
-            ? Generator<Received<V>, void, void>
-            : Received<T>;
 
 /** Functions answer at once, and streams have their next value at once: a thread that stands still waits for no promise of its own. */
 type SyncSent<T> = T extends Callable

@@ -59,6 +59,9 @@ class Api extends Base {
   echo<T>(value: T): T {
     return value;
   }
+  pick<T extends { readonly id: number }, K extends keyof T>(from: T, key: K): T[K] {
+    return from[key];
+  }
   async *count(to: number): AsyncGenerator<number> {
     yield to;
   }
@@ -103,6 +106,22 @@ export type _8 = Expect<Equal<Awaited<ReturnType<Of<'user'>>>, User>>;
 export type _9 = Expect<Equal<Awaited<ReturnType<Of<'when'>>>, Date>>;
 export type _10 = Expect<Equal<Parameters<Of<'bound'>>, [n: number]>>;
 export type _11 = Expect<Equal<Awaited<ReturnType<Of<'echo'>>>, unknown>>;
+// A type parameter of a method is what it extends; one of the class or interface is known.
+export type _36 = Expect<Equal<Parameters<Of<'pick'>>[0], { readonly id: number }>>;
+export type _37 = Expect<Equal<Awaited<ReturnType<Of<'pick'>>>, number>>;
+interface Store<T> {
+  get(id: string): T;
+  put(id: string, value: T): Promise<T>;
+}
+export type _38 = Expect<Equal<Awaited<ReturnType<Remote<Store<User>>['get']>>, User>>;
+export type _39 = Expect<Equal<Parameters<Remote<Store<User>>['put']>, [id: string, value: User]>>;
+// Who knows better can say so: of one method, or of one among the others.
+export const echo = api.echo as <T>(value: T) => CallOf<T>;
+export const echoed: Promise<Date> = echo(new Date());
+type Better = Remote<Omit<Api, 'echo'>> & { echo<T>(value: T): CallOf<T> };
+export const better: Promise<string> = (wrap<Api>(channel().port) as Better).echo(5).then((five) => five.toFixed());
+// @ts-expect-error: a number has no such method
+export const worse: Promise<string> = (wrap<Api>(channel().port) as Better).echo(5).then((five) => five.trim());
 export type _12 = Expect<Equal<Awaited<ReturnType<Of<'arrow'>>>, number>>;
 export type _13 = Expect<Equal<Awaited<ReturnType<Of<'maybe'>>>, void>>;
 export type _14 = Expect<Equal<Awaited<ReturnType<Of<'body'>>>, ReadableStream<Uint8Array>>>;
