@@ -12,7 +12,7 @@
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts
 //   turn/1                   what is put off to the end of the turn                compat/end-of-turn.ts
-//   calls/1                  the connections of calls, and who is blocked in one   rpc/connection.ts
+//   calls/1                  the connections of calls, and who is blocked in one   rpc/blocking.ts
 //   backlogs/1               the ends whose queues must be moved along             compat/sab-message-port/backlogs.ts
 //
 // Copies of different versions meet here. So the part of a name after the slash changes whenever its object, or what is put

@@ -9,7 +9,7 @@ import * as kinds from './messages.ts';
 import { type Extra, following, isNumber, type Message } from './messages.ts';
 import type { CallOptions } from './options.ts';
 import { type Limits, nameOf, Pending, type Settler } from './pending.ts';
-import { blamed } from './serving.ts';
+import { blamed } from './served.ts';
 import { Slots } from './slots.ts';
 import type { Packed } from './values.ts';
 
@@ -46,7 +46,7 @@ export class Calls {
   }
 
   say(...message: Message): void {
-    this.#connection.say(...message);
+    this.#connection.out.say(...message);
   }
   packDeep(values: unknown[], scoped: boolean, still: boolean): Packed | undefined {
     return this.#connection.values.pack(values, true, scoped, still);
@@ -116,7 +116,7 @@ export class Calls {
       }
       this.#pending.add(pending);
       if (options !== undefined) this.#limit(pending, options);
-      connection.send(pending);
+      connection.out.send(pending);
       // Behind what is sent: to hold the process can wait, and the other side need not wait for it.
       if (this.#pending.size === 1) connection.reholdSoon();
       return pending;
@@ -168,9 +168,9 @@ export class Calls {
       this.unsent(pending, error);
       return;
     }
-    this.#connection.say(kinds.ABORT, pending.id);
+    this.#connection.out.say(kinds.ABORT, pending.id);
     this.#interrupts.raise(pending.id);
-    this.#connection.flush();
+    this.#connection.out.flush();
     this.settle(pending, undefined, error);
   }
   /** It does not go out, nor what was called of what it would have come to. */
@@ -178,8 +178,8 @@ export class Calls {
     if (this.#pending.get(pending.id) !== pending) return;
     const base = pending.message[0] === kinds.CALL_WITH ? ((pending.message[2] as Extra).target ?? 0) : 0;
     // What it was called of is kept for it over there.
-    if (base < 0 && alone) this.#connection.say(kinds.RELEASE, base, 1);
-    this.#connection.withdraw(pending);
+    if (base < 0 && alone) this.#connection.out.say(kinds.RELEASE, base, 1);
+    this.#connection.out.withdraw(pending);
     this.settle(pending, undefined, error);
     for (const follower of pending.followers ?? []) this.unsent(follower, error, false);
   }
@@ -251,7 +251,7 @@ export class Calls {
     const asks = this.#checking === 0 && sent.length > 0;
     this.#checking = asks ? 1 : 0;
     for (let i = 0; asks && i < sent.length; i += CALLS_CHECKED_MAX) {
-      this.#connection.say(kinds.CHECK, ...sent.slice(i, i + CALLS_CHECKED_MAX).map(({ id }) => id));
+      this.#connection.out.say(kinds.CHECK, ...sent.slice(i, i + CALLS_CHECKED_MAX).map(({ id }) => id));
     }
     if (!asks) for (const pending of sent) this.settle(pending, undefined, lostError());
   }
@@ -280,7 +280,7 @@ export class Calls {
   withdraw(pending: Pending): void {
     this.#pending.delete(pending.id);
     if (pending.chain !== undefined) awaited.delete(pending);
-    if (pending.queued) this.#connection.withdraw(pending);
+    if (pending.queued) this.#connection.out.withdraw(pending);
     if (this.#pending.size === 0) this.#connection.reholdSoon();
   }
 

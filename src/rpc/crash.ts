@@ -1,7 +1,8 @@
 // What a thread dies of goes to those that it answers as errors of calls do, with class, fields and cause: the runtimes and the end of a port tell a text of it, and no more.
 import { platform } from '#platform';
 import { DataCloneError } from '../errors.ts';
-import type { Connection, Outgoing } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { Outgoing } from './envelopes.ts';
 import { failureOf } from './failures.ts';
 import type { Message } from './messages.ts';
 import * as kinds from './messages.ts';
@@ -34,7 +35,7 @@ export function tellCrash(open: Iterable<WeakRef<Connection>>): void {
       const connection = each.deref();
       if (connection?.ended !== undefined || connection?.serving.exposes !== true) continue;
       // At once: no microtask runs any more. What is still to be sent stays behind, for none of it is answered.
-      connection.postNow(new Crashed(error, connection.options.stacks));
+      connection.out.postNow(new Crashed(error, connection.options.stacks));
     }
   });
 }

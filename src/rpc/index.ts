@@ -9,7 +9,7 @@ export type { PoolOptions, RestartOptions } from './pool/options.ts';
 export { Pool, pool } from './pool/pool.ts';
 export { release, within } from './proxy.ts';
 export { type Reference, reference, transfer } from './reference.ts';
-export { type CallContext, currentCall } from './serving.ts';
+export { type CallContext, currentCall } from './served.ts';
 export { type Started, start } from './start.ts';
 export type {
   CallOf,

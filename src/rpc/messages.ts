@@ -1,5 +1,6 @@
 // What goes over a port that carries calls: docs/protocol/calls.md, which says what each number and place means. A port's message is
 // an envelope, `[number, message, ...]`; a message is an array whose first item is one of these.
+import { CALLS_CHAIN_MAX, CALLS_DEPTH_MAX } from '../limits.ts';
 
 /** The version of the page that this is. */
 export const VERSION = 1;
@@ -53,6 +54,9 @@ export type Message = [kind: number, ...rest: unknown[]];
 /** In the place of one that has gone out, or does not go out any more. */
 export const NOTHING: Message = [-1];
 
+/** Whom a call asks, from what it names: names and indices. */
+export type Path = readonly (string | number)[];
+
 /** What a call may say beside its path and values; what it does not say is not there. */
 export interface Extra {
   /** A function or reference that was given away, by its number; or, negative, what a call of the same side has come to. */
@@ -93,4 +97,28 @@ export function following(number: number): number {
 
 export function isNumber(it: unknown): it is number {
   return Number.isInteger(it) && (it as number) >= 1 && (it as number) <= 0x7fffffff;
+}
+
+export function isPath(path: unknown): path is Path {
+  if (!Array.isArray(path) || path.length > CALLS_DEPTH_MAX) return false;
+  for (let i = 0; i < path.length; i++) {
+    if (typeof path[i] !== 'string' && typeof path[i] !== 'number') return false;
+  }
+  return true;
+}
+
+/** All but `refs`, which are looked at where they are put in. */
+export function isExtra(it: unknown): it is Extra {
+  if (typeof it !== 'object' || it === null) return false;
+  const { target, get, ask, keep, chain } = it as Record<string, unknown>;
+  if (ask !== undefined && typeof ask !== 'string') return false;
+  if (target !== undefined && !(typeof target === 'number' && isNumber(Math.abs(target)))) return false;
+  if ((get !== undefined && get !== true) || (keep !== undefined && !isNumber(keep))) return false;
+  return chain === undefined || isChain(chain);
+}
+
+export function isChain(chain: unknown): chain is readonly number[] {
+  if (!Array.isArray(chain) || chain.length > CALLS_CHAIN_MAX) return false;
+  for (let i = 0; i < chain.length; i++) if (!isNumber(chain[i])) return false;
+  return true;
 }

@@ -2,7 +2,7 @@
 import { DataCloneError } from '../errors.ts';
 import { CALLS_CHAIN_MAX } from '../limits.ts';
 import type { Calls } from './calls.ts';
-import type { Outgoing } from './connection.ts';
+import type { Outgoing } from './envelopes.ts';
 import type { Extra, Message } from './messages.ts';
 import * as kinds from './messages.ts';
 import type { CallOptions } from './options.ts';

@@ -197,7 +197,7 @@ export class Call<T = unknown> extends Promise<T> {
       const next = Call.of(connection, -pending.id, path, values, get, undefined);
       if (next.#pending !== undefined) (pending.followers ??= []).push(next.#pending);
       else if (pending.queued) pending.keep(-1);
-      else connection.say(kinds.RELEASE, -pending.id, 1);
+      else connection.out.say(kinds.RELEASE, -pending.id, 1);
       return next;
     }
     // It has gone out: what it comes to is here soon, and may be asked itself.
@@ -387,13 +387,13 @@ export class Remotes {
     const stub = this.#stubs.get(target);
     if (stub === undefined) return;
     if (--stub.count === 0) this.#stubs.delete(target);
-    this.#connection.letGo(target, 1);
+    this.#connection.out.letGo(target, 1);
   }
   drop(id: number): void {
     const stub = this.#stubs.get(id);
     if (stub === undefined) return;
     this.#stubs.delete(id);
-    this.#connection.letGo(id, stub.count);
+    this.#connection.out.letGo(id, stub.count);
   }
 }
 

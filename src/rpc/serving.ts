@@ -1,198 +1,21 @@
 // Calls that the other side has made: each is looked up in what is exposed, run, and answered.
-import { CodecError, DataCloneError, UnsupportedError, UsageError } from '../errors.ts';
-import { CALLS_CHAIN_MAX, CALLS_DEFERRED_MAX, CALLS_DEPTH_MAX, CALLS_NESTED_MAX, CALLS_VALUES_MAX } from '../limits.ts';
-import type { HostAbortSignal } from '../platform/host-types.ts';
+import { CodecError, UnsupportedError, UsageError } from '../errors.ts';
+import { CALLS_CHAIN_MAX, CALLS_DEFERRED_MAX, CALLS_NESTED_MAX, CALLS_VALUES_MAX } from '../limits.ts';
+import { Answer } from './answer.ts';
+import { answerOf } from './asked.ts';
 import { lostError, spread } from './calls.ts';
-import type { Connection, Outgoing } from './connection.ts';
-import { Exposure, exposureOf, memberOf, noMethod } from './exposure.ts';
+import type { Connection } from './connection.ts';
+import type { Exposure } from './exposure.ts';
 import { failureOf, protocolError } from './failures.ts';
-import { Answering } from './manners.ts';
+import type { Answering } from './manners.ts';
 import * as kinds from './messages.ts';
-import { type Extra, isNumber, type Message, type Ref } from './messages.ts';
-import { ofResult } from './pending.ts';
+import { type Extra, isChain, isExtra, isNumber, isPath, type Message, type Path, type Ref } from './messages.ts';
 import { Places } from './places.ts';
-import { Reference } from './reference.ts';
+import { type Kept, Served } from './served.ts';
 import { Packed } from './values.ts';
 
-/** What a function that is called learns of its call: `currentCall()`. */
-export interface CallContext {
-  /** Aborted when nobody waits for this call any more: given up, late, or over with the other side. */
-  readonly signal: HostAbortSignal;
-  /** The same for code that computes: true though no event loop has run. One atomic load. */
-  readonly interrupted: boolean;
-}
-
-type Path = readonly (string | number)[];
 const NO_EXTRA: Extra = {};
 const NO_PATH: Path = [];
-
-/** The call that runs, and within which others run while this thread is blocked. */
-let current: Served | undefined;
-let nested = 0;
-/** Calls that are not answered yet, and somebody's thread is blocked until they are. */
-const blocking: Set<Served> = new Set();
-
-/** The threads that are blocked until something is answered that this one is at work on. */
-export function blamed(): Set<number> | undefined {
-  return blocking.size === 0 ? undefined : new Set([...blocking].flatMap(({ chain }) => chain ?? []));
-}
-
-/**
- * What a function that is called learns of its call: whether anybody still waits for it. To be asked for before the first `await`, and kept: behind that, other calls
- * run. Costs one object a call that asks, and nothing one that does not.
- *
- * A function that awaits listens to `signal`; one that computes looks at `interrupted`, which is true although no event loop runs (over a medium without interrupts,
- * a socket, only once it has).
- * ```ts
- * import { attach, channel } from 'millrace';
- * import { currentCall, expose, within, wrap } from 'millrace/rpc';
- * const { port, remote } = channel();
- * const server = {
- *   wait(): Promise<never> {
- *     const { signal } = currentCall();
- *     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
- *   },
- *   async count(to: number): Promise<number> {
- *     const call = currentCall();
- *     let n = 0;
- *     for (; n < to && !call.interrupted; n++) if (n % 1000 === 0) await null;
- *     return n;
- *   },
- * };
- * expose(server, attach(remote));                            // in another thread
- * const api = wrap<typeof server>(port);
- * await within(api, { timeoutMs: 20 }).wait().catch((error) => console.log(error.code));   // ERR_TIMEOUT, and `signal` is aborted over there
- * console.log(await api.count(5000));                        // 5000
- * port.close();
- * ```
- * @throws UsageError ERR_OPTION where no call runs
- */
-export function currentCall(): CallContext {
-  if (current !== undefined) return current;
-  throw new UsageError(
-    'ERR_OPTION',
-    'No call runs here: ask for currentCall() at the beginning of an exposed function, before its first await',
-  );
-}
-
-class Served implements CallContext {
-  readonly id: number;
-  extra: Extra;
-  readonly outer: Served | undefined;
-  readonly #connection: Connection;
-  /** It was answered, or its answer is on its way: a promise of the program's own make may say so twice. */
-  answered = false;
-  /** It has one of the places of a pool's calls. */
-  placed = false;
-  /** It has returned a promise, which is waited for. */
-  waits = false;
-  /** Its chain, where that has grown. */
-  threads: readonly number[] | undefined;
-  /** What it comes to, for those that were called of that. */
-  kept: Kept | undefined;
-  #aborted = false;
-  #reason: unknown;
-  #controller: AbortController | undefined;
-
-  constructor(connection: Connection, id: number, extra: Extra, outer: Served | undefined) {
-    this.#connection = connection;
-    this.id = id;
-    this.extra = extra;
-    this.outer = outer;
-  }
-  /** The threads that are blocked until it is answered. */
-  get chain(): readonly number[] | undefined {
-    return this.threads ?? this.extra.chain;
-  }
-  get signal(): HostAbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.interrupted) this.#controller.abort(this.#reason);
-    }
-    return this.#controller.signal;
-  }
-  get interrupted(): boolean {
-    return this.#aborted || this.#connection.port.interrupted === this.id;
-  }
-  get aborted(): boolean {
-    return this.#aborted;
-  }
-  isOf(connection: Connection): boolean {
-    return connection === this.#connection;
-  }
-  abort(reason?: unknown): void {
-    if (this.#aborted) return;
-    this.#aborted = true;
-    this.#reason = reason;
-    this.#controller?.abort(reason);
-  }
-}
-
-/** What a call has come to that others build upon. */
-interface Kept {
-  left: number;
-  outcome: { readonly value: unknown } | { readonly error: unknown } | undefined;
-  readonly waiting: ((outcome: { readonly value?: unknown; readonly error?: unknown }) => void)[];
-}
-
-/** A result or an error on its way. */
-class Answer implements Outgoing {
-  message: Message;
-  readonly #connection: Connection;
-  /** What was thrown, of an error. */
-  #thrown: unknown;
-  #packed: Packed | undefined;
-  readonly #still: boolean;
-  #tries = 0;
-
-  constructor(
-    connection: Connection,
-    message: Message,
-    packed: Packed | undefined,
-    { thrown, still = false }: { readonly thrown?: unknown; readonly still?: boolean } = {},
-  ) {
-    this.#connection = connection;
-    this.message = message;
-    this.#packed = packed;
-    this.#still = still;
-    this.#thrown = thrown;
-  }
-  get transfer(): readonly unknown[] | undefined {
-    return this.#packed?.transfer;
-  }
-
-  refused(error: unknown): boolean {
-    const [kind, id] = this.message as [number, number];
-    const { values, options } = this.#connection;
-    const first = this.#tries++ === 0 && error instanceof DataCloneError;
-    let why = error;
-    if (kind === kinds.FAILED) {
-      // Its fields hold what cannot be cloned: it goes without them. Or it is too long: that is what is told.
-      if (first) why = this.#thrown;
-      else if (this.#tries > 4) return false;
-    } else if (first) {
-      try {
-        const value = [this.message.at(-1)];
-        const deep = values.pack(value, true, false, this.#still);
-        if (deep?.refs !== undefined) {
-          const before = kind === kinds.RESULT_WITH ? (this.message[2] as readonly Ref[]) : [];
-          this.#packed = deep.with(this.#packed);
-          this.message = [kinds.RESULT_WITH, id, [...deep.refs, ...before], value[0]];
-          return true;
-        }
-      } catch (limit) {
-        why = limit;
-      }
-      why = ofResult(why);
-    }
-    if (kind !== kinds.FAILED && why === error && error instanceof DataCloneError && this.#packed?.simplify() === true)
-      return true;
-    this.#packed?.undo();
-    this.#packed = undefined;
-    this.message = [kinds.FAILED, id, failureOf(why, true, options.stacks)];
-    return true;
-  }
-}
 
 export class Serving {
   readonly #connection: Connection;
@@ -240,7 +63,7 @@ export class Serving {
     } else if (places.waiting < this.#connection.options.maxPending) places.wait(message);
     else {
       this.#discard(message);
-      this.#fail(new Served(this.#connection, id, NO_EXTRA, current), tooMuch(this.#connection.options.maxPending));
+      this.#fail(new Served(this.#connection, id, NO_EXTRA), tooMuch(this.#connection.options.maxPending));
     }
   }
   /** @throws CodecError ERR_PROTOCOL */
@@ -272,7 +95,7 @@ export class Serving {
     const before = this.#find(id);
     // One that was given up may go on for as long as numbers take to come round.
     if (before !== undefined && !before.aborted) throw protocolError('a second call of the same number');
-    const served = new Served(this.#connection, id, NO_EXTRA, current);
+    const served = new Served(this.#connection, id, NO_EXTRA);
     const start = kind === kinds.CALL ? 3 : 4;
     try {
       if (message.length > CALLS_VALUES_MAX + start) throw protocolError('a call with so many values');
@@ -314,7 +137,7 @@ export class Serving {
       served.placed = true;
       places.take();
     }
-    if (connection.blocked > 0 || !connection.threadBlocked || chain !== undefined) {
+    if (connection.blocking.depth > 0 || !connection.blocking.ofThread || chain !== undefined) {
       if (places === undefined) this.#run(served, path, values);
       else this.#runTimed(places, served, path, values);
       return;
@@ -342,7 +165,7 @@ export class Serving {
 
   /** This thread is not blocked any more: what waited for that has its turn before anything that comes later. */
   resume(): void {
-    if (this.#deferred.length === 0 || this.#connection.threadBlocked) return;
+    if (this.#deferred.length === 0 || this.#connection.blocking.ofThread) return;
     const deferred = this.#deferred;
     this.#deferred = [];
     queueMicrotask(() => {
@@ -353,7 +176,7 @@ export class Serving {
   /** Answers gather until all that came together has run; in front of what may take long they are sent. */
   #runTimed(places: Places, served: Served, path: Path, values: unknown[]): void {
     const name = path[0];
-    if (!places.isQuick(name)) this.#connection.flush();
+    if (!places.isQuick(name)) this.#connection.out.flush();
     const begun = performance.now();
     this.#run(served, path, values);
     places.took(name, performance.now() - begun);
@@ -401,22 +224,19 @@ export class Serving {
       return;
     }
     const connection = this.#connection;
-    if (nested >= CALLS_NESTED_MAX) {
+    if (Served.nested >= CALLS_NESTED_MAX) {
       this.#fail(
         served,
         new UsageError(
           'ERR_DEADLOCK',
-          `Cannot call: ${nested} calls are served within each other by a thread that is blocked in them`,
+          `Cannot call: ${CALLS_NESTED_MAX} calls are served within each other by a thread that is blocked in them`,
         ),
       );
       return;
     }
-    const before = current;
     let value: unknown;
     let promise: Promise<unknown> | undefined;
-    current = served;
-    nested++;
-    if (served.chain !== undefined) blocking.add(served);
+    served.enter();
     try {
       const asked = kept === undefined ? this.#target(served.extra.target) : kept.value;
       value = answerOf(asked, served.extra, path, values);
@@ -426,8 +246,7 @@ export class Serving {
       this.#fail(served, error);
       return;
     } finally {
-      current = before;
-      nested--;
+      served.leave();
     }
     if (promise === undefined) {
       this.#answer(served, value);
@@ -435,7 +254,7 @@ export class Serving {
     }
     served.waits = true;
     this.#running.set(served.id, served);
-    if (connection.threadBlocked) this.#held(served);
+    if (connection.blocking.ofThread) this.#held(served);
     promise.then(
       (result) => this.#answer(served, result),
       (error) => this.#fail(served, error),
@@ -444,8 +263,8 @@ export class Serving {
 
   /** Whether this thread is blocked until this call, too, is answered. */
   #isStill({ chain }: Served): boolean {
-    const { threadBlocked, token } = this.#connection;
-    return threadBlocked && chain?.includes(token) === true;
+    const { blocking, token } = this.#connection;
+    return blocking.ofThread && chain?.includes(token) === true;
   }
   /** This thread is blocked: a promise that it waits for itself would never settle, and whom others wait for they are told. */
   #held(served: Served): void {
@@ -467,8 +286,7 @@ export class Serving {
     if (served === undefined || served.answered || served.aborted) return;
     const chain = [...new Set([...(served.chain ?? []), ...threads])];
     if (chain.length > CALLS_CHAIN_MAX) return;
-    served.threads = chain;
-    blocking.add(served);
+    served.blame(chain);
     this.#held(served);
   }
 
@@ -486,7 +304,7 @@ export class Serving {
       return;
     }
     if (typeof value !== 'object' && typeof value !== 'function' && connection.manners === undefined) {
-      connection.reply(new Answer(connection, [kinds.RESULT, served.id, value], undefined));
+      connection.out.reply(new Answer(connection, [kinds.RESULT, served.id, value], undefined));
       return;
     }
     const values = [value];
@@ -495,7 +313,7 @@ export class Serving {
       const refs = packed?.refs;
       const message: Message =
         refs === undefined ? [kinds.RESULT, served.id, values[0]] : [kinds.RESULT_WITH, served.id, refs, values[0]];
-      connection.reply(new Answer(connection, message, packed, { still }));
+      connection.out.reply(new Answer(connection, message, packed, { still }));
     } catch (error) {
       this.#refuse(served, error);
     }
@@ -514,17 +332,17 @@ export class Serving {
       const packed = new Packed(connection.values);
       packed.transfer = [...handled.list];
       const refs: readonly Ref[] = [[[0], kinds.REF_HANDLED, handled.name]];
-      connection.reply(new Answer(connection, [kinds.RESULT_WITH, served.id, refs, handled.value], packed));
+      connection.out.reply(new Answer(connection, [kinds.RESULT_WITH, served.id, refs, handled.value], packed));
       return;
     }
     const failure = failureOf(error, false, connection.options.stacks);
-    connection.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, { thrown: error }));
+    connection.out.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, { thrown: error }));
   }
 
   #over(served: Served): void {
     served.answered = true;
     if (this.#running.size > 0 && this.#running.get(served.id) === served) this.#running.delete(served.id);
-    if (served.chain !== undefined) blocking.delete(served);
+    served.over();
     const connection = this.#connection;
     const { port } = connection;
     if (port.interrupted === served.id) port.clearInterrupt(served.id);
@@ -533,7 +351,7 @@ export class Serving {
     served.placed = false;
     places.leave();
     if (connection.ended !== undefined) return;
-    if (served.aborted) connection.reply({ message: [kinds.OVER, served.id], transfer: undefined });
+    if (served.aborted) connection.out.reply({ message: [kinds.OVER, served.id], transfer: undefined });
     if (places.waiting > 0) this.#place(places);
   }
 
@@ -554,8 +372,7 @@ export class Serving {
   #find(id: unknown): Served | undefined {
     const running = this.#running.get(id as number);
     if (running !== undefined) return running;
-    for (let at = current; at !== undefined; at = at.outer) if (at.id === id && at.isOf(this.#connection)) return at;
-    return undefined;
+    return Served.running(this.#connection, id);
   }
 
   abort(id: unknown): void {
@@ -563,13 +380,13 @@ export class Serving {
     const waiting = this.#places?.forget(id);
     if (waiting !== undefined) {
       this.#discard(waiting);
-      this.#connection.reply({ message: [kinds.OVER, id], transfer: undefined });
+      this.#connection.out.reply({ message: [kinds.OVER, id], transfer: undefined });
       return;
     }
     const served = this.#find(id);
     if (served === undefined) return;
     // Nobody is blocked until it is answered any more.
-    blocking.delete(served);
+    served.over();
     served.abort(new DOMException('The caller has given this call up', 'AbortError'));
   }
 
@@ -581,59 +398,10 @@ export class Serving {
       served.abort(error);
       this.#over(served);
     }
-    for (let at = current; at !== undefined; at = at.outer) if (at.isOf(this.#connection)) at.abort(error);
+    Served.abortRunning(this.#connection, error);
   }
-}
-
-/** @throws UsageError ERR_NO_METHOD; what the function throws */
-function answerOf(asked: unknown, { ask, get }: Extra, path: Path, values: unknown[]): unknown {
-  if (asked instanceof Answering) return asked.answer(ask ?? (get === true ? 'get' : 'call'), path, values);
-  if (ask !== undefined) throw noMethod(path.length > 0 ? path.join('.') : 'a value that is called and read only');
-  let at = asked;
-  const last = get === true ? path.length : path.length - 1;
-  for (let i = 0; i < last; i++) at = memberOf(at, path[i] as string);
-  return get === true ? at : callMember(at, path.length === 0 ? undefined : path[last], values);
-}
-
-/** @throws UsageError ERR_NO_METHOD; what the function throws */
-function callMember(at: unknown, name: string | number | undefined, values: unknown[]): unknown {
-  if (name === undefined) {
-    if (typeof at !== 'function') {
-      throw new UsageError('ERR_NO_METHOD', 'Cannot call this: it is no function over there; call a method of it');
-    }
-    return Reflect.apply(at, undefined, values);
-  }
-  const exposure = at instanceof Reference ? exposureOf(at) : at;
-  if (exposure instanceof Exposure) return Reflect.apply(exposure.method(String(name)), exposure.target, values);
-  const method = memberOf(at, name);
-  if (typeof method !== 'function') throw noMethod(String(name));
-  return Reflect.apply(method, at, values);
 }
 
 function tooMuch(limit: number): UsageError {
   return new UsageError('ERR_LIMIT', `The other side is at work on ${limit} calls: await some`, { limit });
-}
-
-function isPath(path: unknown): path is Path {
-  if (!Array.isArray(path) || path.length > CALLS_DEPTH_MAX) return false;
-  for (let i = 0; i < path.length; i++) {
-    if (typeof path[i] !== 'string' && typeof path[i] !== 'number') return false;
-  }
-  return true;
-}
-
-/** All but `refs`, which are looked at where they are put in. */
-function isExtra(it: unknown): it is Extra {
-  if (typeof it !== 'object' || it === null) return false;
-  const { target, get, ask, keep, chain } = it as Record<string, unknown>;
-  if (ask !== undefined && typeof ask !== 'string') return false;
-  if (target !== undefined && !(typeof target === 'number' && isNumber(Math.abs(target)))) return false;
-  if ((get !== undefined && get !== true) || (keep !== undefined && !isNumber(keep))) return false;
-  return chain === undefined || isChain(chain);
-}
-
-function isChain(chain: unknown): chain is readonly number[] {
-  if (!Array.isArray(chain) || chain.length > CALLS_CHAIN_MAX) return false;
-  for (let i = 0; i < chain.length; i++) if (!isNumber(chain[i])) return false;
-  return true;
 }

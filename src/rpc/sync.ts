@@ -5,7 +5,7 @@ import { lateError } from './calls.ts';
 import { thrownBy } from './failures.ts';
 import type { Pending } from './pending.ts';
 import { type Invoke, isRemote, makeRemote, remoteOf } from './proxy.ts';
-import { blocking, isRemoteIterator } from './streams.ts';
+import { blocking, isRemoteIterator } from './stream-reader.ts';
 
 /**
  * @throws what the call has thrown; TimeoutError, ClosedError, UnsupportedError where this thread may not block
@@ -43,7 +43,7 @@ export const invokeSync: Invoke = ({ connection, target, options }, path, values
   );
   const done = (): boolean => settled;
   try {
-    if (!settled && !connection.block(done, timeoutMs) && pending !== undefined) {
+    if (!settled && !connection.blocking.until(done, timeoutMs) && pending !== undefined) {
       connection.calls.giveUp(pending, lateError(pending.name, timeoutMs, connection.met));
     }
   } catch (error) {

@@ -316,7 +316,7 @@ export class Values {
       if (!Array.isArray(ref)) return;
       const [, kind, what] = ref as unknown[];
       if (!isNumber(what)) continue;
-      if (kind === kinds.REF_FUNCTION || kind === kinds.REF_OBJECT) this.#connection.letGo(what, 1);
+      if (kind === kinds.REF_FUNCTION || kind === kinds.REF_OBJECT) this.#connection.out.letGo(what, 1);
       else if (kind === kinds.REF_ITERABLE || kind === kinds.REF_READABLE) this.#connection.streams.refuse(what);
     }
   }

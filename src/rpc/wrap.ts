@@ -48,7 +48,7 @@ export function expose(api: object, port: AnyPort, options: ExposeOptions = {}):
   }
   const connection = connectionOf(port, own);
   connection.serving.expose(new Exposure(api, only));
-  connection.greet();
+  connection.out.greet();
 }
 
 /**

@@ -405,8 +405,8 @@ async function round(
     assert.ok(connection.values.held <= CALLS_EXPORTS_MAX && connection.values.remotes.size <= CALLS_EXPORTS_MAX);
     // Its own calls and what it answers, what it lets go of, and of each stream what fits into a batch.
     assert.ok(
-      connection.waiting <= 4 * MAX_PENDING + 4 * CALLS_BATCH_MAX + CALLS_STREAMS_MAX * 2,
-      `${connection.waiting} wait`,
+      connection.out.waiting <= 4 * MAX_PENDING + 4 * CALLS_BATCH_MAX + CALLS_STREAMS_MAX * 2,
+      `${connection.out.waiting} wait`,
     );
   }
   await turn();
@@ -419,7 +419,7 @@ async function round(
   victim.close();
   await until('the end is told', () => connection.ended !== undefined);
   assert.deepEqual(
-    [connection.calls.size, connection.serving.size, connection.values.held, connection.waiting],
+    [connection.calls.size, connection.serving.size, connection.values.held, connection.out.waiting],
     [0, 0, 0, 0],
   );
   assert.deepEqual(connection.streams.open, [0, 0]);

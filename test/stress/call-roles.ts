@@ -14,7 +14,7 @@ import {
   wrap,
   wrapSync,
 } from '../../src/rpc/index.ts';
-import { blamed } from '../../src/rpc/serving.ts';
+import { blamed } from '../../src/rpc/served.ts';
 import { Gates } from '../kit/gate.ts';
 
 /** How a peer ends by itself. */
@@ -30,8 +30,14 @@ export const OVER = 2;
 
 /** Of a connection that has ended nothing may be left. */
 export function leftOf(port: Port): Record<string, number> {
-  const { calls, serving, streams, values, queued } = connectionOf(port);
-  const all = { calls: calls.size, serving: serving.size, streams: streams.size, held: values.held, queued };
+  const { calls, serving, streams, values, out } = connectionOf(port);
+  const all = {
+    calls: calls.size,
+    serving: serving.size,
+    streams: streams.size,
+    held: values.held,
+    queued: out.waiting,
+  };
   const left = Object.entries({ ...all, blamed: blamed()?.size ?? 0 }).filter(([, count]) => count > 0);
   return Object.fromEntries(left);
 }

@@ -168,7 +168,7 @@ export function expose(
 
 /** Of what `wrap` has returned nobody holds anything any more. */
 const collected: FinalizationRegistry<Connection> = /* @__PURE__ */ new FinalizationRegistry((connection) => {
-  connection.flush();
+  connection.out.flush();
   connection.port.close();
 });
 

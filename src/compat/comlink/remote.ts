@@ -75,7 +75,7 @@ export class Lease {
       connection.values.remotes.drop(target);
       return;
     }
-    connection.flush();
+    connection.out.flush();
     connection.port.close();
   }
 }

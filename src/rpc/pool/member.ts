@@ -63,7 +63,7 @@ export class Member implements ConnectionPool {
     const { port } = made;
     this.connection = connectionOf(port, { maxPending: 2 ** 24 });
     this.connection.pool = this;
-    this.connection.send({
+    this.connection.out.send({
       message: [kinds.POOLED, owner.options.concurrency, this.#claims?.memory],
       transfer: undefined,
       refused: () => this.#withoutClaims(),
@@ -166,7 +166,7 @@ export class Member implements ConnectionPool {
   #withoutClaims(): boolean {
     this.#claims = undefined;
     const message: kinds.Message = [kinds.POOLED, this.#owner.options.concurrency];
-    this.connection.postNow({ message, transfer: undefined });
+    this.connection.out.postNow({ message, transfer: undefined });
     return false;
   }
 
