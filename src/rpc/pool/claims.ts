@@ -15,6 +15,10 @@ export class Claims {
     // SYNC claim: whoever is first has the call; pairs with Places.mayBegin.
     return Atomics.compareExchange(this.#words, id % CLAIMS_LENGTH, id, -id) === id;
   }
+  /** It was taken back, and was not sent: nobody over there finds its word and frees it. */
+  unsent(id: number): void {
+    Atomics.compareExchange(this.#words, id % CLAIMS_LENGTH, -id, 0);
+  }
   /** It was answered, or refused before it was sent. */
   over(id: number): void {
     Atomics.compareExchange(this.#words, id % CLAIMS_LENGTH, id, 0);

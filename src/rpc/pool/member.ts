@@ -147,7 +147,9 @@ export class Member implements ConnectionPool {
   #takeBack({ plain, pending }: Task): boolean {
     if (!plain || pending === undefined || pending.followers !== undefined || pending.packed !== undefined)
       return false;
-    return this.#claims?.takeBack(pending.id) === true;
+    const taken = this.#claims?.takeBack(pending.id) === true;
+    if (taken && pending.queued) this.#claims?.unsent(pending.id);
+    return taken;
   }
   /** All that has not begun goes back to the pool. */
   giveBack(): void {

@@ -165,6 +165,25 @@ test('who gives up waiting tasks again and again leaves none of them behind', ()
     assert.equal(await it.api.echo(7), 7);
   }));
 
+test('who gives up tasks before they are sent uses up no words: what is sent behind them can be taken back', () =>
+  withPool({ size: 1 }, async (it, members) => {
+    await it.api.echo(1);
+    const givenUp = async (isSent: boolean): Promise<void> => {
+      const controller = new AbortController();
+      const task = within(it.api, { signal: controller.signal }).hold();
+      // It goes out, and is not heard yet.
+      if (isSent) for (let i = 0; i < 2; i++) await undefined;
+      controller.abort(new RangeError('enough'));
+      await assert.rejects(task, RangeError);
+    };
+    for (let i = 0; i < CLAIMS_LENGTH + 1; i++) await givenUp(false);
+    for (let i = 0; i < 10; i++) {
+      await givenUp(true);
+      await it.api.echo(1);
+    }
+    assert.equal(members.held.length, 0);
+  }));
+
 test('pool.api says what it is, and disposed of it ends the pool', async () => {
   const members = new Members();
   const it = pool<Api>(members.start, { size: 2, min: 2 });
