@@ -129,8 +129,12 @@ export class Crew implements TaskOwner, MemberOwner {
     this.#queue.giveBack(tasks);
   }
   freed(_member: Member): void {
-    if (this.#queue.length > 0) this.#dispatch();
-    else this.#quieter();
+    if (this.#queue.length > 0) {
+      this.#dispatch();
+      return;
+    }
+    this.#roomier();
+    this.#quieter();
   }
   #dispatch(): void {
     let ahead = false;
@@ -145,10 +149,7 @@ export class Crew implements TaskOwner, MemberOwner {
     this.#grow();
     this.#rehold();
     if (ahead || this.#queue.length > 0) this.#look();
-    if (this.#room !== undefined && !this.full) {
-      this.#room.resolve();
-      this.#room = undefined;
-    }
+    this.#roomier();
     this.#quieter();
   }
   /** The one with the least to do that may begin it; where none may, one that has done as much in no time as it is sent now. */
@@ -192,13 +193,19 @@ export class Crew implements TaskOwner, MemberOwner {
     if (this.over !== undefined) return false;
     const { queue, concurrency, size } = this.options;
     // Those that a member will take as soon as it is there do not wait for others.
-    return this.#queue.length >= queue + concurrency * (size - this.#count('ready'));
+    if (this.#queue.length < queue + concurrency * (size - this.#count('ready'))) return false;
+    return this.#members.every(({ places }) => places <= 0);
   }
   drained(): Promise<void> {
     if (this.over !== undefined) return refused(this.over);
     if (!this.full) return Promise.resolve();
     this.#room ??= ignorable();
     return this.#room.promise;
+  }
+  #roomier(): void {
+    if (this.#room === undefined || this.full) return;
+    this.#room.resolve();
+    this.#room = undefined;
   }
   drain(): Promise<void> {
     if (this.#isQuiet) return Promise.resolve();

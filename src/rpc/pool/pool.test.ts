@@ -184,6 +184,22 @@ test('who gives up tasks before they are sent uses up no words: what is sent beh
     assert.equal(members.held.length, 0);
   }));
 
+test('a pool in which none may wait is full while all are at work, and no longer', () =>
+  withPool({ size: 1, queue: 0 }, async (it, members) => {
+    assert.equal(await it.api.echo(1), 1);
+    for (let round = 0; round < 3; round++) {
+      assert.equal(it.full, false);
+      await inTime('room', it.drained());
+      const task = it.api.hold();
+      assert.equal(it.full, true);
+      const drained = it.drained();
+      await members.holds(1);
+      members.letGo();
+      await task;
+      await inTime('room', drained);
+    }
+  }));
+
 test('pool.api says what it is, and disposed of it ends the pool', async () => {
   const members = new Members();
   const it = pool<Api>(members.start, { size: 2, min: 2 });

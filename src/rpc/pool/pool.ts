@@ -42,12 +42,12 @@ export class Pool<Api extends object = object> {
   get size(): number {
     return this.#crew.size;
   }
-  /** Whether one more call that has to wait would be refused (ERR_QUEUE_FULL). False after the end. */
+  /** Whether one more call would have to wait, and be refused (ERR_QUEUE_FULL). False after the end. */
   get full(): boolean {
     return this.#crew.full;
   }
   /**
-   * Resolves when there is room again for calls that wait; at once if there is. Who ignores the promise need not catch its rejection.
+   * Resolves when one more call is taken again; at once if it is. Who ignores the promise need not catch its rejection.
    * @throws (rejects) ClosedError if the pool is closed first
    */
   drained(): Promise<void> {
