@@ -309,7 +309,9 @@ export class Crew implements TaskOwner, MemberOwner {
     this.#crashes++;
     if (!worked) this.#failures++;
     if (!worked && (this.#failures >= tries || error.cause instanceof UsageError)) {
-      const message = `Cannot call: ${this.#failures} members in a row have ended before they had done anything, the last one so: ${error.message}`;
+      const count = this.#failures;
+      const ended = count === 1 ? 'a member has ended' : `${count} members in a row have ended`;
+      const message = `Cannot call: ${ended} before anything was done${count === 1 ? '' : ', the last one so'}: ${error.message}`;
       this.end(new ClosedError(message, error.reason, error.cause));
     } else if (!worked || this.#crashes > 1) {
       this.#waits = true;
