@@ -46,9 +46,13 @@ async function death({ api }: Pool<Mortal>, call: (api: Remote<Mortal>) => Promi
   const { error, took } = await deadly;
   const sum = (await Promise.all(others)).reduce((a, b) => a + b);
   if (!(error instanceof ClosedError || error instanceof TimeoutError)) throw error;
-  const why = error instanceof ClosedError ? `, ${error.reason}` : '';
+  const reason = error instanceof ClosedError ? error.reason : 'by its deadline';
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return [`${error.code}${why}${cause}`, `${took.toFixed(1)} ms`, sum === 328_350 ? 'all answered' : `wrong: ${sum}`];
+  return [
+    `${error.code}, ${reason}${cause}`,
+    `${took.toFixed(1)} ms`,
+    sum === 328_350 ? 'all answered' : `wrong: ${sum}`,
+  ];
 }
 
 /** Which calls of workers that have ended are still pending then. */
