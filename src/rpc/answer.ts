@@ -33,6 +33,9 @@ export class Answer implements Outgoing {
   get transfer(): readonly unknown[] | undefined {
     return this.#packed?.transfer;
   }
+  set transfer(list: readonly unknown[] | undefined) {
+    if (this.#packed !== undefined) this.#packed.transfer = list;
+  }
 
   refused(error: unknown): boolean {
     const [kind, id] = this.message as [number, number];

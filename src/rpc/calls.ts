@@ -117,6 +117,7 @@ export class Calls {
       this.#pending.add(pending);
       if (options !== undefined) this.#limit(pending, options);
       connection.out.send(pending);
+      connection.out.copied(pending, values);
       // Behind what is sent: to hold the process can wait, and the other side need not wait for it.
       if (this.#pending.size === 1) connection.reholdSoon();
       return pending;

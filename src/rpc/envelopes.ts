@@ -59,6 +59,24 @@ export class Envelopes {
     this.#replies++;
     this.send(outgoing);
   }
+  /**
+   * By another door's manners a value is copied, and moved, when it is said, and not at the end of the turn, until when the program may change it.
+   * @param outgoing what was sent last
+   */
+  copied(outgoing: Outgoing, values: readonly unknown[]): void {
+    const { manners } = this.#connection;
+    if (manners === undefined || !values.some((value) => typeof value === 'object' && value !== null)) return;
+    this.flush();
+    // There is no room for it yet.
+    if (this.#queue?.at(-1) !== outgoing) return;
+    const moved = outgoing.transfer ?? [];
+    try {
+      const clone = structuredClone([outgoing.message, moved] as const, { transfer: [...moved] as never[] });
+      [outgoing.message, outgoing.transfer] = clone;
+    } catch {
+      // Our clone may take what the runtime's does not: what is wrong with it is told when it goes out.
+    }
+  }
   /** Messages that have not gone out. */
   get waiting(): number {
     return this.#queue?.length ?? 0;

@@ -313,7 +313,7 @@ export class Serving {
       const refs = packed?.refs;
       const message: Message =
         refs === undefined ? [kinds.RESULT, served.id, values[0]] : [kinds.RESULT_WITH, served.id, refs, values[0]];
-      connection.out.reply(new Answer(connection, message, packed, { still }));
+      this.#said(new Answer(connection, message, packed, { still }), values[0]);
     } catch (error) {
       this.#refuse(served, error);
     }
@@ -332,11 +332,16 @@ export class Serving {
       const packed = new Packed(connection.values);
       packed.transfer = [...handled.list];
       const refs: readonly Ref[] = [[[0], kinds.REF_HANDLED, handled.name]];
-      connection.out.reply(new Answer(connection, [kinds.RESULT_WITH, served.id, refs, handled.value], packed));
+      this.#said(new Answer(connection, [kinds.RESULT_WITH, served.id, refs, handled.value], packed), handled.value);
       return;
     }
     const failure = failureOf(error, false, connection.options.stacks);
-    connection.out.reply(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, { thrown: error }));
+    this.#said(new Answer(connection, [kinds.FAILED, served.id, failure], undefined, { thrown: error }), error);
+  }
+  #said(answer: Answer, value: unknown): void {
+    const { out } = this.#connection;
+    out.reply(answer);
+    out.copied(answer, [value]);
   }
 
   #over(served: Served): void {

@@ -27,7 +27,7 @@ interface Exported {
 /** What was put in the place of values. */
 export class Packed {
   refs: Ref[] | undefined;
-  transfer: unknown[] | undefined;
+  transfer: readonly unknown[] | undefined;
   /** This thread is blocked while it is read. */
   readonly still: boolean;
   readonly #values: Values;

@@ -189,14 +189,44 @@ for (const world of worlds) {
     assert.equal(bytes.length, 0);
     assert.deepEqual(await remote.bytes(3), new Uint8Array([7, 7, 7]));
   });
-  given('transfer handlers make and take values, as arguments, results and what is set', async (remote) => {
-    const back = await remote.echo(new Celsius(21));
-    assert.ok(back instanceof Celsius);
-    assert.equal(back.degrees, 21);
-    assert.equal(await remote.kindOf(new Celsius(1)), 'Celsius');
-    remote.counter = new Celsius(3) as never;
-    assert.ok(((await remote.counter) as unknown) instanceof Celsius);
-  });
+  given(
+    'a value is copied, and moved, when it is said: before anybody answers, and while calls are under way',
+    async (remote) => {
+      const list = [1];
+      const bytes = new Uint8Array([1, 2]);
+      const cold = [remote.echo(list), remote.lengthOf(transfer(bytes, [bytes.buffer]))] as const;
+      list.push(2);
+      assert.equal(bytes.length, 0);
+      assert.deepEqual(await Promise.all(cold), [[1], 2]);
+      const warm = remote.echo(list);
+      list.push(3);
+      remote.onready = list as never;
+      list.push(4);
+      assert.deepEqual(
+        [await warm, await remote.onready],
+        [
+          [1, 2],
+          [1, 2, 3],
+        ],
+      );
+      const there = into(remote.list);
+      const [before, , between, , after] = await Promise.all([
+        there.reverse(),
+        there.push(4 as never),
+        there.reverse(),
+        there.push(5 as never),
+        there.reverse(),
+      ]);
+      assert.deepEqual(
+        [before, between, after],
+        [
+          [3, 2, 1],
+          [4, 1, 2, 3],
+          [5, 3, 2, 1, 4],
+        ],
+      );
+    },
+  );
   given('bind gives what is called with the same object', async (remote) => {
     const inc = (remote.inc as unknown as { bind(self: unknown): () => Promise<number> }).bind(remote);
     await inc();
