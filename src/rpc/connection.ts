@@ -59,6 +59,8 @@ export class Connection {
   readonly serving: Serving;
   readonly streams: Streams;
   pool: ConnectionPool | undefined;
+  /** Of another door: looks whether this connection is of any use still, after less is held, called or read over it. */
+  onLess: (() => void) | undefined;
   /** Why nothing can be called any more. */
   ended: ClosedError | UnsupportedError | undefined;
   /** How functions that the other side gives away are called. */
@@ -111,9 +113,13 @@ export class Connection {
     this.#reholds = true;
     void settled.then(this.#rehold);
   }
+  less(): void {
+    if (this.onLess !== undefined) this.reholdSoon();
+  }
   readonly #rehold = (): void => {
     this.#reholds = false;
     this.rehold();
+    this.onLess?.();
   };
 
   // ---- in -----------------------------------------------------------------------------------------------------

@@ -112,6 +112,7 @@ export class Envelopes {
   /** A function or reference of the other side's is not held any more. */
   letGo(id: number, count: number): void {
     this.say(kinds.RELEASE, id, count);
+    this.#connection.less();
   }
   /** Sends one message at once: a part of one that could not be sent. */
   postNow(outgoing: Outgoing): void {

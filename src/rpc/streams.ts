@@ -79,6 +79,7 @@ export class Streams {
   #over(streams: Map<number, unknown>, id: number): void {
     streams.delete(id);
     this.#connection.pool?.streamOver();
+    this.#connection.less();
   }
   iterable(id: number): AsyncGenerator<unknown> {
     const reader = this.reader(id);

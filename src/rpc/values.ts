@@ -249,6 +249,7 @@ export class Values {
     this.#exported.delete(exported.id);
     if (this.#numbers.get(exported.what) === exported) this.#numbers.delete(exported.what);
     if (exported.callable instanceof Answering) exported.callable.released();
+    this.#connection.less();
   }
   cancel(stream: number): void {
     this.#connection.streams.cancel(stream);

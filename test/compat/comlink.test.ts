@@ -397,6 +397,55 @@ test('what nobody holds any more is released by the garbage collector, but not w
   (inc as unknown as Remote<object>)[releaseProxy]();
 });
 
+for (const how of ['released', 'collected'] as const) {
+  test(`what was made by way of a proxy that is ${how} lives on, and the port is closed behind it`, async () => {
+    const { port1, port2 } = new MessageChannel();
+    const api = new Api();
+    expose(api, port1 as unknown as Endpoint);
+    let closed = false;
+    (port2 as unknown as EventTarget).addEventListener('close', () => {
+      closed = true;
+    });
+    // In an array: a promise of it would read it.
+    const [tally] = await (async () => {
+      const remote = wrap<Api>(port2 as unknown as Endpoint);
+      const made = await new remote.Tally(1);
+      if (how === 'released') {
+        const pending = rejection(remote.forever());
+        remote[releaseProxy]();
+        assert.match((await pending).message, /released/);
+      }
+      return [made] as const;
+    })();
+    await until('nobody has what was exposed', () => {
+      collect();
+      return api.finalized === 1;
+    });
+    assert.equal(await tally.add(1), 2);
+    assert.equal(closed, false);
+    tally[releaseProxy]();
+    await until('the port is closed', () => closed);
+    assert.equal(api.finalized, 1);
+  });
+}
+
+test('callbacks are called on when the proxy that they went by was collected', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const api = new Api();
+  expose(api, port1 as unknown as Endpoint);
+  const heard: unknown[] = [];
+  await (async () => {
+    await wrap<Api>(port2 as unknown as Endpoint).keep(proxy((value: unknown) => heard.push(value)));
+  })();
+  await until('nobody has what was exposed', () => {
+    collect();
+    return api.finalized === 1;
+  });
+  assert.equal(await api.kept[0]!('x'), 1);
+  assert.deepEqual(heard, ['x']);
+  (api.kept[0] as unknown as Remote<object>)[releaseProxy]();
+});
+
 test('a callback that is held is not let go of by the garbage collector', async () => {
   const { port, remote } = channel();
   const other = attach(remote);
@@ -676,6 +725,30 @@ test('windows: messages of other windows and origins do not count, and targetOri
     from: typeof stranger,
   ): { postMessage(message: unknown, origin: string): void } {
     return to.seenBy({ origin: from.origin, asSource: frame.asSource });
+  }
+});
+
+test('whoever is refused by its origin is told of once, however often it asks', async () => {
+  const [near, far] = plainPair();
+  const warned: unknown[] = [];
+  const { warn } = console;
+  console.warn = (...what: unknown[]) => void warned.push(what.join(' '));
+  try {
+    let asked = 0;
+    const { postMessage } = near;
+    near.postMessage = (message, moved) => {
+      asked++;
+      postMessage.call(near, message, moved);
+    };
+    expose({}, far, ['https://a.example']);
+    const remote = wrap<{ f(): void }>(near);
+    const call = rejection(remote.f());
+    await until('it has asked again', () => asked >= 3);
+    assert.equal(warned.length, 1);
+    remote[releaseProxy]();
+    await call;
+  } finally {
+    console.warn = warn;
   }
 });
 

@@ -8,8 +8,8 @@ import { isRemote } from '../../rpc/proxy.ts';
 import { Transferred } from '../../rpc/reference.ts';
 import type { Endpoint, Transferable } from './endpoints.ts';
 import { Lines, type Server } from './lines.ts';
-import { Another, Open } from './open.ts';
-import { firstProxy, Lease, remoteHeld } from './remote.ts';
+import { Another, Open, Root } from './open.ts';
+import { firstProxy, Lease, leave, remoteHeld } from './remote.ts';
 import { proxyMarker } from './symbols.ts';
 import type { ProxyMarked, Remote } from './types.ts';
 
@@ -139,25 +139,30 @@ export function expose(
     });
   }
   const open = Open.of(value);
+  const lines = Lines.of(endpoint);
+  const allowed = [...allowedOrigins];
+  let warned: string | undefined;
   const server: Server = {
     allows(origin) {
-      const fits = (allowed: string | RegExp): boolean =>
-        typeof allowed === 'string' ? allowed === '*' || allowed === origin : String(origin).search(allowed) >= 0;
-      if (allowedOrigins.some(fits)) return true;
-      console.warn(
-        `A message from ${JSON.stringify(origin)} is ignored: this origin may not call what is exposed here`,
-      );
+      const fits = (one: string | RegExp): boolean =>
+        typeof one === 'string' ? one === '*' || one === origin : String(origin).search(one) >= 0;
+      if (allowed.some(fits)) return true;
+      // Whoever is not answered asks again and again.
+      const from = JSON.stringify(origin) ?? 'nowhere';
+      if (warned !== from)
+        console.warn(`A message from ${from} is ignored: this origin may not call what is exposed here`);
+      warned = from;
       return false;
     },
     take(line) {
       const connection = new Connection(line, OPTIONS, manners);
-      open.held();
-      line.on('close', () => open.released());
-      connection.serving.expose(open);
+      const root = new Root(open, () => lines.unused(line));
+      line.on('close', () => root.leave());
+      connection.serving.expose(root);
     },
     left: () => open.released(),
   };
-  if (!Lines.of(endpoint).serve(server)) {
+  if (!lines.serve(server)) {
     throw new UsageError(
       'ERR_BUSY',
       'Cannot expose a second object at this endpoint: put both into one, or give each a MessagePort of its own',
@@ -168,8 +173,7 @@ export function expose(
 
 /** Of what `wrap` has returned nobody holds anything any more. */
 const collected: FinalizationRegistry<Connection> = /* @__PURE__ */ new FinalizationRegistry((connection) => {
-  connection.out.flush();
-  connection.port.close();
+  leave(connection, false);
 });
 
 /**

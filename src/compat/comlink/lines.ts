@@ -74,7 +74,7 @@ export class Lines {
   }
   begin(): Line {
     this.#listen();
-    const line = new Line(this, nameOfLine(), false);
+    const line = new Line(this, nameOfLine());
     if (this.#ended === undefined) this.#lines.set(line.name, line);
     else line.over(this.#ended, this.#error?.error);
     return line;
@@ -101,13 +101,13 @@ export class Lines {
   #hear(data: unknown, origin: string | undefined): void {
     if (!Array.isArray(data) || data[0] !== TAG || typeof data[1] !== 'string') return;
     const [, name, kind, what] = data as [string, string, unknown, unknown];
-    const server = this.#server;
     const known = this.#lines.get(name);
-    if (known?.served !== false && server?.allows(origin) !== true) return;
+    const server = known === undefined ? this.#server : known.server;
+    if ((known === undefined || known.served) && server?.allows(origin) !== true) return;
     this.#met = true;
     if (known !== undefined) known.hear(kind, what);
     else if (kind === HELLO && server !== undefined) {
-      const line = new Line(this, name, true);
+      const line = new Line(this, name, server);
       this.#lines.set(name, line);
       server.take(line);
       line.hear(kind, what);
@@ -146,13 +146,16 @@ export class Lines {
 
   leave(line: Line): void {
     this.#lines.delete(line.name);
-    if ([...this.#lines.values()].some(({ served }) => served === line.served)) return;
-    if (line.served) {
-      const server = this.#server;
-      this.#server = undefined;
-      server?.left();
-    }
+    if (line.served) this.unused(line);
     this.#leave();
+  }
+  /** Over this line nobody has any more what is exposed here: when that is so of all, it is not exposed any more. */
+  unused(line: Line): void {
+    line.isUsed = false;
+    if ([...this.#lines.values()].some(({ served, isUsed }) => served && isUsed)) return;
+    const server = this.#server;
+    this.#server = undefined;
+    server?.left();
   }
   /** Nobody here has anything to do with the endpoint any more. */
   #leave(): void {
@@ -176,8 +179,10 @@ type Told = { [K in EventName]: RawListener<PortEventMap[K]>[] };
 /** One conversation: what calls use of a port. */
 export class Line implements CallPort {
   readonly name: string;
-  /** It began over there. */
-  readonly served: boolean;
+  /** Who answers it; `undefined`: it began here. */
+  readonly server: Server | undefined;
+  /** Over there somebody has what is exposed here. */
+  isUsed: boolean;
   /** Whether somebody waits here who will be told of its end. */
   awaited: (() => boolean) | undefined;
   readonly #lines: Lines;
@@ -192,12 +197,15 @@ export class Line implements CallPort {
   #reason: CloseReason | undefined;
   #error: unknown;
 
-  constructor(lines: Lines, name: string, served: boolean) {
+  constructor(lines: Lines, name: string, server?: Server) {
     this.#lines = lines;
     this.name = name;
-    this.served = served;
-    this.#isTaken = served;
+    this.server = server;
+    this.isUsed = this.#isTaken = this.served;
     this.#sharing = lines.medium.mayShare;
+  }
+  get served(): boolean {
+    return this.server !== undefined;
   }
 
   // ---- as a port ----------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ import { finalizer } from './symbols.ts';
 export const SET = 'set';
 export const CONSTRUCT = 'construct';
 export const ENDPOINT = 'endpoint';
+/** Of what is exposed: nobody over there has it any more, though what was given by way of it may be held. */
+export const LEAVE = 'leave';
 
 type Path = readonly (string | number)[];
 type Parts = Record<string | number, unknown>;
@@ -94,6 +96,35 @@ export class Open extends Answering {
       default:
         throw noMethod(ask);
     }
+  }
+}
+
+/** What is exposed at an endpoint, for one of those who have wrapped it. */
+export class Root extends Answering {
+  readonly #open: Open;
+  readonly #unused: () => void;
+  #left = false;
+
+  /** @param unused nobody over there has it any more */
+  constructor(open: Open, unused: () => void) {
+    super();
+    this.#open = open;
+    this.#unused = unused;
+    open.held();
+  }
+  get target(): object {
+    return this.#open.target;
+  }
+  answer(ask: Ask, path: Path, values: unknown[]): unknown {
+    if (ask !== LEAVE) return this.#open.answer(ask, path, values);
+    this.leave();
+    return undefined;
+  }
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.#open.released();
+    this.#unused();
   }
 }
 

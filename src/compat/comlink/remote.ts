@@ -4,7 +4,7 @@ import { ClosedError } from '../../errors.ts';
 import type { Connection } from '../../rpc/connection.ts';
 import type { Pending } from '../../rpc/pending.ts';
 import { type Held, invokeAsync, markRemote, rejected } from '../../rpc/proxy.ts';
-import { CONSTRUCT, ENDPOINT, SET } from './open.ts';
+import { CONSTRUCT, ENDPOINT, LEAVE, SET } from './open.ts';
 import { createEndpoint, proxyMarker, releaseProxy } from './symbols.ts';
 
 type Target = (...values: unknown[]) => unknown;
@@ -75,9 +75,33 @@ export class Lease {
       connection.values.remotes.drop(target);
       return;
     }
+    leave(connection, true);
+  }
+}
+
+/**
+ * Nobody has what was wrapped any more. What was given by way of it may still be held, and goes on: the connection ends behind that.
+ * @param released the program said so, and is done with what it has given away itself, too; else the garbage collector did
+ */
+export function leave(connection: Connection, released: boolean): void {
+  if (connection.onLess !== undefined) return;
+  const { values, streams, calls } = connection;
+  const isUsed = (): boolean => {
+    const [sources, readers] = streams.open;
+    return values.remotes.size + readers > 0 || (!released && values.held + sources > 0);
+  };
+  const end = (): void => {
     connection.out.flush();
     connection.port.close();
+  };
+  if (!isUsed()) {
+    end();
+    return;
   }
+  connection.onLess = () => {
+    if (calls.size === 0 && !isUsed()) end();
+  };
+  calls.start(0, [], [], false, undefined, { resolve() {}, reject() {} }, false, LEAVE);
 }
 
 function releasedError(): ClosedError {
