@@ -398,6 +398,8 @@ export const TOPIC_LOOP_BYTES: number = 128;
 
 /** Calls of a side that are not answered yet: each takes some 200 bytes here and as many there, with its arguments until they are sent. */
 export const CALLS_PENDING_DEFAULT: number = 16_384;
+/** The most that can be said for it: a Map holds so many entries. */
+export const CALLS_PENDING_MAX: number = 2 ** 24;
 /** Functions and references of a side that the other one may call: each is kept for it until it lets go. */
 export const CALLS_EXPORTS_MAX: number = 65_536;
 /** Streams of a side that are not over: each may have a window of values waiting. */

@@ -22,11 +22,11 @@ const SIZE_MAX = {
   '.': 68_400,
   './ring': 4_300,
   './process': 117_400,
-  './rpc': 86_000,
+  './rpc': 86_600,
   './topic': 36_500,
   './compat/sab-message-port': 72_200,
   './compat/sab-message-port.global.js': 67_600,
-  './compat/comlink': 83_350,
+  './compat/comlink': 83_750,
   './compat/comlink/node-adapter': 19_600,
   './compat/nxtedition-shared': 8_650,
 };

@@ -9,7 +9,15 @@ import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
 import type { Href } from '../platform/host-types.ts';
 import { makeChannel, type Watch } from './channel.ts';
-import { type ChannelOptions, type PortOptions, portOptionsOf, type Resolved, resolveOptions } from './options.ts';
+import {
+  CHANNEL_OPTIONS,
+  type ChannelOptions,
+  checkNames,
+  type PortOptions,
+  portOptionsOf,
+  type Resolved,
+  resolveOptions,
+} from './options.ts';
 import type { Port } from './port.ts';
 import type { SpawnedWorker } from './spawned-worker.ts';
 import type { SpawnData } from './start-data.ts';
@@ -104,22 +112,29 @@ export function spawn(
   }
 }
 
+/**
+ * @param more names of options that whoever calls takes beside those of `spawn`
+ * @throws UsageError ERR_OPTION for what is no object, or has an option that is not known
+ */
+export function checkSpawnNames(options: object, more: readonly string[] = []): void {
+  for (const name of OPTIONS_OF_WORKERS) {
+    if (name in Object(options)) {
+      throw new UsageError('ERR_OPTION', `Unknown option ${name}: the Worker's own go into worker: { ${name}: ... }`, {
+        option: name,
+      });
+    }
+  }
+  checkNames(options, [...CHANNEL_OPTIONS, 'startTimeoutMs', 'worker', ...more]);
+}
+
 function optionsOf(options: SpawnOptions): {
   readonly resolved: Resolved;
   readonly portOptions: PortOptions;
   readonly workerOptions: object | undefined;
   readonly startTimeoutMs: number;
 } {
-  // What is no object is told of by resolveOptions; taken apart here it would pass for an empty one.
-  if (typeof options !== 'object' || options === null) resolveOptions(options);
+  checkSpawnNames(options);
   const { worker: workerOptions, startTimeoutMs = START_TIMEOUT_MS_DEFAULT, ...channelOptions } = options;
-  for (const name of OPTIONS_OF_WORKERS) {
-    if (name in channelOptions) {
-      throw new UsageError('ERR_OPTION', `Unknown option ${name}: the Worker's own go into worker: { ${name}: ... }`, {
-        option: name,
-      });
-    }
-  }
   const resolved = resolveOptions(channelOptions);
   if (workerOptions !== undefined && (typeof workerOptions !== 'object' || workerOptions === null)) {
     throw new UsageError('ERR_OPTION', `Option worker cannot be ${String(workerOptions)}: it takes an object`);

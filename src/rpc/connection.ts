@@ -14,7 +14,7 @@ import { protocolError, thrownBy } from './failures.ts';
 import type { Manners } from './manners.ts';
 import type { Message } from './messages.ts';
 import * as kinds from './messages.ts';
-import { type CallOptions, type ConnectionOptions, type Resolved, resolved } from './options.ts';
+import { type CallOptions, type ConnectionOptions, checkSame, type Resolved, resolved, shown } from './options.ts';
 import { type Invoke, invokeAsync } from './proxy.ts';
 import { Serving } from './serving.ts';
 import { Streams } from './streams.ts';
@@ -311,11 +311,6 @@ function idsOf(message: readonly unknown[]): number[] {
   return message.slice(1).filter(kinds.isNumber);
 }
 
-function nameOf(value: unknown): string {
-  if (typeof value === 'function') return `the function ${value.name}`;
-  return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value);
-}
-
 /** That of a port: the first who asks says how it is. @throws UsageError ERR_OPTION; ERR_BUSY if somebody else reads the port */
 export function connectionOf(port: unknown, options: ConnectionOptions & CallOptions = {}): Connection {
   const own = resolved(options);
@@ -323,12 +318,13 @@ export function connectionOf(port: unknown, options: ConnectionOptions & CallOpt
   if (typeof port !== 'object' || port === null || typeof (port as CallPort).clearInterrupt !== 'function') {
     const remedy =
       'of a Worker it is that of `spawn(() => worker)`, of what `start` resolves with its `port`; in the place of a MessagePort take a `channel()`';
-    throw new UsageError('ERR_OPTION', `Cannot call over ${nameOf(port)}: expected a Port of millrace; ${remedy}`, {
+    throw new UsageError('ERR_OPTION', `Cannot call over ${shown(port)}: expected a Port of millrace; ${remedy}`, {
       value: port,
     });
   }
   const { connections } = agent();
   let connection = connections.get(port);
-  if (connection === undefined) connections.set(port, (connection = new Connection(port as CallPort, own)));
+  if (connection !== undefined) checkSame(options, connection.options);
+  else connections.set(port, (connection = new Connection(port as CallPort, own)));
   return connection;
 }

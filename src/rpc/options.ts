@@ -1,7 +1,8 @@
 // Options of calls, taken apart once.
 import { UsageError } from '../errors.ts';
-import { CALLS_PENDING_DEFAULT, CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
+import { CALLS_PENDING_DEFAULT, CALLS_PENDING_MAX, CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
 import type { AbortSignalLike } from '../port/events.ts';
+import { checked, checkNames } from '../port/options.ts';
 
 /** Of one call, or of all calls of a proxy. */
 export interface CallOptions {
@@ -36,38 +37,60 @@ export const CALL_OPTIONS: readonly string[] = ['timeoutMs', 'signal', 'callback
 export const CONNECTION_OPTIONS: readonly string[] = ['maxPending', 'window', 'stacks', 'onError'];
 
 /** @throws UsageError ERR_OPTION */
-export function resolved(options: ConnectionOptions): Resolved {
-  const { maxPending = CALLS_PENDING_DEFAULT, window = CALLS_WINDOW_DEFAULT, stacks = true, onError } = options;
-  whole('maxPending', maxPending, 2 ** 24);
-  whole('window', window, CALLS_WINDOW_MAX);
-  return { maxPending, window, stacks, onError };
+export function resolved({ maxPending, window, stacks = true, onError }: ConnectionOptions): Resolved {
+  if (typeof stacks !== 'boolean') throw wrong('stacks', stacks, 'true or false');
+  return {
+    maxPending: whole('maxPending', maxPending, CALLS_PENDING_DEFAULT, 1, CALLS_PENDING_MAX),
+    window: whole('window', window, CALLS_WINDOW_DEFAULT, 1, CALLS_WINDOW_MAX),
+    stacks,
+    onError: handler('onError', onError),
+  };
 }
 
-function whole(option: string, value: number, max: number): void {
-  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return;
-  throw wrong(option, value, `it takes a whole number from 1 to ${max}`);
-}
-
-function wrong(option: string, value: unknown, takes: string): UsageError {
-  return new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: ${takes}`, { option, value });
-}
-
-/** @throws UsageError ERR_OPTION for an option that is unknown, or has a value outside its range */
-export function checked<T extends object>(options: T | undefined, known: readonly string[]): T | undefined {
-  if (options === undefined) return undefined;
-  if (typeof options !== 'object' || options === null) throw wrong('', options, 'options are an object');
-  for (const name in options) {
-    if (!known.includes(name)) {
-      throw new UsageError('ERR_OPTION', `Unknown option ${name}; known are ${known.join(', ')}`, { option: name });
-    }
+/** What was said of a connection that is there already is what it has, or nothing. @throws UsageError ERR_OPTION */
+export function checkSame(options: ConnectionOptions, chosen: Resolved): void {
+  for (const name of CONNECTION_OPTIONS as readonly (keyof Resolved)[]) {
+    const value = options[name];
+    if (value === undefined || value === chosen[name]) continue;
+    const why = 'whoever first exposes or wraps over a port says it';
+    throw new UsageError('ERR_OPTION', `Option ${name} cannot be chosen any more: ${why}`, { option: name, value });
   }
-  const { timeoutMs, signal, callbacks } = options as CallOptions;
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs >= 0)) {
-    throw wrong('timeoutMs', timeoutMs, 'it takes 0 or more milliseconds, or Infinity');
-  }
+}
+
+/** Options of calls, with others or without. @throws UsageError ERR_OPTION for one that is unknown, or has a value outside its range */
+export function callOptions<T extends CallOptions>(options: T, others: readonly string[] = []): T {
+  checkNames(options, [...CALL_OPTIONS, ...others]);
+  const { timeoutMs, signal, callbacks } = options;
+  time('timeoutMs', timeoutMs, 0);
   if (signal !== undefined && typeof signal?.addEventListener !== 'function')
-    throw wrong('signal', signal, 'it takes an AbortSignal');
-  if (callbacks !== undefined && callbacks !== 'kept' && callbacks !== 'call')
-    throw wrong('callbacks', callbacks, 'it takes kept or call');
+    throw wrong('signal', signal, 'an AbortSignal');
+  checked('callbacks', callbacks, { fallback: 'kept', names: ['kept', 'call'] });
   return options;
+}
+
+export function whole(option: string, value: number | undefined, fallback: number, min: number, max: number): number {
+  return checked(option, value, { fallback, min, max }) as number;
+}
+export function time(option: string, value: number | undefined, fallback: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value === 'number' && value >= 0) return value;
+  throw wrong(option, value, '0 or more milliseconds, or Infinity');
+}
+export function handler<F>(option: string, value: F): F {
+  if (value === undefined || typeof value === 'function') return value;
+  throw wrong(option, value, 'a function');
+}
+export function wrong(option: string, value: unknown, takes: string): UsageError {
+  return new UsageError('ERR_OPTION', `Option ${option} cannot be ${shown(value)}: it takes ${takes}`, {
+    option,
+    value,
+  });
+}
+
+/** A value as errors show it. It may be anything: nothing of it is asked. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'function') return `the function ${value.name}`;
+  if (Array.isArray(value) && value.length === 0) return '[]';
+  return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value);
 }

@@ -8,7 +8,7 @@ import { memberOf } from './exposure.ts';
 import { protocolError, thrownBy } from './failures.ts';
 import * as kinds from './messages.ts';
 import type { CallOptions } from './options.ts';
-import { CALL_OPTIONS, checked } from './options.ts';
+import { callOptions } from './options.ts';
 import type { Pending, Settler } from './pending.ts';
 
 export type Path = readonly (string | number)[];
@@ -420,7 +420,7 @@ export function within<R>(remote: R, options: CallOptions): R {
       'ERR_OPTION',
       `Cannot call ${String(remote)} with options: expected what wrap returns, or a part of it`,
     );
-  return makeRemote({ ...held, options: { ...held.options, ...checked(options, CALL_OPTIONS) } }) as R;
+  return makeRemote({ ...held, options: { ...held.options, ...callOptions(options) } }) as R;
 }
 
 /**

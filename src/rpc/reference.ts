@@ -1,6 +1,8 @@
 // What a program says of a value that is to travel in another way than by its bytes. Wrappers that no codec takes: one that lies deep
 // in a value is found because it cannot be cloned (values.ts).
 import { refuseToClone } from '../codec/classify.ts';
+import { UsageError } from '../errors.ts';
+import { shown } from './options.ts';
 
 /** An object that stays here, and whose methods the other side may call. Made by `reference`. */
 export class Reference<T extends object = object> {
@@ -44,8 +46,13 @@ refuseToClone(
  * await api.watch(reference({ changed: (name: string) => console.log(name) }));   // a.txt
  * port.close();
  * ```
+ * @throws UsageError ERR_OPTION for what is no object
  */
 export function reference<T extends object>(target: T): Reference<T> {
+  if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
+    throw new UsageError('ERR_OPTION', `Cannot make a reference of ${shown(target)}: expected an object with methods`, {
+      value: target,
+    });
   return new Reference(target);
 }
 
@@ -62,7 +69,14 @@ export function reference<T extends object>(target: T): Reference<T> {
  * console.log(await wrap<typeof server>(port).length(transfer(bytes, [bytes.buffer])), bytes.length);   // 1000000 0
  * port.close();
  * ```
+ * @throws UsageError ERR_OPTION for a list that is none
  */
 export function transfer<T>(value: T, list: readonly unknown[]): T {
+  if (!Array.isArray(list))
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot transfer by ${shown(list)}: expected an array of what is to move, as in transfer(bytes, [bytes.buffer])`,
+      { value: list },
+    );
   return new Transferred(value, list) as unknown as T;
 }

@@ -3,10 +3,10 @@ import { ClosedError, TimeoutError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT, TIMER_MS_MAX } from '../limits.ts';
 import type { Href } from '../platform/host-types.ts';
 import type { Port } from '../port/port.ts';
-import { type AdoptOptions, type SpawnOptions, spawn } from '../port/spawn.ts';
+import { type AdoptOptions, checkSpawnNames, type SpawnOptions, spawn } from '../port/spawn.ts';
 import type { SpawnedWorker } from '../port/spawned-worker.ts';
 import { connectionOf } from './connection.ts';
-import { CALL_OPTIONS, CONNECTION_OPTIONS } from './options.ts';
+import { CALL_OPTIONS, CONNECTION_OPTIONS, type ConnectionOptions, callOptions, resolved } from './options.ts';
 import type { Remote } from './types.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
@@ -51,11 +51,15 @@ export async function start<Api extends object>(
   make: Href | string | (() => { terminate(): unknown }),
   options: SpawnOptions & WrapOptions = {},
 ): Promise<Started<Api, { terminate(): unknown }>> {
+  const ours = [...CALL_OPTIONS, ...CONNECTION_OPTIONS];
+  checkSpawnNames(options, ours);
   const own: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
-    (CALL_OPTIONS.includes(name) || CONNECTION_OPTIONS.includes(name) ? own : rest)[name] = value;
+    (ours.includes(name) ? own : rest)[name] = value;
   }
+  // Before anything is started that would not be called.
+  resolved(callOptions(own, CONNECTION_OPTIONS) as ConnectionOptions);
   const { port, worker } = spawn(make as () => { terminate(): unknown }, rest);
   // What it dies of is told to whoever calls it, and by `port.error`; a Worker of Node's whose error nobody hears takes this process along.
   (worker as { on?(type: 'error', heard: () => void): unknown }).on?.('error', () => {});

@@ -1,13 +1,14 @@
 // A pair of web streams over a port: what is written here is read there, and the other way round. Who reads gives credit up to its high-water mark; what ends one
 // side's stream, with or without an error, ends the other's in the same way, and a port that ends in the middle is an error to both.
-import { ClosedError, UsageError } from '../errors.ts';
+import { ClosedError } from '../errors.ts';
 import { CALLS_WINDOW_DEFAULT, CALLS_WINDOW_MAX } from '../limits.ts';
 import type { HostReadableStream, HostWritableStream } from '../platform/host-types.ts';
+import { checkNames } from '../port/options.ts';
 import { claimReading, type Port } from '../port/port.ts';
 import { lostError } from './calls.ts';
 import { failureOf, protocolError, thrownBy } from './failures.ts';
 import { isNumber } from './messages.ts';
-import { checked } from './options.ts';
+import { whole } from './options.ts';
 import { Transferred } from './reference.ts';
 
 export interface StreamsOptions {
@@ -49,15 +50,8 @@ export function streams<In = unknown, Out = unknown>(
   port: Port,
   options: StreamsOptions = {},
 ): { readonly readable: HostReadableStream<In>; readonly writable: HostWritableStream<Out> } {
-  checked(options, ['highWaterMark']);
-  const { highWaterMark = CALLS_WINDOW_DEFAULT } = options;
-  if (!isNumber(highWaterMark) || highWaterMark > CALLS_WINDOW_MAX) {
-    const takes = `it takes a whole number from 1 to ${CALLS_WINDOW_MAX}`;
-    throw new UsageError('ERR_OPTION', `Option highWaterMark cannot be ${String(highWaterMark)}: ${takes}`, {
-      option: 'highWaterMark',
-      value: highWaterMark,
-    });
-  }
+  checkNames(options, ['highWaterMark']);
+  const highWaterMark = whole('highWaterMark', options.highWaterMark, CALLS_WINDOW_DEFAULT, 1, CALLS_WINDOW_MAX);
   const pair = new StreamPair(port, highWaterMark);
   return { readable: pair.readable as HostReadableStream<In>, writable: pair.writable as HostWritableStream<Out> };
 }

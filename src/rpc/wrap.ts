@@ -1,9 +1,10 @@
 // Both ends of calls over a port.
 import { UsageError } from '../errors.ts';
+import { checkNames } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import { connectionOf } from './connection.ts';
-import { Exposure } from './exposure.ts';
-import { CALL_OPTIONS, type CallOptions, CONNECTION_OPTIONS, type ConnectionOptions, checked } from './options.ts';
+import { callableOf, Exposure } from './exposure.ts';
+import { type CallOptions, CONNECTION_OPTIONS, type ConnectionOptions, callOptions, shown, wrong } from './options.ts';
 import { invokeAsync, makeRemote } from './proxy.ts';
 import { invokeSync } from './sync.ts';
 import type { Remote, SyncRemote } from './types.ts';
@@ -35,20 +36,42 @@ export interface WrapOptions extends ConnectionOptions, CallOptions {}
  * @throws UsageError ERR_OPTION; ERR_BUSY if something is exposed at this port, or somebody else reads it
  */
 export function expose(api: object, port: AnyPort, options: ExposeOptions = {}): void {
-  if ((typeof api !== 'object' && typeof api !== 'function') || api === null) {
-    throw new UsageError('ERR_OPTION', `Cannot expose ${String(api)}: expected an object with methods`, { value: api });
-  }
-  checked(options, [...CONNECTION_OPTIONS, 'only']);
+  checkNames(options, [...CONNECTION_OPTIONS, 'only']);
   const { only, ...own } = options;
-  if (only !== undefined && !(Array.isArray(only) && only.every((name) => typeof name === 'string'))) {
-    throw new UsageError('ERR_OPTION', 'Option only cannot be this: it takes an array of names', {
-      option: 'only',
-      value: only,
-    });
-  }
+  checkCallable(api, only);
   const connection = connectionOf(port, own);
   connection.serving.expose(new Exposure(api, only));
   connection.out.greet();
+}
+
+/** Nobody could call anything, or not what was named: it is said here, and not to whoever calls. @throws UsageError ERR_OPTION */
+function checkCallable(api: unknown, only: unknown): void {
+  if ((typeof api !== 'object' && typeof api !== 'function') || api === null) {
+    throw new UsageError('ERR_OPTION', `Cannot expose ${shown(api)}: expected an object with methods`, { value: api });
+  }
+  const names = callableOf(api);
+  if (names.size === 0) {
+    const what =
+      typeof api === 'function'
+        ? 'expose({ name: it }, port)'
+        : 'an object with functions of its own, or methods of its class';
+    throw new UsageError(
+      'ERR_OPTION',
+      `Cannot expose ${shown(api)}: nothing of it may be called, for methods of the runtime's classes may not; expose ${what}, objects within it only where they are a reference`,
+      { value: api },
+    );
+  }
+  if (only === undefined) return;
+  if (!(Array.isArray(only) && only.length > 0 && only.every((name) => typeof name === 'string')))
+    throw wrong('only', only, 'an array of names');
+  for (const name of only as string[]) {
+    if (names.has(name)) continue;
+    throw new UsageError(
+      'ERR_OPTION',
+      `Option only cannot hold ${shown(name)}: nothing of that name may be called; it may hold ${[...names].join(', ')}`,
+      { option: 'only', value: only },
+    );
+  }
 }
 
 /**
@@ -114,8 +137,7 @@ export function wrapSync<Api extends object>(port: AnyPort, options: WrapOptions
 }
 
 function split(options: WrapOptions): { own: ConnectionOptions; call: CallOptions | undefined } {
-  checked(options, [...CONNECTION_OPTIONS, ...CALL_OPTIONS]);
-  const { timeoutMs, signal, callbacks, ...own } = options;
+  const { timeoutMs, signal, callbacks, ...own } = callOptions(options, CONNECTION_OPTIONS);
   const none = timeoutMs === undefined && signal === undefined && callbacks === undefined;
   return { own, call: none ? undefined : { timeoutMs, signal, callbacks } };
 }

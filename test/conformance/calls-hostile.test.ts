@@ -39,7 +39,7 @@ function victim(api: object, options: ConnectionOptions = {}) {
 }
 /** A victim that calls, and whoever answers it anything. */
 function caller(options: ConnectionOptions = {}) {
-  const it = victim({}, options);
+  const it = victim({ nothing: () => {} }, options);
   return { ...it, api: wrap<object>(it.port) as unknown as Wild, [Symbol.dispose]: it[Symbol.dispose] };
 }
 function both<Api extends object>(api: Api, options: ConnectionOptions = {}) {

@@ -18,7 +18,7 @@ const busy = (error: unknown): boolean => error instanceof UsageError && error.c
 const owners: { readonly [name: string]: (port: Port) => unknown } = {
   wrap: (port) => wrap(port),
   wrapSync: (port) => wrapSync(port),
-  expose: (port) => expose({}, port),
+  expose: (port) => expose({ one: () => 1 }, port),
   streams: (port) => streams(port),
 };
 const readers: { readonly [name: string]: (port: Port) => unknown } = {
@@ -57,7 +57,7 @@ test('calls and streams take each other for others, and a port has one pair of s
   using it = ports();
   wrap(it.a);
   assert.throws(() => streams(it.a), busy);
-  expose({}, it.a);
+  expose({ one: () => 1 }, it.a);
   streams(it.b);
   for (const own of Object.values(owners)) assert.throws(() => own(it.b), busy);
 });

@@ -1,7 +1,6 @@
 // Options of pools, taken apart once.
 import { platform } from '#platform';
 import type { ClosedError } from '../../errors.ts';
-import { UsageError } from '../../errors.ts';
 import {
   POOL_CONCURRENCY_MAX,
   POOL_GRACE_MS_DEFAULT,
@@ -12,7 +11,8 @@ import {
   POOL_SIZE_MAX,
   START_TIMEOUT_MS_DEFAULT,
 } from '../../limits.ts';
-import { checked } from '../options.ts';
+import { checkNames } from '../../port/options.ts';
+import { handler, time, whole } from '../options.ts';
 
 /** What becomes of members that end by themselves. */
 export interface RestartOptions {
@@ -59,36 +59,20 @@ const POOL_OPTIONS = 'size min queue concurrency idleMs graceMs startTimeoutMs r
 
 /** @throws UsageError ERR_OPTION */
 export function resolvePool(options: PoolOptions): ResolvedPool {
-  checked(options, POOL_OPTIONS);
+  checkNames(options, POOL_OPTIONS);
   const { restart = {}, onCrash } = options;
-  checked(restart, ['tries', 'delayMs']);
-  if (onCrash !== undefined && typeof onCrash !== 'function') throw wrong('onCrash', onCrash, 'a function');
-  const size = whole('size', options.size ?? Math.max(1, platform.parallelism), 1, POOL_SIZE_MAX);
+  checkNames(restart, ['tries', 'delayMs']);
+  const size = whole('size', options.size, Math.max(1, platform.parallelism), 1, POOL_SIZE_MAX);
   return {
     size,
-    min: whole('min', options.min ?? 0, 0, size),
-    queue: whole('queue', options.queue ?? POOL_QUEUE_DEFAULT, 0, Number.MAX_SAFE_INTEGER),
-    concurrency: whole('concurrency', options.concurrency ?? 1, 1, POOL_CONCURRENCY_MAX),
-    idleMs: time('idleMs', options.idleMs ?? POOL_IDLE_MS_DEFAULT),
-    graceMs: time('graceMs', options.graceMs ?? POOL_GRACE_MS_DEFAULT),
-    startTimeoutMs: time('startTimeoutMs', options.startTimeoutMs ?? START_TIMEOUT_MS_DEFAULT),
-    tries: whole('restart.tries', restart.tries ?? POOL_RESTART_TRIES_DEFAULT, 1, Number.MAX_SAFE_INTEGER),
-    delayMs: time('restart.delayMs', restart.delayMs ?? POOL_RESTART_MS_DEFAULT),
-    onCrash,
+    min: whole('min', options.min, 0, 0, size),
+    queue: whole('queue', options.queue, POOL_QUEUE_DEFAULT, 0, Number.MAX_SAFE_INTEGER),
+    concurrency: whole('concurrency', options.concurrency, 1, 1, POOL_CONCURRENCY_MAX),
+    idleMs: time('idleMs', options.idleMs, POOL_IDLE_MS_DEFAULT),
+    graceMs: time('graceMs', options.graceMs, POOL_GRACE_MS_DEFAULT),
+    startTimeoutMs: time('startTimeoutMs', options.startTimeoutMs, START_TIMEOUT_MS_DEFAULT),
+    tries: whole('restart.tries', restart.tries, POOL_RESTART_TRIES_DEFAULT, 1, Number.MAX_SAFE_INTEGER),
+    delayMs: time('restart.delayMs', restart.delayMs, POOL_RESTART_MS_DEFAULT),
+    onCrash: handler('onCrash', onCrash),
   };
-}
-
-function whole(option: string, value: number, min: number, max: number): number {
-  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw wrong(option, value, `a whole number from ${min} to ${max}`);
-}
-function time(option: string, value: number): number {
-  if (typeof value === 'number' && value >= 0) return value;
-  throw wrong(option, value, '0 or more milliseconds, or Infinity');
-}
-function wrong(option: string, value: unknown, takes: string): UsageError {
-  return new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes ${takes}`, {
-    option,
-    value,
-  });
 }
