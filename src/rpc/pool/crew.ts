@@ -76,7 +76,7 @@ export class Crew implements TaskOwner, MemberOwner {
     const member = this.#queue.length === 0 ? this.#memberFor(task) : undefined;
     if (member !== undefined) {
       member.send(task);
-      if (member.pending > this.options.concurrency) this.#look();
+      if (member.places < 0) this.#look();
       return;
     }
     if (this.full) {
@@ -144,7 +144,7 @@ export class Crew implements TaskOwner, MemberOwner {
       this.#queue.shift();
       task.waits = false;
       member.send(task);
-      ahead ||= member.pending > this.options.concurrency;
+      ahead ||= member.places < 0;
     }
     this.#grow();
     this.#rehold();
@@ -176,10 +176,9 @@ export class Crew implements TaskOwner, MemberOwner {
       this.#lookedAt = now;
       for (const member of [...this.#members]) member.look(elapsed, this.#queue.length > 0);
       this.#dispatch();
-      const { concurrency } = this.options;
       const goesOn = this.#members.some(
-        ({ silent, pending }) =>
-          silent <= POOL_SILENT_LOOKS && pending > 0 && (pending > concurrency || this.#queue.length > 0),
+        ({ silent, pending, places }) =>
+          silent <= POOL_SILENT_LOOKS && pending > 0 && (places < 0 || this.#queue.length > 0),
       );
       if (!goesOn) this.#stopLooking();
     }, POOL_LOOK_MS);

@@ -87,7 +87,7 @@ export class Member implements ConnectionPool {
 
   // ---- tasks --------------------------------------------------------------------------------------------------
 
-  /** Tasks that may begin at once. */
+  /** Tasks that may begin at once; negative: so many were sent that wait over there. */
   get places(): number {
     return this.state === 'ready' ? this.#owner.options.concurrency - this.pending - this.#aborted.size : 0;
   }
@@ -188,7 +188,7 @@ export class Member implements ConnectionPool {
     if (this.silent === 0 && this.pending === 0) return;
     const quick = Math.min(POOL_AHEAD_MAX, Math.floor(done / elapsedMs));
     this.ahead = more || this.silent > 0 ? quick : Math.max(this.ahead, quick);
-    if (this.silent >= POOL_SILENT_LOOKS && this.pending > this.#owner.options.concurrency) this.giveBack();
+    if (this.silent >= POOL_SILENT_LOOKS && this.places < 0) this.giveBack();
   }
   /** Whether nothing has happened since this was asked before. */
   isIdle(): boolean {

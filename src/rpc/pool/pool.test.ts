@@ -200,6 +200,26 @@ test('a pool in which none may wait is full while all are at work, and no longer
     }
   }));
 
+test('what was sent ahead of a task that is aborted, and runs on, goes to another member', () =>
+  withPool({ size: 2, min: 2, graceMs: Number.POSITIVE_INFINITY }, async (it, members) => {
+    for (let round = 0; round < 20; round++) {
+      // So that some are sent ahead.
+      await Promise.all(Array.from({ length: 1000 }, (_, i) => it.api.echo(i)));
+      const controller = new AbortController();
+      const first = within(it.api, { signal: controller.signal }).hold();
+      const second = it.api.hold();
+      const behind = [it.api.echo(1), it.api.echo(2)];
+      await members.holds(2);
+      controller.abort(new RangeError('enough'));
+      await assert.rejects(first, RangeError);
+      members.held.pop()?.resolve(0);
+      await inTime('the free one', Promise.all(behind));
+      members.letGo();
+      await inTime('the other one', second);
+      await it.drain();
+    }
+  }));
+
 test('pool.api says what it is, and disposed of it ends the pool', async () => {
   const members = new Members();
   const it = pool<Api>(members.start, { size: 2, min: 2 });
