@@ -306,7 +306,8 @@ export class Crew implements TaskOwner, MemberOwner {
     const { tries, delayMs, onCrash } = this.options;
     this.#missing++;
     this.#crashes++;
-    if (!worked) this.#failures++;
+    if (worked) this.#failures = 0;
+    else this.#failures++;
     if (!worked && (this.#failures >= tries || error.cause instanceof UsageError)) {
       const count = this.#failures;
       const ended = count === 1 ? 'a member has ended' : `${count} members in a row have ended`;

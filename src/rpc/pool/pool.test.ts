@@ -19,6 +19,7 @@ interface Api {
   echo(value: number): number;
   hold(member?: number): Promise<number>;
   twice(callback: () => unknown): Promise<number>;
+  fail(): never;
 }
 
 /** Members that hold their tasks until they are let go of. */
@@ -39,6 +40,9 @@ class Members {
           await callback();
           await callback();
           return member;
+        },
+        fail: () => {
+          throw new TypeError('it failed');
         },
       },
       far,
@@ -110,6 +114,23 @@ test('a function that throws is tried as often as the option says, each time lat
   assert.equal(told.length, 4);
   // 10, 20 and 40 ms at the least; a timer may be a little early.
   assert.ok(at[3]! - at[0]! > 60, `${at[3]! - at[0]!} ms`);
+});
+
+test('members that do not start, but for some that have done something, are not so many in a row', async () => {
+  const members = new Members();
+  let started = 0;
+  await using it = pool<Api>(
+    () => {
+      if (++started % 3 !== 0) throw new RangeError(`number ${started}`);
+      return members.start();
+    },
+    { size: 1, restart: { tries: 3, delayMs: 0 } },
+  );
+  for (let round = 0; round < 3; round++) {
+    await assert.rejects(inTime('an answer', it.api.fail()), TypeError);
+    members.there.at(-1)?.close();
+    await until('it has ended', () => it.size === 0);
+  }
 });
 
 test('what is wrong with the call itself is not tried again', async () => {
