@@ -1,6 +1,6 @@
 // One thread or process of a pool, its connection, and what it has been given.
 import { platform } from '#platform';
-import { type ClosedError, TimeoutError, type UnsupportedError } from '../../errors.ts';
+import { type ClosedError, TimeoutError, type UnsupportedError, UsageError } from '../../errors.ts';
 import { POOL_AHEAD_MAX, POOL_SILENT_LOOKS, TIMER_MS_MAX } from '../../limits.ts';
 import { type Connection, type ConnectionPool, connectionOf } from '../connection.ts';
 import * as kinds from '../messages.ts';
@@ -62,6 +62,12 @@ export class Member implements ConnectionPool {
     this.#made = made;
     const { port } = made;
     this.connection = connectionOf(port, { maxPending: 2 ** 24 });
+    if (this.connection.pool !== undefined) {
+      throw new UsageError(
+        'ERR_BUSY',
+        'Cannot start a member at this port: another one has it; the function must open a port of its own each time',
+      );
+    }
     this.connection.pool = this;
     this.connection.out.send({
       message: [kinds.POOLED, owner.options.concurrency, this.#claims?.memory],

@@ -140,6 +140,15 @@ test('what is wrong with the call itself is not tried again', async () => {
   assert.match(error.message, /^Cannot call: a member has ended before anything was done: Cannot start/);
 });
 
+test('one port is not two members', async () => {
+  const made = new Members().start();
+  const it = pool<Api>(() => made, { size: 2, min: 2 });
+  const error = await rejection(it.api.echo(1));
+  assert.equal((error.cause as UsageError).code, 'ERR_BUSY');
+  assert.match(error.message, /open a port of its own each time/);
+  await inTime('the end', it.closed);
+});
+
 test('a call goes to the member with the least to do', () =>
   withPool({ size: 3, concurrency: 4 }, async (it, members) => {
     const tasks = Array.from({ length: 9 }, () => it.api.hold());
