@@ -7,7 +7,7 @@ import { type Settleable, settleable } from '../../port/waiters.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { CallOptions } from '../options.ts';
 import { Call, type Path } from '../proxy.ts';
-import { type MemberStart, makeMember } from './making.ts';
+import { type Made, type MemberStart, makeMember } from './making.ts';
 import { Member, type MemberOwner, type MemberStats } from './member.ts';
 import type { ResolvedPool } from './options.ts';
 import { TaskQueue } from './queue.ts';
@@ -272,12 +272,15 @@ export class Crew implements TaskOwner, MemberOwner {
       this.#missing--;
       this.#restarts++;
     }
+    let made: Made | undefined;
     try {
-      const member = new Member(this, makeMember(this.#start));
+      made = makeMember(this.#start);
+      const member = new Member(this, made);
       this.#members.push(member);
       // It may have ended before anybody listened.
       if (member.connection.ended !== undefined) member.ending(member.connection.ended);
     } catch (error) {
+      made?.end('once').catch(() => {});
       const message = error instanceof Error ? error.message : String(error);
       this.#crashed(new ClosedError(`Cannot start a member: ${message}`, 'crash', error), false);
     }

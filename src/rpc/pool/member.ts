@@ -232,6 +232,12 @@ export class Member implements ConnectionPool {
     this.state = 'ending';
     this.giveBack();
     this.#aborted.clear();
+    if (!this.stopped) this.#endBehind();
     this.#owner.ended(this, this.#late ?? error);
+  }
+  /** Who is behind a port that has ended, and lives, is nobody's any more. As an aborted task it may come to its end by itself. */
+  #endBehind(): void {
+    const { graceMs } = this.#owner.options;
+    if (graceMs <= TIMER_MS_MAX) platform.later(() => void this.#made.end('leisure').catch(() => {}), graceMs);
   }
 }

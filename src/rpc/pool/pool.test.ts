@@ -149,6 +149,29 @@ test('one port is not two members', async () => {
   await inTime('the end', it.closed);
 });
 
+test('a thread behind a port that it has closed, or that cannot be called over, is not left behind', async () => {
+  const members = new Members();
+  await using it = pool<Api>(members.start, { size: 1, graceMs: 20 });
+  const task = it.api.hold();
+  await members.holds(1);
+  members.there[0]?.close();
+  assert.ok((await rejection(task)) instanceof ClosedError);
+  await until('its thread is ended', () => members.ended === 1);
+
+  let ended = 0;
+  const worker = {
+    terminate(): void {
+      ended++;
+    },
+  };
+  const { port1, port2 } = new MessageChannel();
+  const native = Object.assign(port1, { on: () => {} }) as unknown as Port;
+  const none = pool<Api>(() => ({ port: native, worker }));
+  assert.match((await rejection(none.api.echo(1))).message, /expected a Port of millrace/);
+  assert.equal(ended, 1);
+  port2.close();
+});
+
 test('a call goes to the member with the least to do', () =>
   withPool({ size: 3, concurrency: 4 }, async (it, members) => {
     const tasks = Array.from({ length: 9 }, () => it.api.hold());
