@@ -474,6 +474,8 @@ export const CLAIMS_LENGTH: number = 1024;
 export const POOL_IDLE_MS_DEFAULT: number = 60_000;
 /** Milliseconds from a task's abort until its thread is terminated if it runs on: what a function that looks at its signal needs, and more. */
 export const POOL_GRACE_MS_DEFAULT: number = 1000;
+/** Milliseconds that a process of a pool may take to end once it was told so (SIGTERM), until it is killed: to write down what it has takes less. */
+export const POOL_KILL_MS: number = 2000;
 /** Members in a row that end before they have done anything, until the pool gives up. */
 export const POOL_RESTART_TRIES_DEFAULT: number = 5;
 /** Milliseconds before the second of them is started; twice as many each time. */

@@ -50,6 +50,12 @@ export class MemberApi {
   most(): number {
     return this.#most;
   }
+  /** Does not end when it is told so, nor by itself. */
+  deaf(): number {
+    process.on('SIGTERM', () => {});
+    setInterval(() => {}, 1000);
+    return this.who();
+  }
   crash(words: Words): Promise<never> {
     Atomics.add(words, 0, 1);
     setTimeout(() => {

@@ -1,6 +1,7 @@
 // Pools of threads: who gets a task, what its end, its crash and its abort do to it and to others, and what is left of it all.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -364,6 +365,15 @@ test('processes can be pooled', async () => {
   assert.equal((await rejection(late))['code'], 'ERR_TIMEOUT');
   await until('it is terminated', () => it.stats().restarts === 2 || it.size < 2);
   assert.equal(await inTime('another', it.api.echo('on')), 'on');
+});
+
+test('processes that do not end when they are told so are killed', async () => {
+  const it = pool<MemberApi>(() => fork(fileURLToPath(MODULE)), { size: 1 });
+  const pid = await it.api.deaf();
+  await inTime('the end', it.close());
+  // Deno sends a child no second signal.
+  if ('Deno' in globalThis) process.kill(pid, 'SIGKILL');
+  else assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
 test('a process is not kept by a pool that has nothing to do, and by one that has, it is', async () => {

@@ -1,4 +1,6 @@
 // What a member is made of: a port, and the thread or process behind it, whoever has made them.
+import { platform } from '#platform';
+import { POOL_KILL_MS } from '../../limits.ts';
 import type { Href } from '../../platform/host-types.ts';
 import type { Port } from '../../port/port.ts';
 import { spawn } from '../../port/spawn.ts';
@@ -6,11 +8,17 @@ import { spawn } from '../../port/spawn.ts';
 // biome-ignore lint/suspicious/noExplicitAny: whatever the port is said to carry
 type AnyPort = Port<any, any>;
 
+interface ChildLike {
+  kill(signal?: 'SIGKILL'): unknown;
+  readonly exitCode?: number | null | undefined;
+  readonly signalCode?: string | null | undefined;
+}
+
 /** A port that somebody else has opened, and what ends who is behind it: a Worker, or a child process, as `fork` of millrace/process gives it. */
 export interface MadeMember {
   readonly port: AnyPort;
   readonly worker?: { terminate(): unknown } | undefined;
-  readonly child?: { kill(signal?: 'SIGKILL'): unknown } | undefined;
+  readonly child?: ChildLike | undefined;
 }
 
 /** The URL of a worker's module, absolute; or what makes a Worker in the form that bundlers recognise, or a port. */
@@ -53,14 +61,27 @@ export function makeMember(start: MemberStart): Made {
     hasEnd: worker !== undefined || child !== undefined,
     async end(at): Promise<unknown> {
       if (worker !== undefined) return await worker.terminate();
-      if (child === undefined) return undefined;
+      if (child === undefined || hasExited(child)) return undefined;
       // Whoever waits for its end is to be told.
       (child as Emitter).ref?.();
-      const exit = new Promise((resolve) => (child as Emitter).once?.('exit', resolve));
-      const runs = at === 'once' ? child.kill('SIGKILL') : child.kill();
-      return runs === false ? undefined : await exit;
+      const exit = new Promise<void>((resolve) => {
+        (child as Emitter).once?.('exit', () => resolve());
+        if ((at === 'once' ? child.kill('SIGKILL') : child.kill()) === false) resolve();
+        // It may have a handler of its own for that signal. Deno sends no second one: there it is not waited for any longer.
+        else if (at === 'leisure') {
+          platform.later(() => {
+            if (hasExited(child) || child.kill('SIGKILL') === false) resolve();
+          }, POOL_KILL_MS);
+        }
+      });
+      await exit;
+      return (child as Emitter).unref?.();
     },
   };
+}
+
+function hasExited({ exitCode, signalCode }: ChildLike): boolean {
+  return typeof exitCode === 'number' || typeof signalCode === 'string';
 }
 
 function isMade(made: unknown): made is MadeMember {
