@@ -22,6 +22,8 @@ export class Serving {
   #root: Exposure | Answering | undefined;
   readonly #running: Map<number, Served> = new Map();
   readonly #kept: Map<number, Kept> = new Map();
+  /** The same of calls that wait for a place: what builds upon them waits for none, and comes before they begin. */
+  readonly #early: Map<number, Kept> = new Map();
   #deferred: (() => void)[] = [];
   /** The other side is a pool. */
   #places: Places | undefined;
@@ -60,11 +62,27 @@ export class Serving {
     if (places === undefined || !Places.takes(message)) this.#open(message, id, undefined);
     else if (places.isFree) {
       if (places.mayBegin(id)) this.#open(message, id, places);
-    } else if (places.waiting < this.#connection.options.maxPending) places.wait(message);
-    else {
+    } else this.#wait(message, id, places);
+  }
+  #wait(message: Message, id: number, places: Places): void {
+    const { maxPending } = this.#connection.options;
+    const keep = message[0] === kinds.CALL_WITH ? (message[2] as Extra | null)?.keep : undefined;
+    try {
+      if (places.waiting >= maxPending) throw tooMuch(maxPending);
+      if (isNumber(keep)) this.#early.set(id, this.#keep(id, keep));
+      places.wait(message);
+    } catch (limit) {
       this.#discard(message);
-      this.#fail(new Served(this.#connection, id, NO_EXTRA), tooMuch(this.#connection.options.maxPending));
+      this.#fail(new Served(this.#connection, id, NO_EXTRA), limit);
     }
+  }
+  /** @throws UsageError ERR_LIMIT */
+  #keep(id: number, left: number): Kept {
+    const { maxPending } = this.#connection.options;
+    if (left > maxPending || this.#kept.size >= maxPending) throw tooMuch(maxPending);
+    const kept: Kept = { left, outcome: undefined, waiting: [] };
+    this.#kept.set(id, kept);
+    return kept;
   }
   /** @throws CodecError ERR_PROTOCOL */
   pooled(places: unknown, memory: unknown): void {
@@ -123,9 +141,8 @@ export class Serving {
     const { keep, refs, chain } = served.extra;
     try {
       if (keep !== undefined) {
-        if (keep > maxPending || this.#kept.size >= maxPending) throw tooMuch(maxPending);
-        served.kept = { left: keep, outcome: undefined, waiting: [] };
-        this.#kept.set(served.id, served.kept);
+        served.kept = this.#early.get(served.id) ?? this.#keep(served.id, keep);
+        this.#early.delete(served.id);
       }
       if (this.#running.size >= maxPending) throw tooMuch(maxPending);
     } catch (error) {
@@ -296,7 +313,7 @@ export class Serving {
       connection.values.letGo(value);
       return;
     }
-    this.#settleKept(served, { value });
+    this.#settleKept(served.kept, { value });
     const still = this.#isStill(served);
     this.#over(served);
     if (served.aborted || connection.ended !== undefined) {
@@ -321,7 +338,7 @@ export class Serving {
 
   #fail(served: Served, error: unknown): void {
     if (served.answered) return;
-    this.#settleKept(served, { error });
+    this.#settleKept(served.kept, { error });
     this.#over(served);
     if (!served.aborted) this.#refuse(served, error);
   }
@@ -360,7 +377,7 @@ export class Serving {
     if (places.waiting > 0) this.#place(places);
   }
 
-  #settleKept({ kept }: Served, outcome: { readonly value?: unknown; readonly error?: unknown }): void {
+  #settleKept(kept: Kept | undefined, outcome: { readonly value?: unknown; readonly error?: unknown }): void {
     if (kept === undefined) return;
     kept.outcome = outcome as NonNullable<Kept['outcome']>;
     for (const go of kept.waiting.splice(0)) go(outcome);
@@ -385,6 +402,8 @@ export class Serving {
     const waiting = this.#places?.forget(id);
     if (waiting !== undefined) {
       this.#discard(waiting);
+      this.#settleKept(this.#early.get(id), { error: givenUp() });
+      this.#early.delete(id);
       this.#connection.out.reply({ message: [kinds.OVER, id], transfer: undefined });
       return;
     }
@@ -392,11 +411,12 @@ export class Serving {
     if (served === undefined) return;
     // Nobody is blocked until it is answered any more.
     served.over();
-    served.abort(new DOMException('The caller has given this call up', 'AbortError'));
+    served.abort(givenUp());
   }
 
   end(error: Error): void {
     this.#kept.clear();
+    this.#early.clear();
     this.#deferred = [];
     this.#places?.end();
     for (const served of [...this.#running.values()]) {
@@ -405,6 +425,10 @@ export class Serving {
     }
     Served.abortRunning(this.#connection, error);
   }
+}
+
+function givenUp(): DOMException {
+  return new DOMException('The caller has given this call up', 'AbortError');
 }
 
 function tooMuch(limit: number): UsageError {

@@ -20,6 +20,7 @@ interface Api {
   hold(member?: number): Promise<number>;
   twice(callback: () => unknown): Promise<number>;
   fail(): never;
+  user(id: number): { name: string };
 }
 
 /** Members that hold their tasks until they are let go of. */
@@ -41,6 +42,7 @@ class Members {
           await callback();
           return member;
         },
+        user: (id: number) => ({ name: `user ${id}` }),
         fail: () => {
           throw new TypeError('it failed');
         },
@@ -270,6 +272,25 @@ test('what was sent ahead of a task that is aborted, and runs on, goes to anothe
       members.letGo();
       await inTime('the other one', second);
       await it.drain();
+    }
+  }));
+
+test('what is built upon a task goes with it, also where that was sent ahead, and fails with it', () =>
+  withPool({ size: 1, graceMs: Number.POSITIVE_INFINITY }, async (it, members) => {
+    for (let round = 0; round < 10; round++) {
+      // So that some are sent ahead.
+      await Promise.all(Array.from({ length: 1000 }, (_, i) => it.api.echo(i)));
+      const held = it.api.hold();
+      const names = [1, 2].map((id) => it.api.user(id).name);
+      const controller = new AbortController();
+      const upon = within(it.api, { signal: controller.signal }).user(4).name;
+      const refused = assert.rejects(upon as unknown as Promise<string>, { name: /Range|Abort/ });
+      await members.holds(1);
+      controller.abort(new RangeError('enough'));
+      await inTime('what is built upon an aborted one', refused);
+      members.letGo();
+      await held;
+      assert.deepEqual(await inTime('names', Promise.all(names)), ['user 1', 'user 2']);
     }
   }));
 
