@@ -14,7 +14,7 @@ export async function liveLog(): Promise<void> {
   const { api, port } = await start<Logger>(new URL('./workers/logger.js', import.meta.url), { window: WINDOW });
   let read = 0;
   let ahead = 0;
-  for await (const { line } of await api.follow('info')) {
+  for await (const { line } of api.follow('info')) {
     assert.equal(line, ++read);
     await wait(5);
     const { written } = await api.state();

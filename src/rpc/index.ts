@@ -1,9 +1,9 @@
 // The door to calls: names only.
 
 export { registerError } from './failures.ts';
+export type { MadeMember, MemberStart } from './making.ts';
 export type { CallOptions, ConnectionOptions } from './options.ts';
 export type { PoolStats } from './pool/crew.ts';
-export type { MadeMember, MemberStart } from './pool/making.ts';
 export type { MemberStats } from './pool/member.ts';
 export type { PoolOptions, RestartOptions } from './pool/options.ts';
 export { Pool, pool } from './pool/pool.ts';

@@ -1,5 +1,6 @@
 // What a caller holds. A remote is a function whose prototype answers for every name that it has not: once a name was asked for it is a property as any
 // other, so that only the first `api.add` costs a proxy's trap. A call's promise has such a prototype, too: what is called of it goes along with the call.
+import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import { CALLS_EXPORTS_MAX, CALLS_NAMES_KEPT } from '../limits.ts';
 
@@ -278,11 +279,19 @@ for (const name of [
 for (const name of SHOWN) {
   Object.defineProperty(Call.prototype, name, { value: () => '[Promise of a call]', configurable: true });
 }
+Object.defineProperty(Call.prototype, Symbol.asyncIterator, {
+  value(this: Call): AsyncGenerator<unknown> {
+    return itemsOf(this);
+  },
+  configurable: true,
+});
 // As of any promise: nothing of it can be told in JSON.
 Object.defineProperty(Call.prototype, 'toJSON', { value: () => ({}), configurable: true, writable: true });
 Object.defineProperty(Call.prototype, 'constructor', { value: Promise, configurable: true, writable: true });
 Object.defineProperty(Call.prototype, Symbol.toStringTag, { value: 'Promise', configurable: true });
 Object.setPrototypeOf(Call.prototype, new Proxy(Promise.prototype, new Results()));
+
+refuseToClone(Call.prototype, 'await it first');
 
 /** Calls with an event loop. */
 export const invokeAsync: Invoke = ({ connection, target, options }, path, values) =>
@@ -306,6 +315,11 @@ export async function rejected(failure: unknown): Promise<never> {
   );
 }
 
+/** What a promise comes to, one by one: `for await` needs no `await` in front. */
+async function* itemsOf(promise: Promise<unknown>): AsyncGenerator<unknown> {
+  yield* (await promise) as AsyncIterable<unknown>;
+}
+
 /** A member of what a call will come to: to be called, awaited, or asked for members of its own. */
 function makeResult(call: Call, path: Path): Wild {
   const invoke = (values: unknown[], get: boolean): Promise<unknown> => Call.member(call, path, values, get);
@@ -319,6 +333,7 @@ function makeResult(call: Call, path: Path): Wild {
       if (name === 'then') return (...how: [() => unknown, () => unknown]) => promise().then(...how);
       if (name === 'catch') return (how: () => unknown) => promise().catch(how);
       if (name === 'finally') return (how: () => void) => promise().finally(how);
+      if (name === Symbol.asyncIterator) return () => itemsOf(promise());
       if (typeof name === 'symbol') return SHOWN.includes(name) ? () => `[Remote result.${path.join('.')}]` : undefined;
       if (name === 'toJSON' || name === 'prototype') return undefined;
       return LOCAL.has(name) ? Reflect.get(functions, name) : makeResult(call, [...path, name]);

@@ -3,19 +3,18 @@ import { ClosedError, TimeoutError } from '../errors.ts';
 import { START_TIMEOUT_MS_DEFAULT, TIMER_MS_MAX } from '../limits.ts';
 import type { Href } from '../platform/host-types.ts';
 import type { Port } from '../port/port.ts';
-import { type AdoptOptions, checkSpawnNames, type SpawnOptions, spawn } from '../port/spawn.ts';
+import { type AdoptOptions, checkSpawnNames, type SpawnOptions } from '../port/spawn.ts';
 import type { SpawnedWorker } from '../port/spawned-worker.ts';
 import { connectionOf } from './connection.ts';
+import { type MadeMember, type MemberStart, makeMember } from './making.ts';
 import { CALL_OPTIONS, CONNECTION_OPTIONS, type ConnectionOptions, callOptions, resolved } from './options.ts';
 import type { Remote } from './types.ts';
 import { type WrapOptions, wrap } from './wrap.ts';
 
-/** What `start` resolves with. Disposed of, the port is closed and the worker terminated. */
-export interface Started<Api, W> extends Disposable {
-  readonly api: Remote<Api>;
-  readonly port: Port;
-  readonly worker: W;
-}
+/** What `start` resolves with. Disposed of, the port is closed and the worker terminated, or the child asked to end. */
+export type Started<Api, M extends MadeMember> = Disposable & { readonly api: Remote<Api> } & {
+  readonly [K in keyof M]: M[K];
+};
 
 /**
  * Starts a worker that exposes an `Api` at its `parentPort()`, and resolves once it does. The worker's module says
@@ -35,22 +34,27 @@ export interface Started<Api, W> extends Disposable {
  * ```
  *
  * `startTimeoutMs` (30,000 unless said) counts until then; options of `spawn` and `wrap` go together.
- * @param make the URL of the module, or what makes the Worker in the form that bundlers recognise
+ * @param make the URL of the module; what makes the Worker in the form that bundlers recognise; or a function that returns an object with a `port`, and a `worker`
+ *   or `child` behind it, as `fork` of millrace/process does
  * @throws (rejects) ClosedError if the worker ends before, with its error as `cause`; TimeoutError, and the worker is terminated; UsageError ERR_OPTION;
  *   what the runtime's Worker throws
  */
 export function start<Api extends object, W extends { terminate(): unknown } = { terminate(): unknown }>(
   make: () => W,
   options?: AdoptOptions & WrapOptions,
-): Promise<Started<Api, W>>;
+): Promise<Started<Api, { readonly port: Port; readonly worker: W }>>;
+export function start<Api extends object, M extends MadeMember = MadeMember>(
+  make: () => M,
+  options?: WrapOptions & Pick<AdoptOptions, 'startTimeoutMs'>,
+): Promise<Started<Api, M>>;
 export function start<Api extends object>(
   make: Href | string,
   options?: SpawnOptions & WrapOptions,
-): Promise<Started<Api, SpawnedWorker>>;
+): Promise<Started<Api, { readonly port: Port; readonly worker: SpawnedWorker }>>;
 export async function start<Api extends object>(
-  make: Href | string | (() => { terminate(): unknown }),
+  make: MemberStart,
   options: SpawnOptions & WrapOptions = {},
-): Promise<Started<Api, { terminate(): unknown }>> {
+): Promise<Started<Api, MadeMember>> {
   const ours = [...CALL_OPTIONS, ...CONNECTION_OPTIONS];
   checkSpawnNames(options, ours);
   const own: Record<string, unknown> = {};
@@ -60,19 +64,18 @@ export async function start<Api extends object>(
   }
   // Before anything is started that would not be called.
   resolved(callOptions(own, CONNECTION_OPTIONS) as ConnectionOptions);
-  const { port, worker } = spawn(make as () => { terminate(): unknown }, rest);
-  // What it dies of is told to whoever calls it, and by `port.error`; a Worker of Node's whose error nobody hears takes this process along.
-  (worker as { on?(type: 'error', heard: () => void): unknown }).on?.('error', () => {});
+  const made = makeMember(make, rest);
+  const { port } = made;
   const end = (): void => {
     port.close();
-    void worker.terminate();
+    made.end('leisure').catch(() => {});
   };
   try {
     const api = wrap<Api>(port, own);
     // What the worker's first call needs is compiled over there before it comes: 0.7 of the time that one takes (2.0 ms for 2.7).
     connectionOf(port).out.greet();
     await exposed(port, options.startTimeoutMs ?? START_TIMEOUT_MS_DEFAULT);
-    return { api, port, worker, [Symbol.dispose]: end };
+    return { ...made.given, api, [Symbol.dispose]: end };
   } catch (error) {
     end();
     throw error;

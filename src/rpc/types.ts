@@ -77,8 +77,11 @@ export type Sent<T> = T extends Callable
               : T;
 
 type SentFunction<F> = F extends (...values: infer A) => infer R
-  ? (...values: ReceivedAll<A>) => Sent<Awaited<R>> | Promise<Sent<Awaited<R>>>
+  ? (...values: ReceivedAll<A>) => Returned<Awaited<R>, Sent<Awaited<R>> | Promise<Sent<Awaited<R>>>>
   : never;
+/** What is to return nothing may return anything, as in the language: `(n) => list.push(n)`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: that type is asked for
+type Returned<R, S> = [void, R] extends [R, void] ? void : S;
 
 type ReceivedAll<A extends readonly unknown[]> = { [K in keyof A]: Received<A[K]> };
 type SentAll<A extends readonly unknown[]> = { [K in keyof A]: Sent<A[K]> };
@@ -86,7 +89,10 @@ type SentAll<A extends readonly unknown[]> = { [K in keyof A]: Sent<A[K]> };
 // ---- calls --------------------------------------------------------------------------------------------------------
 
 /** The promise of a call, and what can be read and called of its result in the same trip. */
-export type CallOf<R> = Promise<Received<R>> & ([R] extends [never] ? unknown : Pipelined<R>);
+export type CallOf<R> = Promise<Received<R>> & ([R] extends [never] ? unknown : Pipelined<R> & Streamed<Received<R>>);
+/** A stream need not be awaited first: `for await (const n of api.count(5))`. */
+type Streamed<V> =
+  V extends AsyncIterable<infer I> ? { [Symbol.asyncIterator](): AsyncGenerator<I, void, void> } : unknown;
 
 /** Values of which nothing can be asked on the way: only own properties that are data are. */
 type Whole =
@@ -191,7 +197,7 @@ export type Remote<T> = Methods<T> & RemoteOf<T> & Disposable;
 /** Functions answer at once, and streams have their next value at once: a thread that stands still waits for no promise of its own. */
 type SyncSent<T> = T extends Callable
   ? T extends (...values: infer A) => infer R
-    ? (...values: ReceivedAll<A>) => SyncSent<Awaited<R>>
+    ? (...values: ReceivedAll<A>) => Returned<Awaited<R>, SyncSent<Awaited<R>>>
     : never
   : IsRemote<T> extends true
     ? Sent<T>

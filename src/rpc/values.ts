@@ -2,6 +2,7 @@
 // stands there. What the other side may call is kept here by its number until it lets go.
 import { UsageError } from '../errors.ts';
 import { CALLS_DEPTH_MAX, CALLS_EXPORTS_MAX } from '../limits.ts';
+import { Port } from '../port/port.ts';
 import type { Connection } from './connection.ts';
 import { Exposure, exposureOf, isContainer } from './exposure.ts';
 import { type Failure, failureOf, protocolError, thrownBy } from './failures.ts';
@@ -407,7 +408,9 @@ export function isMore(value: object): boolean {
 
 const tagOf = Object.prototype.toString;
 function isIterable(value: object): boolean {
-  return Symbol.asyncIterator in value || tagOf.call(value) === '[object Generator]';
+  if (tagOf.call(value) === '[object Generator]') return true;
+  // Ports and promises of calls can be read by `for await`, and are no streams: as any other of their kind they cannot be cloned.
+  return Symbol.asyncIterator in value && !(value instanceof Promise) && !(value instanceof Port);
 }
 
 function isGenerator(value: object): value is Generator | AsyncGenerator {

@@ -278,7 +278,7 @@ export function callsConformance(world: PortWorld): void {
 
   given('generators are read with for await, each way', async ({ remote, api }) => {
     const numbers: number[] = [];
-    for await (const n of await remote.count(500)) numbers.push(n);
+    for await (const n of remote.count(500)) numbers.push(n);
     assert.deepEqual(
       numbers,
       Array.from({ length: 500 }, (_, i) => i),

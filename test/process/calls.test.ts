@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ClosedError } from '../../src/index.ts';
 import { type Forked, fork } from '../../src/process/index.ts';
-import { wrap, wrapSync } from '../../src/rpc/index.ts';
+import { start, wrap, wrapSync } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { until, within } from '../kit/watchdog.ts';
 import { runtimeKind } from '../runtimes/program.ts';
@@ -104,6 +104,21 @@ for (const end of Object.keys(REASONS) as End[]) {
     forked.child.kill('SIGKILL');
   });
 }
+
+test('start takes what fork returns, and ends it when it is disposed of, or exposes nothing in time', async () => {
+  const { api, child, ...rest } = await start<Victim, Forked>(() => started(false));
+  assert.equal(await api.add(1, 2), 3);
+  rest[Symbol.dispose]();
+  await until('the child to end', () => (child as ChildProcess).exitCode !== null || child.killed);
+  let late: Forked | undefined;
+  const none = start(() => (late = started(true)), { startTimeoutMs: 0 });
+  await assert.rejects(none, { code: 'ERR_TIMEOUT' });
+  await until('the late one to end', () => late?.child.killed === true);
+  await assert.rejects(
+    start(() => started(false), { capacityBytes: 1024 } as never),
+    { code: 'ERR_OPTION', message: /Unknown option capacityBytes/ },
+  );
+});
 
 test('nothing was rejected that nobody was told of', () => {
   assert.deepEqual(unhandled, []);

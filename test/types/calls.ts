@@ -1,4 +1,5 @@
 import { attach, channel } from '../../src/index.ts';
+import { type Forked, fork } from '../../src/process/index.ts';
 import {
   type CallOf,
   type Received,
@@ -8,6 +9,7 @@ import {
   release,
   type Sent,
   type SyncRemote,
+  start,
   transfer,
   within,
   wrap,
@@ -202,8 +204,9 @@ export async function calls(stream: ReadableStream<number>, handle: () => void):
   (await job.cancel()) satisfies boolean;
   for await (const done of job.progress) done satisfies number;
   for await (const letter of await api.letters('abc')) letter satisfies string;
-  // @ts-expect-error: the generator is over there: await it first
-  for await (const _ of api.letters('abc'));
+  for await (const letter of api.letters('abc')) letter satisfies string;
+  // @ts-expect-error: no stream comes of it
+  for await (const _ of api.add(1, 2));
   (await api.sum(stream)) satisfies number;
   (await api.sum((async function* () {})())) satisfies number;
   const numbers = function* () {
@@ -213,6 +216,12 @@ export async function calls(stream: ReadableStream<number>, handle: () => void):
   // @ts-expect-error: of numbers
   await api.sum(new ReadableStream<string>());
 
+  // A callback that is to return nothing may return anything, as in the language.
+  const told: number[] = [];
+  await api.watch(reference({ told: (n: number) => told.push(n) }), { done: () => told.length, every: 5 });
+  const made = await start<Api, Forked>(() => fork(new URL('./child.js', import.meta.url)));
+  made.child.kill();
+  (await made.api.add(1, 2)) satisfies number;
   // An object that stays here goes as a reference, where a remote is to arrive.
   const stop = await api.watch(reference({ told: (n: number) => void n }), { done: handle, every: 5 });
   await stop();
@@ -247,6 +256,8 @@ export function blocks(): void {
   sync.each([1], (_value, at) => at) satisfies number;
   // @ts-expect-error: a thread that stands still waits for no promise of its own
   sync.each([1], async () => 1);
+  const lengths: number[] = [];
+  wrapSync<{ tell(f: (n: number) => void): void }>(channel().port).tell((n) => lengths.push(n));
   sync.sum(
     (function* () {
       yield 1;

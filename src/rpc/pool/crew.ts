@@ -5,9 +5,9 @@ import { POOL_LOOK_MS, POOL_RESTART_MS_MAX, POOL_SILENT_LOOKS, TIMER_MS_MAX } fr
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { type Settleable, settleable } from '../../port/waiters.ts';
 import { Deadlines } from '../deadlines.ts';
+import { type Made, type MemberStart, makeMember } from '../making.ts';
 import type { CallOptions } from '../options.ts';
 import { Call, type Path } from '../proxy.ts';
-import { type Made, type MemberStart, makeMember } from './making.ts';
 import { Member, type MemberOwner, type MemberStats } from './member.ts';
 import type { ResolvedPool } from './options.ts';
 import { TaskQueue } from './queue.ts';

@@ -3,10 +3,10 @@ import { platform } from '#platform';
 import { type ClosedError, TimeoutError, type UnsupportedError, UsageError } from '../../errors.ts';
 import { POOL_AHEAD_MAX, POOL_SILENT_LOOKS, TIMER_MS_MAX } from '../../limits.ts';
 import { type Connection, type ConnectionPool, connectionOf } from '../connection.ts';
+import type { Made } from '../making.ts';
 import * as kinds from '../messages.ts';
 import type { Pending } from '../pending.ts';
 import { Claims } from './claims.ts';
-import type { Made } from './making.ts';
 import type { ResolvedPool } from './options.ts';
 import { Task } from './task.ts';
 
@@ -61,6 +61,8 @@ export class Member implements ConnectionPool {
     this.#owner = owner;
     this.#made = made;
     const { port } = made;
+    // The pool's calls hold the process, as long as there are any.
+    made.unref();
     this.connection = connectionOf(port, { maxPending: 2 ** 24 });
     if (this.connection.pool !== undefined) {
       throw new UsageError(

@@ -1,9 +1,9 @@
 // Many threads or processes behind one remote: each call goes to the one with the least to do.
 import { ClosedError, UsageError } from '../../errors.ts';
+import type { MemberStart } from '../making.ts';
 import { makeRemote } from '../proxy.ts';
 import type { Remote } from '../types.ts';
 import { Crew, type PoolStats } from './crew.ts';
-import type { MemberStart } from './making.ts';
 import { type PoolOptions, resolvePool } from './options.ts';
 
 /** Made by `pool`. */

@@ -1,9 +1,10 @@
-// What a member is made of: a port, and the thread or process behind it, whoever has made them.
+// What calls are started with, by `start` and by a pool: a port, and the thread or process behind it, whoever has made them.
 import { platform } from '#platform';
-import { POOL_KILL_MS } from '../../limits.ts';
-import type { Href } from '../../platform/host-types.ts';
-import type { Port } from '../../port/port.ts';
-import { spawn } from '../../port/spawn.ts';
+import { POOL_KILL_MS } from '../limits.ts';
+import type { Href } from '../platform/host-types.ts';
+import { checkNames } from '../port/options.ts';
+import type { Port } from '../port/port.ts';
+import { type SpawnOptions, spawn } from '../port/spawn.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever the port is said to carry
 type AnyPort = Port<any, any>;
@@ -32,32 +33,43 @@ interface Emitter {
   unref?(): unknown;
 }
 
-/** What a pool needs of it. */
+/** What `start` and a pool need of it. */
 export interface Made {
+  /** What the function has returned, or `spawn` for it. */
+  readonly given: MadeMember;
   readonly port: Port;
+  /** What is behind it does not keep this process alive. */
+  unref(): void;
   /** Whether anybody knows what is behind it. */
   readonly hasEnd: boolean;
   /** Ends who is behind the port, whatever it does. Resolves when it has ended, as far as that is told. */
   end(at: 'once' | 'leisure'): Promise<unknown>;
 }
 
-/** @throws UsageError ERR_OPTION; what the function, or the runtime's Worker, throws */
-export function makeMember(start: MemberStart): Made {
+/**
+ * @param options of `spawn`; of a port that is there already only `startTimeoutMs`, which is its caller's to keep
+ * @throws UsageError ERR_OPTION; what the function, or the runtime's Worker, throws
+ */
+export function makeMember(start: MemberStart, options: SpawnOptions = {}): Made {
   const made = typeof start === 'function' ? start() : undefined;
-  const { port, worker, child } = isMade(made)
+  const given: MadeMember = isMade(made)
     ? made
     : made === undefined
-      ? { ...spawn(start as Href | string), child: undefined }
-      : { ...spawn(() => made), child: undefined };
-  for (const thread of [worker, child] as (Emitter | undefined)[]) {
-    // The pool's calls hold the process, as long as there are any.
-    thread?.unref?.();
+      ? spawn(start as Href | string, options)
+      : spawn(() => made, options);
+  const { port, worker, child } = given;
+  const behind = [worker, child] as (Emitter | undefined)[];
+  for (const thread of behind) {
     // What it dies of is told to whoever called it; a Worker of Node's whose error nobody hears takes this process along.
     if (typeof thread?.on === 'function') thread.on('error', () => {});
     else thread?.addEventListener?.('error', (event) => event.preventDefault?.());
   }
-  return {
+  const it: Made = {
+    given,
     port: port as Port,
+    unref() {
+      for (const thread of behind) thread?.unref?.();
+    },
     hasEnd: worker !== undefined || child !== undefined,
     async end(at): Promise<unknown> {
       if (worker !== undefined) return await worker.terminate();
@@ -78,6 +90,14 @@ export function makeMember(start: MemberStart): Made {
       return (child as Emitter).unref?.();
     },
   };
+  try {
+    if (given === made) checkNames(options, ['startTimeoutMs']);
+  } catch (error) {
+    port.close();
+    it.end('once').catch(() => {});
+    throw error;
+  }
+  return it;
 }
 
 function hasExited({ exitCode, signalCode }: ChildLike): boolean {
