@@ -244,6 +244,39 @@ test('an abort is heard, known or not, and a call upon one that was given up bef
   });
 });
 
+test('a pool by hand: what is built upon a call waits with it for its place, and fails with it', async () => {
+  const gates: ((value: number) => void)[] = [];
+  const gated = { ...api, gate: () => new Promise<number>((resolve) => gates.push(resolve)) };
+  await withHand(gated, async ({ say, next }) => {
+    say(
+      [18, 1],
+      [1, 1, 'gate'],
+      [2, 2, { keep: 1 }, ['user'], 9],
+      [2, 3, { target: -2, get: true }, ['id']],
+      [2, 4, { keep: 2 }, ['user'], 9],
+      [2, 5, { target: -4, get: true }, ['id']],
+      [6, 4],
+    );
+    const [upon, ...told] = (await next(3)) as unknown[][];
+    assert.deepEqual(upon?.slice(0, 2), [5, 5]);
+    assert.equal(classesOf(upon)[0], 'DOMException');
+    assert.deepEqual(told, [
+      [19, 4],
+      [16, 4],
+    ]);
+    gates[0]!(7);
+    const answers = (await next(3)) as [number, number, unknown][];
+    assert.deepEqual(
+      answers.toSorted(([, a], [, b]) => a - b),
+      [
+        [3, 1, 7],
+        [3, 2, { id: 9, friends: [{ name: 'Ada' }] }],
+        [3, 3, 9],
+      ],
+    );
+  });
+});
+
 test('what has the number of a call and is none is answered; the other calls go on', async () => {
   const told: Error[] = [];
   const hand = byHand();

@@ -158,7 +158,7 @@ export class Call<T = unknown> extends Promise<T> {
     taker(call, taken!, refused!);
     return call;
   }
-  /** @param pending none: it has come to something, or its connection was taken back */
+  /** @param pending none: it has come to something, or may be taken back; what is built upon it is asked here of what it comes to */
   static begin(call: Call, connection: Connection | undefined, pending: Pending | undefined): void {
     call.#connection = connection;
     call.#pending = pending;

@@ -82,12 +82,12 @@ export class Task implements Settler, Queued {
     else this.member.giveUp(this, error);
   }
 
-  /** A member has it. */
+  /** A member has it. What is built upon one that is sent ahead does not go along: it would stay there when that comes back. */
   sent(member: Member, pending: Pending | undefined): void {
     if (pending === undefined) return;
     this.member = member;
     this.pending = pending;
-    Call.begin(this.#call, member.connection, pending);
+    Call.begin(this.#call, member.connection, member.places < 0 ? undefined : pending);
   }
   /** It waits once more. */
   cameBack(): void {
