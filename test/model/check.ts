@@ -2,6 +2,7 @@
 import { type Exploration, explore } from '../kit/explore.ts';
 import { exploreTurns } from '../kit/explore-turns.ts';
 import { annexModels } from './annex.model.ts';
+import { claimsModels } from './claims.model.ts';
 import { joiningModels } from './joining.model.ts';
 import { latestModels } from './latest.model.ts';
 import { linkModels } from './link.model.ts';
@@ -27,6 +28,7 @@ export const models: readonly NamedModel[] = [
   ...threadModels,
   ...relearnModels,
   ...topicModels,
+  ...claimsModels,
 ];
 
 /** @throws Error with the trace when the model fails, or reaches less than it should */

@@ -3,6 +3,7 @@
 // A text that is no longer found exactly once fails the run: whoever changes the source decides anew what its bugs are.
 import type { FailureKind } from '../kit/explore.ts';
 import { annexMutants } from './annex.mutants.ts';
+import { claimsMutants } from './claims.mutants.ts';
 import { joiningMutants } from './joining.mutants.ts';
 import { latestMutants } from './latest.mutants.ts';
 import { linkMutants } from './link.mutants.ts';
@@ -598,6 +599,7 @@ export const mutants: readonly Mutant[] = [
     as: 'threw',
   },
   ...annexMutants,
+  ...claimsMutants,
   ...joiningMutants,
   ...latestMutants,
   ...linkMutants,

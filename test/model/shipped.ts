@@ -43,6 +43,8 @@ type AgentLinks = typeof import('../../src/transport/thread/agent-links.ts');
 type OwnAgent = typeof import('../../src/link/own-agent.ts');
 type ThreadTie = typeof import('../../src/transport/thread/thread-tie.ts');
 type Port = typeof import('../../src/port/port.ts');
+type Claims = typeof import('../../src/rpc/pool/claims.ts');
+type Places = typeof import('../../src/rpc/places.ts');
 
 /** What models use of the source. */
 export type Shipped = Producer &
@@ -77,7 +79,9 @@ export type Shipped = Producer &
   AgentLinks &
   OwnAgent &
   ThreadTie &
-  Port;
+  Port &
+  Claims &
+  Places;
 
 const MODULES = [
   'ring/producer.js',
@@ -113,6 +117,8 @@ const MODULES = [
   'topic/waker.js',
   'wait/knocks.js',
   'topic/process.js',
+  'rpc/pool/claims.js',
+  'rpc/places.js',
 ];
 
 /** The list of a thread's open channels outlives a run; a model ends its channels itself. */
