@@ -86,6 +86,11 @@ export const LIVENESS_SLICE_MS: number = 5;
 /** The same for a thread that we spawned: only its terminate() and running out of memory end it unheard: looking rarely will do. */
 export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 /**
+ * The same where a blocked thread can ask nobody, as in browsers: whoever hears of an end writes it down and rings, and what
+ * is left for a look is that this one was written down and not rung for. Each costs a battery a wake-up.
+ */
+export const LIVENESS_SLICE_DEAF_MS: number = 1000;
+/**
  * Milliseconds that `select` sleeps before it asks for what no mark tells: whether threads were killed (G4 wants 10), and
  * what came over channels that are not linked yet, of which nobody says which it was.
  */

@@ -130,6 +130,9 @@ const TAGS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 
 const sourceOf: (this: unknown) => string = Function.prototype.toString;
 
+/** How engines spell what they have built in: V8 in one line, SpiderMonkey and JavaScriptCore in three. No program's text ends so. */
+const NATIVE_CODE = /\{\s*\[native code\]\s*\}$/;
+
 /** A class of the runtime's: on the global object, not written in JavaScript, or marked by Node as cloneable its way. */
 function isHostPrototype(prototype: object): boolean {
   const maker: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value;
@@ -139,7 +142,7 @@ function isHostPrototype(prototype: object): boolean {
       if ((globalThis as Record<string, unknown>)[name] === maker) return true;
     }
     // Such as WebAssembly.Module and Intl.NumberFormat. Another realm's Object is no host class.
-    if (name !== 'Object' && sourceOf.call(maker).endsWith('{ [native code] }')) return true;
+    if (name !== 'Object' && NATIVE_CODE.test(sourceOf.call(maker))) return true;
   }
   for (const symbol of Object.getOwnPropertySymbols(prototype)) {
     const about = symbol.description;

@@ -12,6 +12,7 @@
 //   18    72     READER_SLEEPS   reader      1     times the reader went to sleep
 import { platformMemory } from '#platform';
 import { UsageError } from '../../errors.ts';
+import { checkSharedMemory } from '../../memory/region.ts';
 import type { HostBuffer } from '../../platform/host-types.ts';
 import { allocate, type LaneMemory, open } from '../../ring/index.ts';
 
@@ -42,7 +43,7 @@ export interface BufferRegion {
 /**
  * Allocates the memory of one ring. Pass both buffers to the other thread as they are.
  * @param size bytes, 1 to 2^31 - 1; the ring is the next power of two, and one record takes at most half of it
- * @throws UsageError ERR_OPTION for any other size
+ * @throws UsageError ERR_OPTION for any other size; UnsupportedError ERR_UNSUPPORTED on a page that is not isolated
  */
 export function alloc(size: number): SharedBuffers {
   if (!Number.isInteger(size) || size <= 0 || size > SIZE_MAX) {
@@ -52,11 +53,13 @@ export function alloc(size: number): SharedBuffers {
       { option: 'size', value: size, limit: SIZE_MAX },
     );
   }
+  checkSharedMemory('make a ring');
   return { sharedState: new SharedArrayBuffer(STATE_BYTES), sharedBuffer: allocate(size) };
 }
 
-/** Checks what the other side handed over, and makes the views. */
+/** Checks what the other side handed over, and makes the views. @throws UnsupportedError without shared memory */
 export function openBuffers({ sharedState, sharedBuffer }: SharedBuffers): { lane: LaneMemory; state: Int32Array } {
+  checkSharedMemory('open the ring');
   if (!(sharedState instanceof SharedArrayBuffer) || sharedState.byteLength < STATE_BYTES) {
     throw new UsageError('ERR_OPTION', 'Cannot open the ring: sharedState is not what alloc returned', {
       option: 'sharedState',

@@ -11,7 +11,7 @@
 import { platform } from '#platform';
 import type { Beside } from '../../lane/beside.ts';
 import type { TransferList } from '../../memory/handle.ts';
-import { viewsOf } from '../../memory/region.ts';
+import { checkSharedMemory, viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';
 import { attach, channel } from '../../port/channel.ts';
@@ -74,6 +74,7 @@ export class MWChannel {
   constructor(side: 'm' | 'w', sabSizeKB = 128, queueLimit: number | null = null, init?: MWChannelInit) {
     if (side !== 'm' && side !== 'w') throw new Error("side must be 'm' or 'w'");
     if (side === 'w' && init === undefined) throw new TypeError('The worker side is made by MWChannel.from(initMsg)');
+    checkSharedMemory('make an MWChannel');
     this.#main = side === 'm';
     this.#buffer = init?.buffer ?? new SharedArrayBuffer(sabSizeKB * KILOBYTE);
     const role = this.#main ? 'w' : 'r';
@@ -86,7 +87,8 @@ export class MWChannel {
       this.#native = init.port as unknown as NativePort;
       const lifeline = new Lifeline(this.#native, (message) => this.#fromMain(message));
       let gone = false;
-      end.side.askForPeer(() => !gone && (gone = lifeline.gone()));
+      // What a blocked thread cannot take off a port it would ask for in vain.
+      if (platform.canTake) end.side.askForPeer(() => !gone && (gone = lifeline.gone()));
       end.elsewhere = () => this.#port === null || this.#port.moveOutbox();
       if (!this.#takeNative())
         platform.listen(this.#native, { message: (message) => this.#fromMain(message), closed: () => {} });

@@ -2,7 +2,7 @@
 // half and reads the second.
 import { platform } from '#platform';
 import type { TransferList } from '../../memory/handle.ts';
-import { viewsOf } from '../../memory/region.ts';
+import { checkSharedMemory, viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';
 import { watchPeer } from '../peer-watch.ts';
@@ -41,6 +41,7 @@ export class SABMessagePort {
 
   constructor(side: 'a' | 'b' = 'a', sabOrSizeKB: SharedArrayBuffer | number = 256, queueLimit: number | null = null) {
     if (side !== 'a' && side !== 'b') throw new Error("side must be 'a' or 'b'");
+    checkSharedMemory('make a SABMessagePort');
     this.#buffer = typeof sabOrSizeKB === 'number' ? new SharedArrayBuffer(sabOrSizeKB * KILOBYTE) : sabOrSizeKB;
     const half = this.#buffer.byteLength / 2;
     const out = side === 'a' ? 0 : half;

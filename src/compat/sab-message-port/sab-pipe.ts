@@ -1,7 +1,7 @@
 // SABPipe: one way, one end writes and the other reads. Names, defaults, checks and error texts of the original; the
 // work is done by Sender, Receiver and End.
 import { type Beside, NOTHING_BESIDE } from '../../lane/beside.ts';
-import { type Views, viewsOf } from '../../memory/region.ts';
+import { checkSharedMemory, type Views, viewsOf } from '../../memory/region.ts';
 import { EMPTY } from '../../outcome.ts';
 import { End } from './end.ts';
 import { pipePlaces } from './end-places.ts';
@@ -79,6 +79,7 @@ export class SABPipe {
     if (role !== 'w' && role !== 'r') throw new Error("Invalid role parameter: must be 'r' or 'w'");
     this.isWriter = role === 'w';
     this.isReader = role === 'r';
+    checkSharedMemory('make a SABPipe');
     this.#buffer = typeof sabOrSize === 'number' ? new SharedArrayBuffer(sabOrSize) : sabOrSize;
     const size = sectionSize ?? this.#buffer.byteLength - byteOffset;
     this.maxChunk = size - CONTROL_BYTES;

@@ -11,7 +11,7 @@ import { packed } from '../../codec/packed.ts';
 import { LayoutError } from '../../errors.ts';
 import type { Failure } from '../../lane/inbox.ts';
 import type { Inbound, Outbound } from '../../lane/lane.ts';
-import { LIVENESS_SLICE_MS } from '../../limits.ts';
+import { LIVENESS_SLICE_DEAF_MS, LIVENESS_SLICE_MS } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { Region } from '../../memory/region.ts';
 import { takenBy, wasTaken } from '../../memory/sides.ts';
@@ -190,6 +190,8 @@ export class SharedRingTransport implements Transport {
   /** What is known of who was at the other end first holds for nobody who came after. */
   get #sliceMs(): number {
     const { livenessSliceMs } = this.#options;
+    // Who takes nothing in while it is blocked would ask in vain.
+    if (!this.#tie.beside.atWill) return Math.max(livenessSliceMs, LIVENESS_SLICE_DEAF_MS);
     // SYNC moved: a plain look; pairs with ChannelLines.leave, which wakes who sleeps by an older answer.
     const moved = Atomics.load(this.#words, this.#there + layout.MOVES) !== 0;
     return moved ? Math.min(livenessSliceMs, LIVENESS_SLICE_MS) : livenessSliceMs;

@@ -1,6 +1,6 @@
 // A page without the headers that isolate has no SharedArrayBuffer. Each call says so, and what to do.
 
-import { alloc } from '../../../src/compat/nxtedition-shared.ts';
+import { alloc, reader, type SharedBuffers, writer } from '../../../src/compat/nxtedition-shared.ts';
 import { MWChannel, SABMessagePort, SABPipe } from '../../../src/compat/sab-message-port.ts';
 import { attach, channel, features, pair, spawn } from '../../../src/index.ts';
 import { allocate } from '../../../src/ring/index.ts';
@@ -26,8 +26,11 @@ for (const [name, call] of Object.entries({
   'spawn()': () => spawn(worker),
   'the ring: allocate()': () => allocate(1024),
   'nxtedition-shared: alloc()': () => alloc(1024),
+  'nxtedition-shared: reader()': () => reader({} as SharedBuffers),
+  'nxtedition-shared: writer()': () => writer({} as SharedBuffers),
   'sab-message-port: new SABPipe': () => new SABPipe('w'),
   'sab-message-port: new SABMessagePort': () => new SABMessagePort(),
+  'sab-message-port: SABMessagePort.from()': () => SABMessagePort.from({ type: 'SABMessagePort' } as never),
   'sab-message-port: new MWChannel': () => new MWChannel('m'),
 })) {
   check(`${name} names the headers`, () => saysSo(call));
