@@ -1,6 +1,7 @@
 // Calls that this side has made: each is answered, aborted, late, lost or over with its connection, and settles in every case.
 import { type ClosedError, CodecError, TimeoutError, type UnsupportedError, UsageError } from '../errors.ts';
 import { CALLS_CHAIN_MAX, CALLS_CHECKED_MAX, CALLS_CHECKS_MAX, CALLS_VALUES_MAX } from '../limits.ts';
+import { notWhenAborted, whenAborted } from './aborts.ts';
 import type { Connection } from './connection.ts';
 import { Deadlines } from './deadlines.ts';
 import { protocolError } from './failures.ts';
@@ -155,7 +156,7 @@ export class Calls {
     }
     if (signal !== undefined) {
       limits.onAbort = () => this.giveUp(pending, signal.reason);
-      signal.addEventListener('abort', limits.onAbort);
+      whenAborted(signal, limits.onAbort);
     }
   }
   #late(pending: Pending): void {
@@ -191,7 +192,8 @@ export class Calls {
     const { limits } = pending;
     if (limits !== undefined) {
       this.#deadlines.delete(pending);
-      if (limits.onAbort !== undefined) limits.options.signal?.removeEventListener('abort', limits.onAbort);
+      const { options, onAbort } = limits;
+      if (onAbort !== undefined && options.signal !== undefined) notWhenAborted(options.signal, onAbort);
     }
     if (pending.packed !== undefined) {
       if (error !== undefined && pending.queued) pending.packed.undo();

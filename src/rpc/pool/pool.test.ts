@@ -9,7 +9,7 @@ import type { Port } from '../../port/port.ts';
 import type { MadeMember } from '../making.ts';
 import { Places } from '../places.ts';
 import { within } from '../proxy.ts';
-import { expose } from '../wrap.ts';
+import { expose, wrap } from '../wrap.ts';
 import { Claims } from './claims.ts';
 import type { PoolOptions } from './options.ts';
 import { type Pool, pool } from './pool.ts';
@@ -293,6 +293,36 @@ test('what is built upon a task that was sent ahead goes with it to another memb
       members.letGo();
       await Promise.all(held);
     }
+  }));
+
+test('many tasks and calls of one signal are one listener, which leaves with the last of them', () =>
+  withPool({ size: 1, concurrency: 50 }, async (it, members) => {
+    const { signal } = new AbortController();
+    let listeners = 0;
+    const counted = {
+      get aborted() {
+        return signal.aborted;
+      },
+      get reason() {
+        return signal.reason as unknown;
+      },
+      throwIfAborted: () => signal.throwIfAborted(),
+      addEventListener: () => listeners++,
+      removeEventListener: () => listeners--,
+    } as unknown as AbortSignal;
+    const { port, remote } = channel();
+    expose({ hold: () => it.api.hold() }, attach(remote));
+    const api = wrap<{ hold(): Promise<number> }>(port);
+    const tasks = Array.from({ length: 20 }, () => [
+      within(it.api, { signal: counted }).hold(),
+      within(api, { signal: counted }).hold(),
+    ]).flat();
+    await members.holds(40);
+    assert.equal(listeners, 1);
+    members.letGo();
+    await Promise.all(tasks);
+    assert.equal(listeners, 0);
+    port.close();
   }));
 
 test('pool.api says what it is, and disposed of it ends the pool', async () => {

@@ -1,4 +1,5 @@
 // One call of a pool: it waits, is sent to a member, perhaps comes back and is sent to another one, and settles once.
+import { notWhenAborted, whenAborted } from '../aborts.ts';
 import { lateError } from '../calls.ts';
 import type { CallOptions } from '../options.ts';
 import type { Pending, Settler } from '../pending.ts';
@@ -68,7 +69,7 @@ export class Task implements Settler, Queued {
     if (timeoutMs !== undefined && timeoutMs < Number.POSITIVE_INFINITY) this.#owner.late(this, timeoutMs);
     if (signal !== undefined) {
       this.#onAbort = () => this.giveUp(signal.reason);
-      signal.addEventListener('abort', this.#onAbort);
+      whenAborted(signal, this.#onAbort);
     }
     return true;
   }
@@ -120,7 +121,8 @@ export class Task implements Settler, Queued {
   }
   #settle(failed: boolean): void {
     this.settled = true;
-    if (this.#onAbort !== undefined) this.options?.signal?.removeEventListener('abort', this.#onAbort);
+    const signal = this.options?.signal;
+    if (this.#onAbort !== undefined && signal !== undefined) notWhenAborted(signal, this.#onAbort);
     this.#owner.settled(this, failed);
   }
 }
