@@ -180,6 +180,7 @@ export async function bundle() {
 const STARTED_BY_TESTS = [
   'test/kit/by-bell',
   'test/kit/thread-worker',
+  'test/compat/comlink-beside-worker',
   'test/compat/comlink-web-worker',
   'test/compat/comlink-worker',
   'test/compat/nxtedition-shared-worker',
