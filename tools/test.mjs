@@ -10,13 +10,14 @@
 //   npm test -- --neighbours 100         channels share their links with so many others (test/kit/neighbours.ts)
 //
 // The last line is `<n> passed, <n> failed, <n> skipped`, and what was unsteady if anything was; an absent runtime counts as one skipped, and so does
-// a file whose packages, or whose addon, are absent.
+// a file whose packages, or whose addon, are absent, and a browser that is absent.
 import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { ENGINES, programOf } from '../test/browser/engines.mjs';
 import { build } from './build.mjs';
 import { NATIVE_COMMAND, nativeBuilt } from './native.mjs';
 import { PACKAGES_COMMAND, packagesInstalled } from './packages.mjs';
@@ -212,6 +213,13 @@ for (const need of absentNeeds) {
   if (files.length > 0) console.log(`absent: what ${files.join(' and ')} need; "${needs[need].command}" brings it`);
 }
 if (options['require-all']) failures += lacking.length;
+const absentEngines = ENGINES.filter((engine) => programOf(engine) === undefined).map(({ name }) => name);
+if (absentEngines.length > 0) {
+  console.log(
+    `skipped: test/browser in ${absentEngines.join(', ')}; "bash test/browser/install.sh" brings them on Debian, "npm run test:browser" runs its pages`,
+  );
+  if (options['require-all']) failures += absentEngines.length;
+}
 const longest = [...times].sort(([, a], [, b]) => b - a).slice(0, Number(options.times));
 if (longest.length > 0) console.log('seconds over all runtimes:');
 for (const [name, seconds] of longest) console.log(`${seconds.toFixed(1).padStart(8)} ${name}`);
@@ -229,7 +237,7 @@ if (unsteady.length > 0) {
 }
 const strict = options['require-all'] && skippedTests > 0;
 if (strict) console.log('--require-all allows no skipped test');
-const skipped = skippedTests + (options['require-all'] ? 0 : absent.length + lacking.length);
+const skipped = skippedTests + (options['require-all'] ? 0 : absent.length + lacking.length + absentEngines.length);
 const alsoUnsteady = unsteady.length > 0 ? `, ${unsteady.length} unsteady` : '';
 console.log(`\n${sum('passed')} passed, ${failures} failed, ${skipped} skipped${alsoUnsteady}`);
 process.exit(failures > 0 || strict || sum('passed') === 0 ? 1 : 0);

@@ -2,7 +2,7 @@
 // No driver: a page tells the server what it found. So any browser can open one, also by hand, and nothing need be installed
 // beside the browser itself.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
@@ -79,28 +79,116 @@ export const ENGINES = [
       return ['--headless', '--no-remote', '--new-instance', '--profile', profile, url];
     },
   },
+  {
+    // WebKitGTK's small shell around the engine. It knows no mode without a screen, and gets one that nobody sees.
+    name: 'webkit',
+    variable: 'MINIBROWSER',
+    commands: ['MiniBrowser'],
+    folders: miniBrowserFolders,
+    packages: 'libwebkit2gtk-4.1-0 xvfb',
+    screen: true,
+    environment: {
+      GDK_BACKEND: 'x11',
+      LIBGL_ALWAYS_SOFTWARE: '1',
+      WEBKIT_DISABLE_COMPOSITING_MODE: '1',
+      // A container's root cannot have the sandbox either.
+      WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
+      NO_AT_BRIDGE: '1',
+      NO_PROXY: '127.0.0.1',
+      no_proxy: '127.0.0.1',
+    },
+    // Without it an isolated page has no SharedArrayBuffer; with it one that is not isolated has it, too.
+    isolatedEnvironment: { JSC_useSharedArrayBuffer: '1' },
+    arguments: (_profile, url) => ['--private', url],
+  },
 ];
 
+/** Distributions keep the shell beside the library's own programs, which are on nobody's path. */
+function miniBrowserFolders() {
+  const under = (folder) => {
+    try {
+      return readdirSync(folder).map((name) => join(folder, name));
+    } catch {
+      return [];
+    }
+  };
+  return ['/usr/lib', '/usr/lib64', '/usr/libexec']
+    .flatMap((folder) => [folder, ...under(folder)])
+    .flatMap(under)
+    .filter((folder) => /\/webkit2?gtk-[\d.]+$/.test(folder));
+}
+
 /** The engine's program: what its variable names, or the first of its commands that is here. */
-export function programOf({ variable, commands }) {
+export function programOf({ variable, commands, folders: others }) {
   const named = process.env[variable];
   if (named !== undefined) return existsSync(named) ? named : undefined;
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...(others?.() ?? [])];
   return commands.flatMap((command) => folders.map((folder) => join(folder, command))).find((path) => existsSync(path));
 }
 
 /** What it says of itself; '' if it does not run. */
-export function versionOf(program) {
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 30_000 });
+export function versionOf(program, screen) {
+  const environment = { ...process.env, ...screen?.environment };
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: 30_000, env: environment });
   return stdout?.trim() ?? '';
 }
 
-/** Opens `url`. `ended` resolves when the browser has gone by itself; `close` ends it and what it started, and nothing else. */
-export function open(engine, program, url) {
+/** Seconds that a screen may take to be there. */
+const SCREEN_SECONDS = 20;
+
+/** A screen that nobody sees, for an engine that needs one; `undefined` for others. It is there until `close`. */
+export async function screenFor(engine) {
+  if (!engine.screen) return undefined;
+  // It takes a number that is free, and says which.
+  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const number = await new Promise((resolve, reject) => {
+    let text = '';
+    const late = setTimeout(() => {
+      child.kill('SIGKILL');
+      reject(new Error(`Xvfb has no screen after ${SCREEN_SECONDS} s`));
+    }, SCREEN_SECONDS * 1000);
+    const failed = (why) => {
+      clearTimeout(late);
+      reject(new Error(`Xvfb: ${why} (Debian: apt-get install xvfb)`));
+    };
+    child.on('error', (error) => failed(error.message));
+    child.on('exit', (status, signal) => failed(`exit ${status ?? signal}`));
+    child.stdio[3].setEncoding('utf8').on('data', (part) => {
+      text += part;
+      if (!text.includes('\n')) return;
+      clearTimeout(late);
+      resolve(text.trim());
+    });
+  });
+  const gone = new Promise((resolve) => child.on('exit', resolve));
+  return {
+    environment: { DISPLAY: `:${number}` },
+    close: async () => {
+      // Not SIGKILL: it takes the lock of its number away with it.
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+/**
+ * Opens `url`. `ended` resolves when the browser has gone by itself; `close` ends it and what it started, and nothing else.
+ * @param isolated whether the page comes with the headers that isolate it
+ */
+export function open(engine, program, url, { screen, isolated = true } = {}) {
   const profile = mkdtempSync(join(tmpdir(), `millrace-${engine.name}-`));
   const homes = ['HOME', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'].map((name) => [name, profile]);
   const child = spawn(program, engine.arguments(profile, url), {
-    env: { ...process.env, ...Object.fromEntries(homes), MOZ_CRASHREPORTER_DISABLE: '1' },
+    env: {
+      ...process.env,
+      ...Object.fromEntries(homes),
+      MOZ_CRASHREPORTER_DISABLE: '1',
+      ...engine.environment,
+      ...(isolated && engine.isolatedEnvironment),
+      ...screen?.environment,
+    },
     stdio: 'ignore',
     detached: true,
   });

@@ -5,6 +5,9 @@ set -euo pipefail
 absent=()
 command -v chromium >/dev/null || absent+=(chromium)
 command -v firefox-esr >/dev/null || command -v firefox >/dev/null || absent+=(firefox-esr)
+# MiniBrowser is in WebKitGTK's library itself, not in webkit2gtk-driver, which has the WebDriver that no page needs.
+compgen -G '/usr/lib/*/webkit2gtk-4.1/MiniBrowser' >/dev/null || absent+=(libwebkit2gtk-4.1-0)
+command -v Xvfb >/dev/null || absent+=(xvfb)
 [ ${#absent[@]} -eq 0 ] && exit 0
 
 root=()

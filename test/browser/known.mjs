@@ -1,10 +1,10 @@
 // What is known to fail in browsers: each defect by its number, why it is there, what it looks like, and the checks that show it.
 // A check that is listed here must fail in just this way: once it passes, or fails otherwise, the run fails until this list says so.
 //
-// Not here, for no check shows them: D1 (WebKit loses wake-ups of `Atomics.waitAsync` in workers; the engine is not among these),
-// D8 and D9 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed), D13 (coarse clocks).
+// Not here, for no check shows them: D8 and D9 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed), D13 (coarse clocks).
 
-const BOTH = ['chromium', 'firefox'];
+const ALL = ['chromium', 'firefox', 'webkit'];
+const WEBKIT = ['webkit'];
 
 const DEFECTS = [
   {
@@ -12,14 +12,14 @@ const DEFECTS = [
     why: 'a blocked thread reads no native port here, so that what travels beside the ring cannot reach it; it is refused with what to do instead',
     looks: /ERR_UNSUPPORTED: Cannot receive here: the next message travels beside the ring/,
     checks: [
-      [BOTH, 'values', 'ImageData reaches a worker that blocks'],
-      [BOTH, 'values', 'DOMException reaches a worker that blocks'],
-      [BOTH, 'values', 'Blob reaches a worker that blocks'],
-      [BOTH, 'values', 'SharedArrayBuffer reaches a worker that blocks'],
-      [BOTH, 'values', 'WebAssembly.Module reaches a worker that blocks'],
-      [BOTH, 'values', 'CryptoKey reaches a worker that blocks'],
-      [BOTH, 'values', 'moved ArrayBuffer reaches a worker that blocks'],
-      [BOTH, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all'],
+      [ALL, 'values', 'ImageData reaches a worker that blocks'],
+      [ALL, 'values', 'DOMException reaches a worker that blocks'],
+      [ALL, 'values', 'Blob reaches a worker that blocks'],
+      [ALL, 'values', 'SharedArrayBuffer reaches a worker that blocks'],
+      [ALL, 'values', 'WebAssembly.Module reaches a worker that blocks'],
+      [ALL, 'values', 'CryptoKey reaches a worker that blocks'],
+      [ALL, 'values', 'moved ArrayBuffer reaches a worker that blocks'],
+      [ALL, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all'],
     ],
   },
   {
@@ -27,13 +27,28 @@ const DEFECTS = [
     why: 'no browser says that a worker is gone, or that it could not be started',
     looks: /waited \d s for port\.closed|got false, not true/,
     checks: [
-      [BOTH, 'ends', 'terminate() of a worker with an event loop'],
-      [BOTH, 'ends', 'terminate() of a worker that blocks'],
-      [BOTH, 'ends', 'self.close() in a worker'],
-      [BOTH, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
-      [BOTH, 'ends', 'a worker whose script is not there'],
-      [BOTH, 'spawn', 'self.close() in a spawned worker'],
-      [BOTH, 'spawn', 'a spawned worker whose script is not there'],
+      [ALL, 'ends', 'terminate() of a worker with an event loop'],
+      [ALL, 'ends', 'terminate() of a worker that blocks'],
+      [ALL, 'ends', 'self.close() in a worker'],
+      [ALL, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
+      [ALL, 'ends', 'a worker whose script is not there'],
+      [ALL, 'spawn', 'self.close() in a spawned worker'],
+      [ALL, 'spawn', 'a spawned worker whose script is not there'],
+    ],
+  },
+  {
+    number: 'D14',
+    why: 'structuredClone of WebKit makes a copy of shared memory that is shared with nobody, without a word; what is posted before the link with a thread stands is cloned so, and kept',
+    looks: /the memory handed over is not a SharedArrayBuffer/,
+    checks: [[WEBKIT, 'spawn', 'channel() in a worker that was spawned']],
+  },
+  {
+    number: 'D15',
+    why: 'WebKit hands shared memory to no other document, a frame of the same origin or not: it arrives as a copy, and the frame can attach nothing',
+    looks: /waited \d s for a message/,
+    checks: [
+      [WEBKIT, 'ends', 'a frame is navigated away'],
+      [WEBKIT, 'ends', 'a frame is removed'],
     ],
   },
 ];

@@ -1,6 +1,6 @@
 // `npm run test:browser`: the pages of test/browser/pages, over dist/browser as it is shipped, in real browsers.
 //
-//   npm run test:browser -- --engine chromium    only this one (chromium, firefox); an engine that is not here is a failure
+//   npm run test:browser -- --engine chromium    only this one (chromium, firefox, webkit); an engine that is not here is a failure
 //   npm run test:browser -- --page ends,values   only these pages
 //   npm run test:browser -- --serve 8080         serve the pages, for a browser that you open yourself
 //
@@ -8,7 +8,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { build } from '../../tools/build.mjs';
-import { ENGINES, open, programOf, versionOf } from './engines.mjs';
+import { ENGINES, open, programOf, screenFor, versionOf } from './engines.mjs';
 import { unmet, verdictOf } from './known.mjs';
 
 const PAGES = [
@@ -47,7 +47,7 @@ if (options.serve !== undefined) {
   await new Promise(() => {});
 }
 
-/** Browsers that run now. */
+/** Browsers that run now, and screens. */
 const opened = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, async () => {
@@ -60,12 +60,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 class Engine {
   #engine;
   #program;
+  #screen;
   #server;
   #heard = () => {};
 
-  constructor(engine, program) {
+  constructor(engine, program, screen) {
     this.#engine = engine;
     this.#program = program;
+    this.#screen = screen;
   }
 
   /** Opens the pages, one after the other, and calls `over` with each check that is over. */
@@ -92,7 +94,9 @@ class Engine {
       };
       listen();
     });
-    const browser = open(this.#engine, this.#program, `${this.#server.origin}${addressOf(page)}`);
+    const isolated = !PLAIN.includes(page);
+    const address = `${this.#server.origin}${addressOf(page)}`;
+    const browser = open(this.#engine, this.#program, address, { screen: this.#screen, isolated });
     opened.add(browser);
     const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
     clearTimeout(silence);
@@ -119,18 +123,22 @@ async function check(name) {
     );
     return;
   }
+  const screen = await screenFor(engine);
+  if (screen !== undefined) opened.add(screen);
   const started = performance.now();
   const counts = { passed: 0, failed: 0, known: 0 };
   const met = new Set();
-  console.log(`${name}: ${versionOf(program)}`);
+  console.log(`${name}: ${versionOf(program, screen)}`);
   const pages = options.page.split(',');
-  await new Engine(engine, program).run(pages, (page, done) => {
+  await new Engine(engine, program, screen).run(pages, (page, done) => {
     met.add(`${page}: ${done.name}`);
     const { is, why } = verdictOf(name, page, done);
     counts[is]++;
     const told = `${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`;
     console.log(`${SIGNS[is]}  ${name} ${told}`);
   });
+  await screen?.close();
+  opened.delete(screen);
   for (const listed of unmet(name, pages, met)) {
     counts.failed++;
     console.log(`FAILED  known.mjs lists "${listed}", which is no check`);

@@ -150,7 +150,8 @@ check('a handle that was posted without its transfer list is refused, natively',
   afterwards(() => port.close());
   const worker = new Worker(URL.createObjectURL(new Blob([''])));
   afterwards(() => worker.terminate());
-  equal(thrownBy(() => worker.postMessage(remote)).name, 'DataCloneError');
+  // WebKit says TypeError.
+  ok(/^(DataClone|Type)Error$/.test(thrownBy(() => worker.postMessage(remote)).name), 'it was not refused');
 });
 
 check('a handle that was handed on cannot be attached here, and can where it went', async () => {
