@@ -1,5 +1,5 @@
 // Every way for a thread to end, in every state of a call: all that is pending on both sides settles with the reason, streams end once, generators are
-// returned, nothing is left, and no process dies of it.
+// returned, nothing is left, and no process dies of it. A line that is lost is one to a process: test/process/calls.test.ts.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import process from 'node:process';

@@ -141,6 +141,12 @@ export class Victim {
     if (how !== undefined) this.#end(how);
     return never;
   }
+  /** Its event loop does not run any more. */
+  computeSoon(): void {
+    setTimeout(() => {
+      for (;;);
+    }, 0);
+  }
   async *stalled(): AsyncGenerator<number> {
     try {
       yield 1;
