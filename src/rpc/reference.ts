@@ -16,9 +16,12 @@ export class Reference<T extends object = object> {
 export class Transferred<T = unknown> {
   readonly value: T;
   readonly list: readonly unknown[];
-  constructor(value: T, list: readonly unknown[]) {
+  /** It was not sent. */
+  readonly unsent: (() => void) | undefined;
+  constructor(value: T, list: readonly unknown[], unsent?: () => void) {
     this.value = value;
     this.list = list;
+    this.unsent = unsent;
   }
 }
 

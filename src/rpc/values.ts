@@ -29,6 +29,8 @@ interface Exported {
 export class Packed {
   refs: Ref[] | undefined;
   transfer: readonly unknown[] | undefined;
+  /** What was made to be moved is ended, if it is not. */
+  unsent: (() => void) | undefined;
   /** This thread is blocked while it is read. */
   readonly still: boolean;
   readonly #values: Values;
@@ -75,6 +77,7 @@ export class Packed {
   }
   /** It was not sent: nobody over there has any of it. */
   undo(): void {
+    this.unsent?.();
     for (const exported of this.#exported.splice(0)) this.#values.takeBack(exported, 1);
     for (const stream of this.#streams.splice(0)) this.#values.cancel(stream);
   }
@@ -151,6 +154,7 @@ export class Values {
   #take(value: object, path: Path, packed: Packed, scoped: boolean): unknown {
     if (value instanceof Transferred) {
       packed.transfer = [...(packed.transfer ?? []), ...value.list];
+      if (value.unsent !== undefined) packed.unsent = value.unsent;
       const inner: unknown = value.value;
       const more = typeof inner === 'function' || (typeof inner === 'object' && inner !== null && isMore(inner));
       return more && !value.list.includes(inner) ? this.#take(inner as object, path, packed, scoped) : inner;

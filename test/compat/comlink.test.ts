@@ -22,7 +22,8 @@ import {
   windowEndpoint,
   wrap,
 } from '../../src/compat/comlink.ts';
-import { attach, ClosedError, channel, UsageError } from '../../src/index.ts';
+import { attach, ClosedError, channel, type Port, UnsupportedError, UsageError } from '../../src/index.ts';
+import { connect, listen } from '../../src/process/index.ts';
 import { collect } from '../kit/collect.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { rejection } from '../kit/rejection.ts';
@@ -95,6 +96,15 @@ function plainPair(): [Endpoint, Endpoint] {
     removeEventListener: (type, listener) => ends[own].removeEventListener(type, listener as never),
   });
   return [at(0), at(1)];
+}
+
+/** Two ends of a connection as between processes, which carries bytes. */
+async function connectedPair(): Promise<{ readonly a: Port; readonly b: Port; close(): Promise<void> }> {
+  const server = await listen('tcp:0');
+  const taken = server[Symbol.asyncIterator]().next();
+  const b = await connect(server.address);
+  const a = (await within('a connection', taken)).value as Port;
+  return { a, b, close: () => server.close() };
 }
 
 for (const world of worlds) {
@@ -726,6 +736,35 @@ test('windows: messages of other windows and origins do not count, and targetOri
   ): { postMessage(message: unknown, origin: string): void } {
     return to.seenBy({ origin: from.origin, asSource: frame.asSource });
   }
+});
+
+test('createEndpoint where no MessagePort comes through rejects at once, and nothing is left of it', async () => {
+  const { a, b, close } = await connectedPair();
+  const api = new Api();
+  expose(api, a as unknown as Endpoint);
+  const remote = wrap<Api>(b as unknown as Endpoint);
+  const error = await rejection(remote[createEndpoint]());
+  assert.ok(error instanceof UnsupportedError);
+  assert.equal(error['feature'], 'createEndpoint');
+  assert.equal((error.cause as { code?: unknown }).code, 'ERR_TRANSFER');
+  assert.equal(await remote.inc(), 1);
+  remote[releaseProxy]();
+  // What it would have led to does not hold the object.
+  await until('it is finalized', () => api.finalized === 1);
+  await close();
+
+  const [near, far] = plainPair();
+  const { postMessage } = far;
+  far.postMessage = (message, moved) => {
+    // What does not move is its own to end.
+    for (const port of (moved ?? []) as MessagePort[]) port.close();
+    postMessage.call(far, JSON.parse(JSON.stringify(message)));
+  };
+  expose(new Api(), far);
+  const other = wrap<Api>(near);
+  assert.ok((await rejection(other[createEndpoint]())) instanceof UnsupportedError);
+  assert.equal(await other.inc(), 1);
+  other[releaseProxy]();
 });
 
 test('whoever is refused by its origin is told of once, however often it asks', async () => {

@@ -89,7 +89,7 @@ const manners: Manners = {
     if (isRemote(value)) return value;
     if (value instanceof Another) {
       const port = exposedPort(value.target);
-      return new Transferred(port, [port]);
+      return new Transferred(port, [port], () => port.close());
     }
     for (const [name, handler] of transferHandlers) {
       if (handler === throwHandler || !handler.canHandle(value)) continue;

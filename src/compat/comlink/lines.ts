@@ -313,7 +313,8 @@ export class Line implements CallPort {
     this.#lines.post(this.name, TAKEN, remote, remote.transfer);
   }
   #take(handle: unknown): void {
-    if (handle !== undefined) {
+    // As texts carry it, nothing is null.
+    if (handle !== undefined && handle !== null) {
       try {
         this.#go(attach(handle as RemoteHandle));
       } catch {

@@ -1,6 +1,6 @@
 // Comlink's proxies: a path into something of another thread, which is read by `await`, set, called and constructed.
-import { ClosedError } from '../../errors.ts';
-
+import { platform } from '#platform';
+import { ClosedError, UnsupportedError } from '../../errors.ts';
 import type { Connection } from '../../rpc/connection.ts';
 import type { Pending } from '../../rpc/pending.ts';
 import { type Held, invokeAsync, markRemote, rejected } from '../../rpc/proxy.ts';
@@ -104,6 +104,23 @@ export function leave(connection: Connection, released: boolean): void {
   calls.start(0, [], [], false, undefined, { resolve() {}, reject() {} }, false, LEAVE);
 }
 
+/** @throws UnsupportedError where no MessagePort comes through: it was refused over there, or something else has come in its place */
+async function portOf(asked: Promise<unknown>): Promise<unknown> {
+  let cause: unknown;
+  try {
+    const port = await asked;
+    if (platform.isNativePort(port)) return port;
+  } catch (error) {
+    const { code, name } = Object(error) as { code?: unknown; name?: unknown };
+    if (code !== 'ERR_TRANSFER' && name !== 'DataCloneError') throw error;
+    cause = error;
+  }
+  throw new UnsupportedError(
+    'Cannot make an endpoint: no MessagePort comes through what this proxy goes over, as to another process; give the proxy itself away, or open a channel beside it (port.link.channel)',
+    { feature: 'createEndpoint', cause },
+  );
+}
+
 function releasedError(): ClosedError {
   return new ClosedError('Cannot use this proxy: it was released', 'closed');
 }
@@ -126,7 +143,7 @@ class Traps implements ProxyHandler<Target> {
       case Symbol.dispose:
         return () => lease.release();
       case createEndpoint:
-        return () => lease.ask(ENDPOINT, [], []);
+        return () => portOf(lease.ask(ENDPOINT, [], []));
       case Symbol.toPrimitive:
         return () => this.#shown();
       case 'then': {
