@@ -5,6 +5,7 @@ import { UnsupportedError } from '../errors.ts';
 import { CHAR_CODES_MAX } from '../limits.ts';
 import type {
   BlockMemory,
+  Forsake,
   MemoryPlatform,
   NativePort,
   Platform,
@@ -208,6 +209,14 @@ export const platform: Platform = {
       // A persisted page is asleep in the back-forward cache, and may come back with its ports.
       if (!(event as PageTransitionEvent).persisted) task('exit');
     });
+    // Of a worker's own close() nobody is told, so the call says it. What runs after it in the same turn is told nothing more.
+    const { close } = globalThis;
+    if (!('DedicatedWorkerGlobalScope' in globalThis) || typeof close !== 'function') return;
+    const value = (): void => {
+      close.call(globalThis);
+      task('exit');
+    };
+    Reflect.defineProperty(globalThis, 'close', { value, configurable: true, writable: true, enumerable: true });
   },
 
   // An uncaught error ends no thread here.
@@ -231,9 +240,9 @@ export const platformStart: StartPlatform = {
     return isWebWorker(worker) ? false : undefined;
   },
 
-  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void {
-    // Nobody tells of the end of a Worker here, and an error is none.
-    adoptWebWorker(worker, data, transfer, ended, { errorEnds: false, tellsClose: false });
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded, forsake: Forsake): void {
+    // Nobody tells of the end of a Worker here, and an error is none, unless it never began.
+    adoptWebWorker(worker, data, transfer, ended, { errorEnds: false, tellsClose: false }, forsake);
   },
 
   openInbox(): StartInbox | undefined {

@@ -62,6 +62,12 @@ export interface Start {
  */
 export type ThreadEnded = (how: ThreadEnd | undefined, error: unknown) => void;
 
+/**
+ * Gives the end of the channel that a thread was to open to nobody, so that it never will; false, and nothing happens, if it
+ * has opened it.
+ */
+export type Forsake = () => boolean;
+
 /** What a runtime makes of memory. Apart from the rest, because a ring needs nothing else. */
 export interface MemoryPlatform {
   /**
@@ -89,8 +95,11 @@ export interface StartPlatform {
   spawn(url: Href, start: Start, options: object, ended: ThreadEnded): unknown;
   /** Whether a Worker that the user made tells of the end of its thread, however it comes; `undefined` if this is no Worker. */
   tellsEnd(worker: unknown): boolean | undefined;
-  /** Hands start data to a Worker that the user made, and tells what it tells. */
-  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded): void;
+  /**
+   * Hands start data to a Worker that the user made, and tells what it tells.
+   * @param forsake asked where an error may mean that the worker never began
+   */
+  adopt(worker: unknown, data: unknown, transfer: readonly unknown[], ended: ThreadEnded, forsake: Forsake): void;
   /** In a thread that somebody's `new Worker` started: where start data arrives. Once in a thread, as early as can be. */
   openInbox(): StartInbox | undefined;
   /** In a thread started by `spawn` from a URL: the data. `undefined` in any other thread. */

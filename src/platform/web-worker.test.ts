@@ -1,6 +1,7 @@
 // The web's Worker as each runtime has it, played by an EventTarget: which of its signs count as the end of its thread.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { START_WINDOW_MS } from '../limits.ts';
 import { adoptWebWorker } from './web-worker.ts';
 
 class FakeWorker extends EventTarget {
@@ -70,4 +71,41 @@ test('an error that came as a text only is made one', () => {
   const { worker, ended } = adopted({ errorEnds: true, tellsClose: false });
   worker.say('error', { error: null, message: 'Uncaught: boom' });
   assert.deepEqual(ended, [['crash', new Error('Uncaught: boom')]]);
+});
+
+/** One whose errors end no thread, but may say that it never began. */
+function adoptedUnsure(opened: boolean): { worker: FakeWorker; ended: unknown[][]; asked: () => number } {
+  const worker = new FakeWorker();
+  const ended: unknown[][] = [];
+  let asked = 0;
+  const forsake = (): boolean => {
+    asked++;
+    return !opened;
+  };
+  const signs = { errorEnds: false, tellsClose: false };
+  adoptWebWorker(worker, 'data', [], (how, thrown) => ended.push([how, thrown]), signs, forsake);
+  return { worker, ended, asked: () => asked };
+}
+
+test('an error event without an error is of a script that did not load, unless the worker has opened its end', () => {
+  const { worker, ended } = adoptedUnsure(false);
+  worker.say('error');
+  assert.equal(ended[0]?.[0], 'crash');
+  assert.match(String(ended[0]?.[1]), /did not load/);
+  const opened = adoptedUnsure(true);
+  opened.worker.say('error');
+  assert.deepEqual([opened.ended, opened.asked()], [[], 1]);
+});
+
+test('an uncaught error counts if the worker has not opened its end a while later, and said nothing', async () => {
+  const spoken = adoptedUnsure(false);
+  spoken.worker.say('message');
+  spoken.worker.say('error', { error, message: 'uncaught' });
+  const { worker, ended } = adoptedUnsure(false);
+  worker.say('error', { error, message: 'uncaught' });
+  assert.deepEqual(ended, []);
+  // Behind the timers of both.
+  await new Promise((resolve) => setTimeout(resolve, START_WINDOW_MS));
+  assert.deepEqual(ended, [['crash', error]]);
+  assert.deepEqual([spoken.ended, spoken.asked()], [[], 0]);
 });

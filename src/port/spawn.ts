@@ -5,6 +5,7 @@ import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIM
 import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
 import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, endedOn, tellEnded } from '../memory/life-page.ts';
 import type { Region } from '../memory/region.ts';
+import { claimSide } from '../memory/sides.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
 import type { Href } from '../platform/host-types.ts';
@@ -98,7 +99,8 @@ export function spawn(
   };
   try {
     if (module === undefined) {
-      platformStart.adopt(made, data, remote.transfer, ended);
+      const forsake = (): boolean => claimSide(region.views.words, 1, 2);
+      platformStart.adopt(made, data, remote.transfer, ended, forsake);
       tellTerminate(made, life);
       return { port, worker: made };
     }

@@ -29,11 +29,8 @@ const DEFECTS = [
     checks: [
       [ALL, 'ends', 'terminate() of a worker with an event loop'],
       [ALL, 'ends', 'terminate() of a worker that blocks'],
-      [ALL, 'ends', 'self.close() in a worker'],
       [ALL, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
       [ALL, 'ends', 'a worker whose script is not there'],
-      [ALL, 'spawn', 'self.close() in a spawned worker'],
-      [ALL, 'spawn', 'a spawned worker whose script is not there'],
     ],
   },
   {

@@ -1,6 +1,6 @@
 // `spawn` with a function that makes the Worker, as bundlers want it, and `parentPort` over there.
 import { attach, CLOSED, channel, parentPort, spawn } from '../../../src/index.ts';
-import { afterwards, check, checkTogether, equal, ok, thrownBy, within } from './checks.ts';
+import { afterwards, check, checkTogether, equal, ok, rest, thrownBy, within } from './checks.ts';
 import { next, spawnThread } from './thread.ts';
 
 check('a spawned worker waits until it is ready, then blocks', async () => {
@@ -104,6 +104,45 @@ checkTogether('a spawned worker whose script is not there', async () => {
   });
   worker.onerror = (event) => event.preventDefault();
   equal(await within('port.closed', port.closed, 3), 'crash');
+});
+
+for (const [what, source, type] of [
+  ['does not parse', 'let let = 3 +;', 'module'],
+  ['does not parse, a classic one', 'let let = 3 +;', 'classic'],
+  ['imports what is not there', `import '${location.origin}/none.js';`, 'module'],
+  ['throws before it opens its end', 'throw new Error("on purpose")', 'module'],
+] as const) {
+  checkTogether(`a spawned worker whose script ${what}`, async () => {
+    const url = URL.createObjectURL(new Blob([source], { type: 'text/javascript' }));
+    const { port, worker } = spawn(() => new Worker(url, { type }));
+    afterwards(() => {
+      port.close();
+      worker.terminate();
+    });
+    worker.onerror = (event) => event.preventDefault();
+    const cause = port.ready.then(
+      () => 'it was ready',
+      ({ code, cause }) => [code, cause instanceof Error],
+    );
+    equal(await within('port.closed', port.closed, 3), 'crash');
+    equal(await cause, ['ERR_CLOSED', true]);
+  });
+}
+
+checkTogether('an uncaught error of a spawned worker that is up ends nothing', async () => {
+  const { port, thread } = spawnThread(async ({ port, hear }) => {
+    const p = port();
+    await p.ready;
+    setTimeout(() => {
+      throw new Error('on purpose');
+    });
+    await hear();
+    p.postMessage('alive');
+  });
+  await within('the error event', new Promise((resolve) => (thread.worker.onerror = resolve)));
+  await rest(600);
+  thread.tell('go on');
+  equal(await next(port), 'alive');
 });
 
 check('spawn with a URL names the form that works', () => {
