@@ -69,6 +69,14 @@ export const SIDE_VALUES_MAX: number = 256;
 /** Bytes that a value in the side channel counts for in outbox and inbox, beside its length as a text and the buffers that move with it. */
 export const SIDE_VALUE_BYTES: number = 4096;
 
+/**
+ * Bytes of buffers in a transfer list that are copied into the lane, and taken from their sender, where a thread that blocks would
+ * not have them otherwise (browsers). More of them move natively: to copy 64 MiB takes about as long as a picture stands still unseen.
+ */
+export const MOVED_COPIED_BYTES_MAX: number = 64 * 1024 * 1024;
+/** Bytes that the value around them is expected to take. What is longer is refused as any message is. */
+export const MOVED_COPIED_SPARE: number = 4096;
+
 // ---- waiting --------------------------------------------------------------------------------------------------
 
 /** Microseconds of looking again before a thread parks; a wake-up costs 5 to 50, so waiting about as long is fair. */

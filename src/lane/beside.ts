@@ -26,6 +26,18 @@ export function weightOf({ value, transfer }: HeldValue): number {
   return bytes;
 }
 
+/** What moves by being copied into the lane, and taken from its sender then. */
+export interface Copying {
+  /**
+   * Whether all that is in the list moves so.
+   * @param bytesMax of one message
+   * @throws UsageError ERR_TRANSFER for what does not move at all
+   */
+  suits(transfer: readonly unknown[], bytesMax: number): boolean;
+  /** Takes it from here. @throws DataCloneError, UsageError; nothing was taken */
+  detach(transfer: readonly unknown[]): void;
+}
+
 export interface Beside {
   /** Characters from which on the medium's own way carries a string faster than a codec; Infinity: never. */
   readonly textMin: number;
@@ -33,6 +45,8 @@ export interface Beside {
   readonly late: boolean;
   /** Whether a thread that is blocked can take in what has come, without its event loop. */
   readonly atWill: boolean;
+  /** Where a thread that is blocked cannot take in what has come: what moves by the lane all the same. */
+  readonly copying?: Copying | undefined;
   /** Values posted so far. */
   readonly posted: number;
   /** Where the last one went, as `take` over there must be told. */

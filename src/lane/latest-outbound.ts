@@ -179,8 +179,11 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     this.#encoding = true;
     try {
       const corked = this.#corks > 0;
-      const natively = transfer.length > 0 || !(corked ? this.#postLater(value) : this.#postNow(value));
-      if (natively) this.#postBeside(value, transfer, corked);
+      if (transfer.length > 0 && this.#beside.copying?.suits(transfer, this.#messageMax)) {
+        // It leaves its owner first, as what is sent here is never refused for want of room.
+        const held = this.#beside.holdBack(value, transfer);
+        this.#send(held.value, held.transfer, true, corked);
+      } else this.#send(value, transfer, transfer.length === 0, corked);
       return true;
     } finally {
       this.#encoding = false;
@@ -188,6 +191,11 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
   }
 
   /** The same, but a value whose getter closes the port counts as one that came after the end. */
+  /** @param encoded by the codec, if it takes the value */
+  #send(value: unknown, transfer: readonly unknown[], encoded: boolean, corked: boolean): void {
+    const natively = !encoded || !(corked ? this.#postLater(value) : this.#postNow(value));
+    if (natively) this.#postBeside(value, transfer, corked);
+  }
   post(value: unknown, transfer?: readonly unknown[]): boolean {
     try {
       this.trySend(value, transfer);

@@ -196,7 +196,7 @@ export class LaneOutbound {
     if (tried === NO_ROOM) return this.#starve(MARKER_BYTES);
     // It may be too long for the room at hand or for any record: only its encoded length tells.
     const encoded = this.#encodeAside(value);
-    if (encoded === undefined) return this.#sendBeside(value, NO_TRANSFER) || this.#starve(MARKER_BYTES);
+    if (encoded === undefined) return this.#sendBeside(value, transfer) || this.#starve(MARKER_BYTES);
     const { length } = encoded.bytes;
     const { maxPayload } = this.#sink;
     const inAnnex = this.#annex?.takes(length) ?? false;
@@ -207,6 +207,7 @@ export class LaneOutbound {
       this.#besideSender.forgetFull();
       return this.#starve(first, inAnnex);
     }
+    if (transfer.length > 0) this.#detach(encoded, transfer);
     this.#backlog.add(this.#kind, encoded);
     this.pump();
     this.#starvedFor = 0;
@@ -236,11 +237,13 @@ export class LaneOutbound {
     this.#giveUpClaim();
     if (this.#outbox.length > 0 && !this.pump()) return BEHIND;
     this.#natively = this.#goesBeside(value, transfer);
-    if (!this.#natively) return this.#sendDirectly(value);
+    // What is in the list is taken from its owner once the value is written, and not before it is certain to go.
+    if (!this.#natively) return transfer.length > 0 ? UNFIT : this.#sendDirectly(value);
     return this.#sendBeside(value, transfer) ? SENT : NO_ROOM;
   }
   #goesBeside(value: unknown, transfer: readonly unknown[]): boolean {
-    return transfer.length > 0 || (typeof value === 'string' && this.#besideSender.isFasterFor(value));
+    if (transfer.length > 0) return this.#beside.copying?.suits(transfer, this.#messageMax) !== true;
+    return typeof value === 'string' && this.#besideSender.isFasterFor(value);
   }
 
   /** The attempt ended so: the value goes into the outbox. */
@@ -251,8 +254,10 @@ export class LaneOutbound {
       return;
     }
     const encoded = natively ? undefined : this.#encodeAside(value);
-    if (encoded !== undefined) this.#backlog.add(this.#kind, encoded);
-    else this.#backlog.add(KIND_SIDE, NOTHING_ASIDE, this.#holdBack(value, transfer));
+    if (encoded !== undefined) {
+      if (transfer.length > 0) this.#detach(encoded, transfer);
+      this.#backlog.add(this.#kind, encoded);
+    } else this.#backlog.add(KIND_SIDE, NOTHING_ASIDE, this.#holdBack(value, transfer));
     this.#notes.stalled();
     if (!this.pump() && encoded !== undefined) this.#backlog.pumpAlong(encoded.bytes.length);
   }
@@ -388,6 +393,17 @@ export class LaneOutbound {
       return encoded;
     } finally {
       this.#encoding = false;
+    }
+  }
+
+  /** What has moved into this message leaves its owner; if it cannot, the message is given up. */
+  #detach(encoded: Aside, transfer: readonly unknown[]): void {
+    try {
+      this.#beside.copying?.detach(transfer);
+    } catch (error) {
+      this.#encoder.discard?.();
+      this.#aside.giveBack(encoded);
+      throw error;
     }
   }
 

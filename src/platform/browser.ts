@@ -6,6 +6,7 @@ import { CHAR_CODES_MAX } from '../limits.ts';
 import type {
   BlockMemory,
   Forsake,
+  HostForms,
   MemoryPlatform,
   NativePort,
   Platform,
@@ -18,6 +19,7 @@ import type {
 } from './contract.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
+import { webForms } from './web-forms.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 /** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
@@ -117,6 +119,8 @@ export const platformMemory: MemoryPlatform = {
 
   isPooled: (): boolean => false,
 };
+
+export const platformForms: HostForms | undefined = webForms;
 
 export const platform: Platform = {
   name: 'browser',

@@ -85,6 +85,17 @@ export interface MemoryPlatform {
 /** Access to texts in a piece of memory. Apart from the rest, because a ring carries bytes only. */
 export type TextPlatform = (memory: SharedArrayBuffer | ArrayBuffer) => TextMemory;
 
+/**
+ * Objects of classes of the runtime's in parts that a codec writes, where the runtime's own way does not do. Apart from the rest,
+ * because few runtimes need it.
+ */
+export interface HostForms {
+  /** The number of the object's class, and its parts; `undefined` if there is no form for it, or it only looks like one. */
+  of(object: object): readonly [number: number, parts: unknown[]] | undefined;
+  /** The object again. @throws if the parts make no sense, or there is no such class here */
+  make(number: number, parts: readonly unknown[]): object;
+}
+
 /** How threads start, and get their names. Apart from the rest, because only a front door needs it. */
 export interface StartPlatform {
   /** So many words that nobody can guess: at most RANDOM_WORDS of limits.ts. */

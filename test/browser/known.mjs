@@ -11,16 +11,7 @@ const DEFECTS = [
     number: 'D2',
     why: 'a blocked thread reads no native port here, so that what travels beside the ring cannot reach it; it is refused with what to do instead',
     looks: /ERR_UNSUPPORTED: Cannot receive here: the next message travels beside the ring/,
-    checks: [
-      [ALL, 'values', 'ImageData reaches a worker that blocks'],
-      [ALL, 'values', 'DOMException reaches a worker that blocks'],
-      [ALL, 'values', 'Blob reaches a worker that blocks'],
-      [ALL, 'values', 'SharedArrayBuffer reaches a worker that blocks'],
-      [ALL, 'values', 'WebAssembly.Module reaches a worker that blocks'],
-      [ALL, 'values', 'CryptoKey reaches a worker that blocks'],
-      [ALL, 'values', 'moved ArrayBuffer reaches a worker that blocks'],
-      [ALL, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all'],
-    ],
+    checks: [[ALL, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all']],
   },
   {
     number: 'D6',

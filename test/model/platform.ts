@@ -63,4 +63,5 @@ export const platform: object = new Proxy(members, {
 });
 export const platformMemory: object = platform;
 export const platformText = (): object => ({});
+export const platformForms = undefined;
 export const platformStart: object = platform;

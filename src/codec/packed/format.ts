@@ -102,6 +102,8 @@ export const EXTRA_ARRAY_PAIRS = 11;
  * it, and the numbers to forget.
  */
 export const EXTRA_TEXT_REMEMBER = 12;
+/** parameter: number of the class; then its parts, a value that is an array. Only from and to browsers. */
+export const EXTRA_HOST = 13;
 
 export const ERROR_CLASS_MASK = 15;
 export const ERROR_HAS_MESSAGE = 16;

@@ -1,4 +1,5 @@
 // Reads objects that are neither plain nor arrays. The counterpart of write-extra.ts.
+import { platformForms } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
 import {
   ERROR_CLASS_MASK,
@@ -14,6 +15,7 @@ import {
   EXTRA_BUFFER_RESIZABLE,
   EXTRA_DATE,
   EXTRA_ERROR,
+  EXTRA_HOST,
   EXTRA_MAP,
   EXTRA_MASK,
   EXTRA_REGEXP,
@@ -98,6 +100,8 @@ function readObject(reader: PackedReader, kind: number, parameter: number): obje
       return readError(reader, parameter);
     case EXTRA_BOXED:
       return readBoxed(reader);
+    case EXTRA_HOST:
+      return readHost(reader, parameter);
     case EXTRA_ARRAY_PAIRS: {
       const array = readBareArray(reader);
       reader.pairs(array, Array.prototype);
@@ -253,6 +257,16 @@ function readBoxed(reader: PackedReader): object {
   const boxed = Object(value) as object;
   reader.keep(number, boxed);
   return boxed;
+}
+
+function readHost(reader: PackedReader, form: number): object {
+  const number = reader.number();
+  const parts = reader.value();
+  if (!Array.isArray(parts)) return reader.damaged('the parts of an object were expected');
+  if (platformForms === undefined) throw new TypeError('objects of a browser are made in browsers only');
+  const object = platformForms.make(form, parts);
+  reader.keep(number, object);
+  return object;
 }
 
 /** A text, which must stand here as it is, and the number under which it is remembered from now on. */

@@ -1,5 +1,5 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
-import { platformMemory } from '#platform';
+import { platformForms, platformMemory } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
 import {
   BOXED,
@@ -39,6 +39,7 @@ import {
   EXTRA_BUFFER_RESIZABLE,
   EXTRA_DATE,
   EXTRA_ERROR,
+  EXTRA_HOST,
   EXTRA_MAP,
   EXTRA_REGEXP,
   EXTRA_SET,
@@ -88,7 +89,7 @@ export function writeExtra(
       head(writer, at, EXTRA_BOXED, 0);
       return writer.value(unbox(writer, object), at + 1, place);
     case HOST:
-      throw REFUSED_SIGNAL;
+      return writeHost(writer, object, at, place);
     case UNCLONEABLE:
       return writer.failSelf(whatIs(object));
     default:
@@ -229,6 +230,15 @@ function writeError(writer: PackedWriter, error: Error, at: number, place: Shape
   }
   head(writer, at, EXTRA_ERROR, flags);
   return next;
+}
+
+/** What only the runtime knows, unless it comes apart here. */
+function writeHost(writer: PackedWriter, object: object, at: number, place: ShapeNode): number {
+  const form = platformForms?.of(object);
+  if (form === undefined) throw REFUSED_SIGNAL;
+  const [number, parts] = form;
+  head(writer, at, EXTRA_HOST, number);
+  return writer.value(parts, at + 1, place.inner ?? writer.shapes.inner(place));
 }
 
 function writeBuffer(writer: PackedWriter, buffer: ArrayBuffer, at: number): number {

@@ -1,7 +1,8 @@
 // The values of one channel that go natively, over its lines: numbered, with a marker in the ring that keeps their place.
 import { platform } from '#platform';
 import { LayoutError } from '../../errors.ts';
-import type { Beside, BesideValue, HeldValue } from '../../lane/beside.ts';
+import type { Beside, BesideValue, Copying, HeldValue } from '../../lane/beside.ts';
+import { MOVED_COPIED_BYTES_MAX, MOVED_COPIED_SPARE } from '../../limits.ts';
 import { cloneForLater, refusal } from '../beside/clone-for-later.ts';
 import { exchanged, movedOn, movesOn, pack } from '../beside/exchange.ts';
 import { endUnopened, isUnopened, letGoOf, type OnTheWay } from '../beside/lost-values.ts';
@@ -27,7 +28,7 @@ export interface BesideLuggage {
   readonly sent: readonly OnTheWay[];
 }
 
-export class NativeBeside implements Beside {
+export class NativeBeside implements Beside, Copying {
   readonly textMin: number = platform.nativeTextMin;
   readonly atWill: boolean = platform.canTake;
   readonly letGo: Beside['letGo'] = letGoOf;
@@ -167,6 +168,27 @@ export class NativeBeside implements Beside {
 
   get late(): boolean {
     return !platform.canTake || this.#lines.unsettled;
+  }
+
+  /** Where nothing can be taken at will a buffer that moves is copied: else a thread that blocks would never have it. */
+  get copying(): Copying | undefined {
+    return platform.canTake ? undefined : this;
+  }
+  suits(transfer: readonly unknown[], bytesMax: number): boolean {
+    checkTransfer(transfer, this.#lines.natives);
+    let bytes = MOVED_COPIED_SPARE;
+    for (const item of transfer) {
+      if (!(item instanceof ArrayBuffer)) return false;
+      bytes += item.byteLength;
+    }
+    return bytes <= Math.min(bytesMax, MOVED_COPIED_BYTES_MAX);
+  }
+  detach(transfer: readonly unknown[]): void {
+    try {
+      platform.cloneMoving(undefined, transfer);
+    } catch (cause) {
+      throw refusal(undefined, transfer, cause);
+    }
   }
   /** What goes along when this end goes over to another thread. */
   leave(): BesideLuggage {
