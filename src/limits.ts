@@ -317,6 +317,14 @@ export const UNIX_PATH_BYTES_MAX: number = 103;
  * memory is the thread's (memory/scratch.ts).
  */
 export const SOCKET_MEMORY_FIRST: number = 1024;
+/** Where the bytes of a turn are gathered that go over a native message port: at first, grown by doubling. */
+export const NATIVE_GATHER_FIRST: number = 1024;
+/** Bytes from which on a message of them is moved in place of being cloned: below, that costs more than the copy. Memory of that size is not kept. */
+export const NATIVE_MOVED_MIN: number = 64 * 1024;
+/** How long what a thread has said waits to be read behind the news that it is gone, where no runtime says that its port has ended: a page's next turns. */
+export const NATIVE_GONE_MS: number = 50;
+/** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
+export const NATIVE_WHY_MS: number = 1000;
 /** Bytes read at a time by hand, where the runtime does not: a socket's fill in some calls. */
 export const SOCKET_READ_BYTES: number = 64 * 1024;
 /** Bytes that wait to be written from which on a connection has enough for now: some pieces, so that the line never waits for us. */

@@ -29,6 +29,7 @@ const NEIGHBOURS = {
   'transport/beside': ['transport/ring'],
   'transport/thread': ['transport/ring', 'transport/beside'],
   'transport/stream': [],
+  'transport/native': ['transport/stream', 'transport/beside'],
   'transport/process': ['transport/ring', 'transport/stream'],
   'transport/network': ['transport/stream'],
 };
@@ -40,6 +41,7 @@ const THREADS_ONLY = [
   'memory',
   'transport/beside',
   'transport/thread',
+  'transport/native',
   'transport/transport',
   'port',
   'compat',

@@ -19,15 +19,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 68_400,
+  '.': 84_000,
   './ring': 4_300,
   './process': 117_400,
-  './rpc': 86_600,
-  './topic': 36_500,
-  './compat/sab-message-port': 72_200,
-  './compat/sab-message-port.global.js': 67_600,
-  './compat/comlink': 83_750,
-  './compat/comlink/node-adapter': 19_600,
+  './rpc': 102_800,
+  './topic': 36_900,
+  './compat/sab-message-port': 72_900,
+  './compat/sab-message-port.global.js': 67_950,
+  './compat/comlink': 85_600,
+  './compat/comlink/node-adapter': 20_200,
   './compat/nxtedition-shared': 8_650,
 };
 

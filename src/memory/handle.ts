@@ -2,6 +2,7 @@
 import { platform } from '#platform';
 import { LayoutError, UsageError } from '../errors.ts';
 import { KNOWN_TEXT_BYTES_MAX, KNOWN_TEXTS_MAX } from '../limits.ts';
+import type { NativePort } from '../platform/contract.ts';
 import { ATTACHED, CLOSED, LAYOUT_VERSION } from './layout.ts';
 import { isLifePage } from './life-page.ts';
 import { type NativePair, renewedPair } from './native-pair.ts';
@@ -55,6 +56,19 @@ export interface TextBounds {
  * web's and of `window` all take it, whichever of their declarations a program has.
  */
 export type TransferList = never[];
+
+/** The same for a channel of threads that have no memory in common: all of it goes over one native port. */
+export interface NativeHandle {
+  readonly type: 'millrace';
+  readonly version: number;
+  readonly end: 0 | 1;
+  /** Native port. */
+  readonly native: unknown;
+  /** What is decided for both ends when the channel is made. */
+  readonly shared: unknown;
+  /** What the other end has said before it was handed over. */
+  readonly first?: Uint8Array | undefined;
+}
 
 /** A handle as its creator holds it: with the list that must be transferred along. Not cloned, hence not enumerable. */
 export interface Remote extends RemoteHandle {
@@ -129,6 +143,33 @@ const ASKED_FOR: PropertyDescriptorMap & ThisType<{ readonly [BORN]: Born }> = {
   },
 };
 
+/** What stands in it is nobody's but the library's: to a program it is a handle as any other. */
+export function createNativeHandle(end: 0 | 1, native: unknown, shared: unknown, first?: Uint8Array): Remote {
+  const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, native, shared, first };
+  Object.defineProperty(handle, 'transfer', { value: [native] });
+  return handle as unknown as Remote;
+}
+export function isNativeHandle(value: unknown): value is NativeHandle {
+  return (value as Partial<NativeHandle> | null | undefined)?.type === HANDLE_TYPE && 'native' in (value as object);
+}
+/** Native ports that an end was made of in this thread. */
+const attachedNatives: WeakSet<object> = /* @__PURE__ */ new WeakSet();
+
+/** @throws UsageError ERR_HANDLE, LayoutError as openHandle */
+export function openNativeHandle({ version, end, native, shared, first }: NativeHandle): {
+  readonly native: NativePort;
+  readonly end: 0 | 1;
+  readonly shared: unknown;
+  readonly first: Uint8Array | undefined;
+} {
+  if (version !== LAYOUT_VERSION) throw otherVersion(version);
+  if (end !== 0 && end !== 1) throw noSuchEnd(end);
+  if (!platform.isNativePort(native)) throw lostNatives('attach');
+  if (attachedNatives.has(native as object)) throw attachedBefore();
+  attachedNatives.add(native as object);
+  return { native: native as NativePort, end, shared, first: first instanceof Uint8Array ? first : undefined };
+}
+
 /** @param life the page that speaks for the life of the thread at the other end */
 export function createMovingHandle(
   { memory }: Region,
@@ -186,18 +227,14 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
   checkSharedMemory('attach');
   const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
-    throw new LayoutError(
-      `Cannot attach a handle of layout version ${String(handle.version)}: this copy of millrace speaks version ${LAYOUT_VERSION}; load the same release in both threads`,
-      { value: handle.version, limit: LAYOUT_VERSION },
-    );
+    throw otherVersion(handle.version);
   }
   const natives = isOwn ? undefined : nativesOf(handle, 'attach');
   const texts = textBoundsOf(handle.texts);
   const region = openRegion(handle.memory);
   if (region.lanes[1].capacity === 0) throw new LayoutError('Cannot attach: the region is a one-way ring');
   const { end } = handle;
-  if (end !== 0 && end !== 1)
-    throw new LayoutError(`Cannot attach: a channel has no end ${String(end)}`, { value: end });
+  if (end !== 0 && end !== 1) throw noSuchEnd(end);
   const { words } = region.views;
   const { luggage, ticket } = handle as Partial<MovingHandle>;
   const taken = luggage instanceof Map ? (luggage.get(0) as unknown) : undefined;
@@ -249,6 +286,10 @@ function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | un
  */
 export function transferOf(remote: unknown): TransferList {
   const handle = handleOf(remote, 'pass on');
+  if (isNativeHandle(handle)) {
+    if (!platform.isNativePort(handle.native)) throw lostNatives('pass on');
+    return [handle.native] as unknown as TransferList;
+  }
   return transferListOf(nativesOf(handle, 'pass on'), handle.pass);
 }
 
@@ -260,6 +301,7 @@ export function lacksTransfer(value: unknown, transfer: readonly unknown[]): boo
     const inner = Object.values(Object.getOwnPropertyDescriptors(value)).map((property): unknown => property.value);
     return [value, ...inner].some((each) => {
       const handle = each as Partial<RemoteHandle> | null | undefined;
+      if (isNativeHandle(each)) return !transfer.includes(each.native);
       return handle?.type === HANDLE_TYPE && !(transfer.includes(handle.tether) && transfer.includes(handle.side));
     });
   } catch {
@@ -272,6 +314,15 @@ function attachedBefore(): UsageError {
   return new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
 }
 
+function otherVersion(version: unknown): LayoutError {
+  return new LayoutError(
+    `Cannot attach a handle of layout version ${String(version)}: this copy of millrace speaks version ${LAYOUT_VERSION}; load the same release in both threads`,
+    { value: version, limit: LAYOUT_VERSION },
+  );
+}
+function noSuchEnd(end: unknown): LayoutError {
+  return new LayoutError(`Cannot attach: a channel has no end ${String(end)}`, { value: end });
+}
 function handedOn(): UsageError {
   return new UsageError(
     'ERR_HANDLE',
@@ -289,7 +340,10 @@ function handleOf(value: unknown, action: string): RemoteHandle {
 
 function nativesOf({ tether, side }: RemoteHandle, action: string): NativePair {
   if (platform.isNativePort(tether) && platform.isNativePort(side)) return { tether, side } as NativePair;
-  throw new UsageError(
+  throw lostNatives(action);
+}
+function lostNatives(action: string): UsageError {
+  return new UsageError(
     'ERR_HANDLE',
     `Cannot ${action}: the handle has lost its native ports; pass \`remote.transfer\`, or \`transferOf(remote)\` for one that arrived, as transfer list when you post \`remote\``,
   );

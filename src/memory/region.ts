@@ -100,16 +100,17 @@ export function capacityFor(bytes: number, name = 'capacity'): number {
   return capacity;
 }
 
+/** What is missing where browsers hide shared memory, and what brings it. */
+export const NO_SHARED_MEMORY: string =
+  'there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless)';
+
 /**
  * Browsers hide shared memory from pages that are not isolated: the name itself is missing there.
  * @throws UnsupportedError that names the remedy
  */
 export function checkSharedMemory(action: string): void {
   if (typeof SharedArrayBuffer !== 'undefined') return;
-  throw new UnsupportedError(
-    `Cannot ${action}: there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless)`,
-    { feature: 'SharedArrayBuffer' },
-  );
+  throw new UnsupportedError(`Cannot ${action}: ${NO_SHARED_MEMORY}`, { feature: 'SharedArrayBuffer' });
 }
 
 /** Bytes that a region with these capacities takes. */
@@ -154,7 +155,7 @@ export function writeHeader(memory: CommonMemory, capacity0: number, capacity1: 
 
 /** Whether this came as memory that another thread looks at, too, of so many bytes at least. */
 export function isSharedMemory(value: unknown, bytes = 0): value is SharedArrayBuffer {
-  return value instanceof SharedArrayBuffer && value.byteLength >= bytes;
+  return typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer && value.byteLength >= bytes;
 }
 
 /**

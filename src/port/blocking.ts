@@ -74,8 +74,18 @@ function besideTheRing(): UnsupportedError {
 }
 
 /** How to wait with this thread. @throws UnsupportedError naming what to use `instead` where that is not possible */
-export function blockingOf({ blocking }: Pick<Transport, 'blocking'>, action: string, instead: string): Blocking {
-  if (blocking !== undefined) return blocking;
+export function blockingOf(
+  transport: Pick<Transport, 'blocking' | 'inspect'>,
+  action: string,
+  instead: string,
+): Blocking {
+  if (transport.blocking !== undefined) return transport.blocking;
+  const why = transport.inspect().way?.blocking;
+  if (why !== undefined) {
+    throw new UnsupportedError(`Cannot ${action} here with the thread blocked: ${why}; or use ${instead}`, {
+      feature: 'blocking',
+    });
+  }
   if (!platform.canBlock) {
     throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
   }

@@ -1,4 +1,4 @@
-// Where ports come from: a channel to hand over, and its other end.
+// Channels in shared memory: one to hand over, and its other end.
 import { platform } from '#platform';
 import { CODECS, codecOfName } from '../codec/choose.ts';
 import type { Codec, CodecOptions } from '../codec/codec.ts';
@@ -29,15 +29,7 @@ import {
   type Way,
 } from '../transport/thread/thread-ring.ts';
 import type { TransportEvents } from '../transport/transport.ts';
-import {
-  type ChannelOptions,
-  type PairOptions,
-  type PortOptions,
-  type Resolved,
-  resolveOptions,
-  resolvePairOptions,
-  resolvePortOptions,
-} from './options.ts';
+import { type ChannelOptions, type PortOptions, type Resolved, resolveOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';
 import { ownLife } from './start-data.ts';
 
@@ -195,44 +187,15 @@ export function textsOf(options: Resolved): TextBounds {
   return { count: options.rememberedTexts, bytes: options.rememberedTextBytes };
 }
 
-/**
- * Makes a channel: a port for this thread, and a `remote` to hand to another one:
- * `worker.postMessage(remote, remote.transfer)`, then `attach(remote)` over there. What is sent before the other side
- * attaches waits in the ring.
- * ```ts
- * import { attach, channel } from 'millrace';
- * const { port, remote } = channel<string, number>({ capacityBytes: 65536 });
- * const far = attach<number, string>(remote);   // over there, as it arrived
- * port.postMessage(1);
- * console.log(far.receive());                   // 1; blocks until there is a message
- * far.close();
- * ```
- * @throws UsageError ERR_OPTION
- */
-export function channel<In = unknown, Out = unknown>(
+/** A channel in shared memory: as `channel` of channels.ts. */
+export function memoryChannel<In = unknown, Out = unknown>(
   options?: ChannelOptions,
 ): { readonly port: Port<In, Out>; readonly remote: Remote } {
   const { port, remote } = makeChannel(resolveOptions(options), null);
   return { port: port as Port<In, Out>, remote };
 }
 
-/**
- * Makes a channel for two other threads: a `remote` for each. Both are handed over and attached like that of `channel`,
- * in any order; what the first one sends waits for the second. The thread that calls this is no part of the channel.
- * ```ts
- * import { attach, pair } from 'millrace';
- * const [one, other] = pair({ capacityBytes: 65536 });
- * const left = attach(one);                 // each in the thread that it was handed to
- * left.postMessage('direct');
- * const right = attach(other);
- * console.log(right.receive());             // direct
- * left.close();
- * ```
- * @param options of the channel; each end gives its own to `attach`
- * @throws UsageError ERR_OPTION
- */
-export function pair(options?: PairOptions): [Remote, Remote] {
-  const resolved = resolvePairOptions(options);
+export function memoryPair(resolved: Resolved): [Remote, Remote] {
   const region = allocateRegion(resolved.capacityBytes, resolved.capacityBytes, resolved.maxMessageBytes);
   const natives = createNatives();
   // Neither end is in this thread: who attaches tells the other one of its life, and of its links.
@@ -244,13 +207,8 @@ export function pair(options?: PairOptions): [Remote, Remote] {
   return [remoteOf(0, natives.near), remoteOf(1, natives.far)];
 }
 
-/**
- * Opens the end of a channel that was handed to this thread.
- * @param remote as it arrived
- * @throws UsageError ERR_HANDLE if it is none, was attached before or handed on, or came without its transfer list;
- *   LayoutError if it comes from another version; ERR_OPTION
- */
-export function attach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
+/** The other end of a channel in shared memory: as `attach` of channels.ts. */
+export function memoryAttach<In = unknown, Out = unknown>(remote: unknown, options?: PortOptions): Port<In, Out> {
   return new Port((events) => attachTransport(remote, options, LIVENESS_SLICE_MS, events)) as Port<In, Out>;
 }
 

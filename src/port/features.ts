@@ -1,5 +1,6 @@
 // What this runtime and thread can do, so that nobody has to find out by an exception.
 import { platform } from '#platform';
+import { NO_SHARED_MEMORY } from '../memory/region.ts';
 
 export interface Features {
   readonly runtime: 'node' | 'bun' | 'deno' | 'browser';
@@ -11,6 +12,10 @@ export interface Features {
   readonly blockingTransfer: boolean;
   /** Characters from which on a string sent for the first time goes over the native port; Infinity: none does. */
   readonly nativeTextMin: number;
+  /** Whether channels go through shared memory here. */
+  readonly memory: boolean;
+  /** What is missing where they do not, and what brings it: channels go over native MessagePorts then, and no thread can block. */
+  readonly memoryMissing: string | undefined;
   /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn(url)`. */
   readonly probesPeers: boolean;
 }
@@ -23,6 +28,8 @@ export function features(): Features {
     eventLoopWait: platform.asyncPark,
     blockingTransfer: platform.canTake,
     nativeTextMin: platform.nativeTextMin,
+    memory: typeof SharedArrayBuffer !== 'undefined',
+    memoryMissing: typeof SharedArrayBuffer === 'undefined' ? NO_SHARED_MEMORY : undefined,
     probesPeers: platform.canProbe(),
   };
 }

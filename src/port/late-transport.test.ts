@@ -9,7 +9,7 @@ import type { StartInbox } from '../platform/start-inbox.ts';
 import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
-import { attach, channel } from './channel.ts';
+import { attach, channel } from './channels.ts';
 import { comingStart } from './coming-start.ts';
 import { Port } from './port.ts';
 import { selectAsync } from './select.ts';

@@ -33,13 +33,19 @@ export interface PairOptions {
   readonly rememberedTexts?: number | undefined;
   /** Bytes of them; default 16 MiB. */
   readonly rememberedTextBytes?: number | undefined;
+  /**
+   * Whether messages go through memory that both threads share; default: where this thread has any. Without, all goes over a native MessagePort, which also reaches
+   * a SharedWorker, a service worker and a frame of another origin, and only the event loop takes what comes.
+   */
+  readonly memory?: boolean | undefined;
 }
 
 /** What a channel can be told when it is made together with one of its ends. */
 export interface ChannelOptions extends PortOptions, PairOptions {}
 
 type Chosen = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K], undefined | false> }>;
-export interface Resolved extends Chosen {
+export interface Resolved extends Omit<Chosen, 'memory'> {
+  readonly memory: boolean;
   /** How the event loop of this end sleeps until its channel has joined a link, which decides for all that it carries. */
   readonly eventLoopWait: 'wait-async' | 'doorbell';
 }
@@ -58,7 +64,7 @@ interface NameRule {
 
 export type Rule = NumberRule | NameRule;
 
-const RULES: { readonly [K in keyof Chosen]: Rule } = {
+const RULES: { readonly [K in Exclude<keyof Chosen, 'memory'>]: Rule } = {
   capacityBytes: {
     fallback: limits.CHANNEL_CAPACITY_DEFAULT,
     min: limits.CHANNEL_CAPACITY_MIN,
@@ -76,9 +82,15 @@ const RULES: { readonly [K in keyof Chosen]: Rule } = {
 };
 
 /** Names of all options of a channel. */
-export const CHANNEL_OPTIONS: readonly string[] = Object.keys(RULES);
+export const CHANNEL_OPTIONS: readonly string[] = [...Object.keys(RULES), 'memory'];
 /** What is decided when the channel is made, for both ends. */
-const CHANNEL_ONLY: readonly string[] = ['capacityBytes', 'maxMessageBytes', 'rememberedTexts', 'rememberedTextBytes'];
+const CHANNEL_ONLY: readonly string[] = [
+  'capacityBytes',
+  'maxMessageBytes',
+  'rememberedTexts',
+  'rememberedTextBytes',
+  'memory',
+];
 
 /**
  * Fills in what is missing.
@@ -105,7 +117,7 @@ export function resolvePortOptions(options: PortOptions = {}): Resolved {
  */
 export function resolvePairOptions(options: PairOptions = {}): Resolved {
   for (const name of Object.keys(Object(options))) {
-    if (name in RULES && !CHANNEL_ONLY.includes(name)) {
+    if (CHANNEL_OPTIONS.includes(name) && !CHANNEL_ONLY.includes(name)) {
       throw new UsageError('ERR_OPTION', `Option ${name} is for one end: give it to attach, not to pair`, {
         option: name,
       });
@@ -134,7 +146,9 @@ export function checkNames(options: object, known: readonly string[]): void {
 function resolve(options: ChannelOptions, known: readonly string[]): Resolved {
   checkNames(options, known);
   const way = (options as { [EVENT_LOOP_WAIT]?: string })[EVENT_LOOP_WAIT];
-  const resolved: Record<string, number | string> = { eventLoopWait: way ?? platform.asyncPark };
+  const { memory = typeof SharedArrayBuffer !== 'undefined' } = options;
+  if (typeof memory !== 'boolean') throw wrong('memory', memory, 'true or false');
+  const resolved: Record<string, number | string | boolean> = { eventLoopWait: way ?? platform.asyncPark, memory };
   for (const [name, rule] of Object.entries(RULES)) {
     const given = (options as Record<string, unknown>)[name];
     resolved[name] = checked(name, given === false && name === 'spinMicroseconds' ? 0 : given, rule);
@@ -151,8 +165,11 @@ export function checked(name: string, given: unknown, rule: Rule, remedy = ''): 
   if ('names' in rule ? rule.names.includes(value as string) : isWholeBetween(value, rule.min, rule.max))
     return value as number | string;
   const allowed = 'names' in rule ? rule.names.join(', ') : `a whole number from ${rule.min} to ${rule.max}`;
-  throw new UsageError('ERR_OPTION', `Option ${name} cannot be ${show(value)}: it takes ${allowed}${remedy}`, {
-    option: name,
+  throw wrong(name, value, `${allowed}${remedy}`);
+}
+function wrong(option: string, value: unknown, takes: string): UsageError {
+  return new UsageError('ERR_OPTION', `Option ${option} cannot be ${show(value)}: it takes ${takes}`, {
+    option,
     value,
   });
 }

@@ -6,7 +6,7 @@ import { START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { LateTransport } from '../transport/late.ts';
 import { BEFORE_ANY_CHANNEL } from '../transport/thread/native-beside.ts';
 import type { TransportEvents } from '../transport/transport.ts';
-import { attachTransport } from './channel.ts';
+import { attachTransport } from './channels.ts';
 import { comingStart } from './coming-start.ts';
 import { type PortOptions, resolvePortOptions } from './options.ts';
 import { Port } from './port.ts';

@@ -1,7 +1,7 @@
 // When both ends are open, and who is told if that never comes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, channel } from './channel.ts';
+import { attach, channel } from './channels.ts';
 
 test('ready comes when somebody attaches, and for who attaches it is there', async () => {
   const { port, remote } = channel();

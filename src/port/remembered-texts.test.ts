@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attach, channel } from './channel.ts';
+import { attach, channel } from './channels.ts';
 
 const large = 'abc'.repeat(20_000);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { attach, channel } from './channel.ts';
+import { attach, channel } from './channels.ts';
 
 // The worker half of the test: reads in batches, blocking, and reports every number that is not the next one.
 const COUNT = 5_000;

@@ -4,12 +4,13 @@ import { UsageError } from '../errors.ts';
 import { DEATH_TEXT_MAX, LIVENESS_SLICE_MS, LIVENESS_SLICE_SPAWNED_MS, START_TIMEOUT_MS_DEFAULT } from '../limits.ts';
 import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/layout.ts';
 import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, endedOn, tellEnded } from '../memory/life-page.ts';
-import type { Region } from '../memory/region.ts';
+import { allocateMemory } from '../memory/region.ts';
 import { claimSide } from '../memory/sides.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
 import type { Href } from '../platform/host-types.ts';
 import { makeChannel, type Watch } from './channel.ts';
+import { makeNativeChannel } from './native-channel.ts';
 import {
   CHANNEL_OPTIONS,
   type ChannelOptions,
@@ -79,7 +80,6 @@ export function spawn(
     throw new UsageError('ERR_OPTION', `Cannot spawn: the function must return a Worker, not ${String(made)}${hint}`);
   }
 
-  const life = createLifePage();
   const watch: Watch = {
     // While we are blocked nobody can terminate it, and what it does itself its bootstrap tells; terminated before that, or
     // out of memory, it goes in silence. Without a bootstrap it may also fail in silence.
@@ -87,31 +87,69 @@ export function spawn(
     peerEndTold: tellsEnd,
     startTimeoutMs,
   };
-  const { port, transport, region, remote } = makeChannel(resolved, life, watch);
-  const data: SpawnData = { remote, life, options: portOptions };
-  // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same. And the lines
-  // that lead to it: an end of this channel may have gone over to another thread since.
-  const { joining } = transport.lines;
-  const ended: ThreadEnded = (how, error) => {
-    tellEnded(life, how ?? 'terminated');
-    // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
-    joining.tellGone(how === 'exit' ? endedOn(life) : how, error);
-  };
+  const { port, data, transfer, endWords, ended, terminated, forsake } = resolved.memory
+    ? throughMemory(resolved, portOptions, watch)
+    : overNativePort(resolved, portOptions, tellsEnd);
   try {
-    if (module === undefined) {
-      const forsake = (): boolean => claimSide(region.views.words, 1, 2);
-      platformStart.adopt(made, data, remote.transfer, ended, forsake);
-      tellTerminate(made, life);
-      return { port, worker: made };
-    }
-    const boot: Start = { data, transfer: remote.transfer, end: endWordsOf(region, life) };
-    const worker = platformStart.spawn(module, boot, workerOptions ?? {}, ended);
-    tellTerminate(worker, life);
+    if (module === undefined) platformStart.adopt(made, data, transfer, ended, forsake);
+    const worker =
+      module === undefined
+        ? made
+        : platformStart.spawn(module, { data, transfer, end: endWords() }, workerOptions ?? {}, ended);
+    tellTerminate(worker, terminated);
     return { port, worker };
   } catch (error) {
     port.close();
     throw error;
   }
+}
+
+/** A channel to a thread that is about to be started. */
+interface ToSpawned extends Pick<Start, 'transfer'> {
+  readonly port: Port;
+  readonly data: SpawnData;
+  /** Where its bootstrap says how it has ended. */
+  endWords(): EndWords;
+  readonly ended: ThreadEnded;
+  /** It was told to end, which somebody may be blocked for who hears no event of it. */
+  terminated(): void;
+  /** Whether it has not opened its end; it cannot any more then. */
+  forsake(): boolean;
+}
+
+function throughMemory(resolved: Resolved, options: PortOptions, watch: Watch): ToSpawned {
+  const life = createLifePage();
+  const { port, transport, region, remote } = makeChannel(resolved, life, watch);
+  // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same. And the lines
+  // that lead to it: an end of this channel may have gone over to another thread since.
+  const { joining } = transport.lines;
+  return {
+    port,
+    data: { remote, life, options },
+    transfer: remote.transfer,
+    endWords: () => endWordsOf(region.memory, life),
+    ended(how, error) {
+      tellEnded(life, how ?? 'terminated');
+      // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
+      joining.tellGone(how === 'exit' ? endedOn(life) : how, error);
+    },
+    terminated: () => tellEnded(life, 'terminated'),
+    forsake: () => claimSide(region.views.words, 1, 2),
+  };
+}
+function overNativePort(resolved: Resolved, options: PortOptions, tellsEnd: boolean): ToSpawned {
+  const { port, remote, stream } = makeNativeChannel(resolved);
+  stream.endTold = tellsEnd;
+  return {
+    port,
+    data: { remote, life: null, options },
+    transfer: remote.transfer,
+    // Nobody looks at them: nobody can be blocked here.
+    endWords: () => endWordsOf(allocateMemory(1, 1, 1), createLifePage()),
+    ended: (how, error) => stream.gone(how ?? 'terminated', error),
+    terminated() {},
+    forsake: () => !stream.heard,
+  };
 }
 
 /**
@@ -156,21 +194,21 @@ function optionsOf(options: SpawnOptions): {
  * that was still starting. So the call says it, on the page, for a thread that had not said how it ended itself. What
  * was sent before can be read all the same. The event loop goes by the Worker's events, which know more.
  */
-function tellTerminate(worker: unknown, life: SharedArrayBuffer): void {
+function tellTerminate(worker: unknown, terminated: () => void): void {
   const stoppable = worker as { terminate(...args: unknown[]): unknown };
   const { terminate } = stoppable;
   const value = (...args: unknown[]): unknown => {
     const returned = terminate.apply(stoppable, args);
-    tellEnded(life, 'terminated');
+    terminated();
     return returned;
   };
   Reflect.defineProperty(stoppable, 'terminate', { value, configurable: true, writable: true, enumerable: false });
 }
 
 /** Where the bootstrap finds what it has to say of a thread that never opened its end. */
-function endWordsOf(region: Region<SharedArrayBuffer>, page: SharedArrayBuffer): EndWords {
+function endWordsOf(memory: SharedArrayBuffer, page: SharedArrayBuffer): EndWords {
   return {
-    memory: region.memory,
+    memory,
     page,
     attached: SIDE_1 + ATTACHED,
     closed: SIDE_1 + CLOSED,

@@ -1,7 +1,7 @@
 // What this thread was started with. Belongs to the thread, as its life does: there is one of it, whoever asks.
 import { platform, platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
-import type { RemoteHandle } from '../memory/handle.ts';
+import type { NativeHandle, RemoteHandle } from '../memory/handle.ts';
 import { LAYOUT_VERSION } from '../memory/layout.ts';
 import { writeError } from '../memory/life-page.ts';
 import type { PortOptions } from './options.ts';
@@ -9,9 +9,9 @@ import type { Port } from './port.ts';
 
 /** What `spawn` gives the new thread. */
 export interface SpawnData {
-  readonly remote: RemoteHandle;
-  /** The page that speaks for the new thread's life. */
-  readonly life: SharedArrayBuffer;
+  readonly remote: RemoteHandle | NativeHandle;
+  /** The page that speaks for the new thread's life; none where there is no memory for it. */
+  readonly life: SharedArrayBuffer | null;
   readonly options: PortOptions;
 }
 
@@ -40,7 +40,8 @@ export function startData(): SpawnData | undefined {
 /** Start data has come in a message: from here on this thread's life is watched. */
 export function started(arrived: SpawnData): void {
   ownStart().data = arrived;
-  platform.onCrash((error) => writeError(arrived.life, error));
+  const { life } = arrived;
+  if (life !== null) platform.onCrash((error) => writeError(life, error));
 }
 
 /** The page that speaks for this thread's life, if somebody watches it. */

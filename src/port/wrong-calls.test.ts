@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../errors.ts';
 import { EMPTY } from '../outcome.ts';
-import { attach, channel } from './channel.ts';
+import { attach, channel } from './channels.ts';
 import { Port } from './port.ts';
 import { spawn } from './spawn.ts';
 

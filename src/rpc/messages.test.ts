@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import * as errors from '../errors.ts';
 import * as limits from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
-import { attach, channel } from '../port/channel.ts';
+import { attach, channel } from '../port/channels.ts';
 import type { Port } from '../port/port.ts';
 import { failureOf } from './failures.ts';
 import { expose, reference, wrap } from './index.ts';

@@ -8,6 +8,7 @@
 
 import { Fifo } from '../lane/fifo.ts';
 import { CALLS_NAMES_KEPT, CALLS_QUICK_MS, CALLS_SLOW_RUNS, CLAIMS_LENGTH } from '../limits.ts';
+import { isSharedMemory } from '../memory/region.ts';
 import { protocolError } from './failures.ts';
 import * as kinds from './messages.ts';
 import { isNumber, type Message } from './messages.ts';
@@ -21,7 +22,7 @@ export class Places {
 
   /** @throws CodecError ERR_PROTOCOL */
   constructor(places: unknown, memory: unknown) {
-    const fits = memory instanceof SharedArrayBuffer && memory.byteLength === CLAIMS_LENGTH * 4;
+    const fits = isSharedMemory(memory) && memory.byteLength === CLAIMS_LENGTH * 4;
     if (!isNumber(places) || !(fits || memory === undefined)) throw protocolError('places of a pool');
     this.#free = places;
     this.#claims = fits ? new Int32Array(memory) : undefined;

@@ -60,6 +60,8 @@ export interface Way {
   readonly name: string;
   /** Why it is no better one. */
   readonly why?: string | undefined;
+  /** Why no thread can wait for it without its event loop, and what to do, where it is not as everywhere. */
+  readonly blocking?: string | undefined;
 }
 
 /** A side of a connection begins nothing new, and ends when the channels that there are have ended. */

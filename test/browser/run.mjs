@@ -21,6 +21,7 @@ const PAGES = [
   'spawn',
   'doors',
   'history',
+  'native-channels',
   'not-isolated',
 ];
 /** Pages that are served without the headers that isolate. */

@@ -235,6 +235,7 @@ test('blocking where it is forbidden is an UnsupportedError that names what to u
       pump: () => true,
     },
     in: { ready: false, tryReceive: () => EMPTY },
+    inspect: () => ({}),
     hold: () => {},
     close: () => {},
   } as unknown as Transport;

@@ -1,6 +1,7 @@
 // Writes objects that are neither plain nor arrays. Called by PackedWriter with the object already numbered.
 import { platformForms, platformMemory } from '#platform';
 import { RESIZABLE_BYTES_MAX } from '../../limits.ts';
+import { isSharedMemory } from '../../memory/region.ts';
 import {
   BOXED,
   BUFFER,
@@ -311,7 +312,7 @@ function writeView(writer: PackedWriter, view: ArrayBufferView, at: number, plac
 }
 
 function isShared(buffer: object): boolean {
-  return buffer instanceof SharedArrayBuffer || Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]';
+  return isSharedMemory(buffer) || Object.prototype.toString.call(buffer) === '[object SharedArrayBuffer]';
 }
 
 /** A view that is out of bounds says it has no bytes and starts at 0; so does an empty one. */

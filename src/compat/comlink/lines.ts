@@ -11,7 +11,7 @@ import { ClosedError, DataCloneError, UnsupportedError } from '../../errors.ts';
 import { COMLINK_DEATH_MS, COMLINK_HELLO_MS, COMLINK_HELLO_MS_MAX } from '../../limits.ts';
 import type { RemoteHandle } from '../../memory/handle.ts';
 import { CLOSED, type CloseReason, EMPTY } from '../../outcome.ts';
-import { attach, channel } from '../../port/channel.ts';
+import { memoryAttach as attach, memoryChannel as channel } from '../../port/channel.ts';
 import type { RawListener } from '../../port/events.ts';
 import type { Port } from '../../port/port.ts';
 import type { EventName, PortEventMap } from '../../port/port-events.ts';

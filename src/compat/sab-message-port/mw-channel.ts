@@ -14,7 +14,7 @@ import type { TransferList } from '../../memory/handle.ts';
 import { checkSharedMemory, viewsOf } from '../../memory/region.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { HostMessagePort } from '../../platform/host-types.ts';
-import { attach, channel } from '../../port/channel.ts';
+import { memoryAttach as attach, memoryChannel as channel } from '../../port/channel.ts';
 import type { Port } from '../../port/port.ts';
 import { watchPeer } from '../peer-watch.ts';
 import { BesideValues } from './beside-values.ts';

@@ -52,7 +52,7 @@ export class Member implements ConnectionPool {
   readonly #owner: MemberOwner;
   readonly #made: Made;
   /** None: the two have no memory in common. */
-  #claims: Claims | undefined = new Claims();
+  #claims: Claims | undefined = typeof SharedArrayBuffer === 'undefined' ? undefined : new Claims();
   /** Tasks that were aborted, and may run on. */
   readonly #aborted: Set<number> = new Set();
   #late: TimeoutError | undefined;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { within as inTime, until } from '../../../test/kit/watchdog.ts';
 import { ClosedError, UsageError } from '../../errors.ts';
 import { CLAIMS_LENGTH } from '../../limits.ts';
-import { attach, channel } from '../../port/channel.ts';
+import { attach, channel } from '../../port/channels.ts';
 import type { Port } from '../../port/port.ts';
 import type { MadeMember } from '../making.ts';
 import { Places } from '../places.ts';

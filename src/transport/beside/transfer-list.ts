@@ -3,6 +3,7 @@
 import { platform } from '#platform';
 import { BUFFER, Classifier, HOST } from '../../codec/classify.ts';
 import { UsageError } from '../../errors.ts';
+import { isSharedMemory } from '../../memory/region.ts';
 import { isMovingEnd, isMovingHandle } from './moving-end.ts';
 
 const classifier = new Classifier();
@@ -14,7 +15,7 @@ const classifier = new Classifier();
 export function checkTransfer(transfer: readonly unknown[], own: readonly unknown[]): void {
   for (const item of transfer) {
     if (own.includes(item)) throw refused("the channel's own native port: leave it out of the transfer list");
-    if (item instanceof SharedArrayBuffer) throw refused('a SharedArrayBuffer: leave it out of the transfer list');
+    if (isSharedMemory(item)) throw refused('a SharedArrayBuffer: leave it out of the transfer list');
     if (!mayMove(item)) throw refused(`what stands in the list: ${nameOf(item)} does not move`);
     if (isDetached(item)) throw refused('what stands in the list: an ArrayBuffer in it has moved already');
   }

@@ -5,10 +5,12 @@ import { MWChannel, SABMessagePort, SABPipe } from '../../../src/compat/sab-mess
 import { attach, channel, features, pair, spawn } from '../../../src/index.ts';
 import { allocate } from '../../../src/ring/index.ts';
 import { check, equal, ok, thrownBy } from './checks.ts';
+import { channelsOverNativePorts } from './native-ports.ts';
 
 check('the page is not isolated, and the library loads', () => {
   equal([crossOriginIsolated, typeof SharedArrayBuffer], [false, 'undefined']);
-  equal([features().runtime, features().blocking], ['browser', false]);
+  equal([features().runtime, features().blocking, features().memory], ['browser', false, false]);
+  ok(features().memoryMissing?.includes('Cross-Origin-Opener-Policy: same-origin'), 'what is missing is not told');
 });
 
 function saysSo(body: () => unknown): void {
@@ -20,10 +22,11 @@ function saysSo(body: () => unknown): void {
 const worker = (): Worker => new Worker(URL.createObjectURL(new Blob([''])));
 
 for (const [name, call] of Object.entries({
-  'channel()': () => channel(),
-  'pair()': () => pair(),
-  'attach()': () => attach({ type: 'millrace' }),
-  'spawn()': () => spawn(worker),
+  'channel({ memory: true })': () => channel({ memory: true }),
+  'pair({ memory: true })': () => pair({ memory: true }),
+  'attach() of a handle with memory': () => attach({ type: 'millrace' }),
+  'spawn({ memory: true })': () => spawn(worker, { memory: true }),
+  'a blocking receive': () => channel().port.receive(),
   'the ring: allocate()': () => allocate(1024),
   'nxtedition-shared: alloc()': () => alloc(1024),
   'nxtedition-shared: reader()': () => reader({} as SharedBuffers),
@@ -35,3 +38,5 @@ for (const [name, call] of Object.entries({
 })) {
   check(`${name} names the headers`, () => saysSo(call));
 }
+
+channelsOverNativePorts({});

@@ -1,0 +1,95 @@
+// Channels of threads that have no memory in common: the stream protocol over a native message port.
+import { platform } from '#platform';
+import { createNativeHandle, type NativeHandle, openNativeHandle, type Remote } from '../memory/handle.ts';
+import { NO_SHARED_MEMORY } from '../memory/region.ts';
+import type { NativePort } from '../platform/contract.ts';
+import { NativeStream } from '../transport/native/native-stream.ts';
+import { NativeValues } from '../transport/native/native-values.ts';
+import { StreamConnection } from '../transport/stream/connection.ts';
+import { StreamTransport } from '../transport/stream/stream-transport.ts';
+import type { TransportEvents, Way } from '../transport/transport.ts';
+import { type PairOptions, type Resolved, resolveOptions } from './options.ts';
+import { Port } from './port.ts';
+import { streamEnd } from './stream-options.ts';
+
+/** The one channel that such a connection has, which both sides open. */
+const MAIN = '';
+
+function wayHere(): Way {
+  const missing = typeof SharedArrayBuffer === 'undefined';
+  return {
+    name: 'native-port',
+    why: missing ? NO_SHARED_MEMORY : 'option memory is false',
+    blocking: missing ? NO_SHARED_MEMORY : 'it was made without memory',
+  };
+}
+
+interface End {
+  readonly stream: NativeStream;
+  readonly transport: StreamTransport;
+}
+
+/** @param first what the other end had said when the handle of this one was made: so no OPEN of theirs crosses one of ours, and what is closed at once is told as such */
+function openEnd(native: NativePort, end: 0 | 1, options: Resolved, events: TransportEvents, first?: Uint8Array): End {
+  const { wish, transport } = streamEnd(options);
+  const stream = new NativeStream(native);
+  const values = new NativeValues(stream);
+  const way = wayHere();
+  const connection = new StreamConnection(
+    stream,
+    {
+      initiator: end === 0,
+      windowBytes: wish.window,
+      maxMessageBytes: wish.messageMax,
+      waitingMax: 1,
+      channelsMax: 1,
+      way,
+    },
+    { opened: () => {}, idle: () => connection.close(), ended: () => values.end() },
+  );
+  if (first !== undefined) connection.received(first);
+  const channel = connection.open(MAIN, wish);
+  stream.connect(connection, values);
+  return { stream, transport: new StreamTransport(connection, channel, { ...transport, beside: values }, events) };
+}
+
+/** A channel's end that stays here, what goes to the other thread, and whom to tell when that is gone. */
+export interface MadeNative {
+  readonly port: Port;
+  readonly remote: Remote;
+  readonly stream: NativeStream;
+}
+
+export function makeNativeChannel(options: Resolved): MadeNative {
+  const [near, far] = platform.messageChannel();
+  let stream!: NativeStream;
+  const port = new Port((events) => {
+    const made = openEnd(near, 0, options, events);
+    stream = made.stream;
+    return made.transport;
+  });
+  return { port, remote: createNativeHandle(1, far, sharedOf(options), stream.takeGathered()), stream };
+}
+
+/** A handle for each end of a channel that this thread has no part in. */
+export function nativePair(options: Resolved): [Remote, Remote] {
+  const [one, other] = platform.messageChannel();
+  return [createNativeHandle(0, one, sharedOf(options)), createNativeHandle(1, other, sharedOf(options))];
+}
+
+/** @throws UsageError ERR_HANDLE, ERR_OPTION; LayoutError if it comes from another version */
+export function attachNative(handle: NativeHandle, options: Resolved, events: TransportEvents): StreamTransport {
+  const { native, end, shared, first } = openNativeHandle(handle);
+  return openEnd(native, end, { ...options, ...sharedOf(resolveOptions(shared as PairOptions)) }, events, first)
+    .transport;
+}
+
+/** What is decided for both ends when the channel is made. */
+function sharedOf({
+  capacityBytes,
+  maxMessageBytes,
+  rememberedTexts,
+  rememberedTextBytes,
+}: Resolved): Pick<Resolved, 'capacityBytes' | 'maxMessageBytes' | 'rememberedTexts' | 'rememberedTextBytes'> {
+  return { capacityBytes, maxMessageBytes, rememberedTexts, rememberedTextBytes };
+}

@@ -1,0 +1,134 @@
+// Channels over a native message port, for threads that have no memory in common: the port suite, in one thread and between two, and what is theirs alone.
+// watchdog: 600 s
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  attach,
+  type ChannelOptions,
+  CLOSED,
+  channel,
+  type Port,
+  pair,
+  select,
+  spawn,
+  transferOf,
+  UnsupportedError,
+} from '../../src/index.ts';
+import { expose, start, wrap } from '../../src/rpc/index.ts';
+import { within } from '../kit/watchdog.ts';
+import { OVER_A_STREAM, portConformance } from './port.ts';
+
+const forPeer = ({ capacityBytes: _, maxMessageBytes: __, ...rest }: ChannelOptions): ChannelOptions => rest;
+const probes: [Port, Port][] = [];
+/** A word goes round behind everything else, on a channel of its own that was made later: native ports of a thread take turns. */
+async function quiet(): Promise<void> {
+  const [a, b] = probes[0] ?? both({});
+  probes[0] = [a, b];
+  for (let i = 0; i < 3; i++) {
+    a.postMessage(i);
+    await within('the word there', b.receiveAsync());
+    b.postMessage(i);
+    await within('the word back', a.receiveAsync());
+  }
+}
+function both(options: ChannelOptions): [Port, Port] {
+  const { port, remote } = channel({ ...options, memory: false });
+  return [port, attach(remote, forPeer(options))];
+}
+
+portConformance({
+  name: 'native port',
+  ...OVER_A_STREAM,
+  sharesMemory: true,
+  moves: true,
+  late: quiet,
+  async pair(options = {}) {
+    const [a, b] = both(options);
+    await within('both ends', Promise.all([a.ready, b.ready]));
+    return { a, b };
+  },
+});
+
+const module = (text: string): string =>
+  `data:text/javascript,${encodeURIComponent(
+    `import { parentPort, channel, attach } from ${JSON.stringify(new URL('../../src/index.js', import.meta.url).href)};
+     import { expose } from ${JSON.stringify(new URL('../../src/rpc/index.js', import.meta.url).href)};
+     ${text}`,
+  )}`;
+
+test('a worker that is spawned without memory answers, and its end is told with what it died of', async () => {
+  for (const [text, reason] of [
+    ['parentPort().close()', 'closed'],
+    ['parentPort().onmessage = () => { throw new RangeError("boom"); }', 'crash'],
+    ['throw new RangeError("boom")', 'crash'],
+  ] as const) {
+    const { port, worker } = spawn(module(text), { memory: false });
+    (worker as unknown as { on?(type: string, heard: () => void): void }).on?.('error', () => {});
+    (worker as unknown as EventTarget).addEventListener?.('error', (event) => event.preventDefault());
+    port.postMessage('go');
+    assert.equal(await within(text, port.closed), reason, text);
+    if (reason === 'crash') assert.match(String((port.error as Error)?.message), /boom/, text);
+    worker.terminate();
+  }
+  const { port, worker } = spawn(module('parentPort().onmessage = ({ data }) => parentPort().postMessage(data)'), {
+    memory: false,
+  });
+  port.postMessage('hello');
+  assert.equal(await within('an answer', port.receiveAsync()), 'hello');
+  worker.terminate();
+  assert.equal(await within('its end', port.closed), 'terminated');
+});
+
+test('calls go over it, and settle when the worker is terminated', async () => {
+  const { api, worker } = await start<{ add(a: number, b: number): number; forever(): void }>(
+    module('expose({ add: (a, b) => a + b, forever: () => new Promise(() => {}) }, parentPort())'),
+    { memory: false },
+  );
+  assert.equal(await api.add(1, 2), 3);
+  const forever = api.forever();
+  await api.add(1, 2);
+  worker.terminate();
+  await assert.rejects(within('the pending call', forever), { code: 'ERR_CLOSED', reason: 'terminated' });
+});
+
+test('what needs the thread to block is refused, and what to do is told', () => {
+  const [a, b] = both({});
+  const there = channel();
+  assert.throws(() => a.receive(), { code: 'ERR_UNSUPPORTED', message: /made without memory; or use receiveAsync/ });
+  assert.throws(() => select([a], { timeoutMs: 1 }), UnsupportedError);
+  assert.throws(() => channel({ memory: false, overflow: 'latest' }), UnsupportedError);
+  assert.throws(() => channel({ memory: 'no' as never }), { code: 'ERR_OPTION', message: /takes true or false/ });
+  assert.equal(a.stats().way?.name, 'native-port');
+  for (const port of [a, b, there.port]) port.close();
+});
+
+test('a handle goes on from thread to thread, is attached once, and a pair has no end here', async () => {
+  const [one, other] = pair({ memory: false, capacityBytes: 4096 });
+  const carrier = both({});
+  carrier[0].postMessage({ handle: one }, transferOf(one));
+  const { handle } = (await carrier[1].receiveAsync()) as { handle: unknown };
+  const left = attach(handle);
+  assert.throws(() => attach(handle), { code: 'ERR_HANDLE' });
+  left.postMessage('direct');
+  const right = attach(other);
+  assert.equal(await right.receiveAsync(), 'direct');
+  assert.equal(right.stats().capacityBytes, 4096);
+  assert.throws(() => carrier[0].postMessage({ handle: channel({ memory: false }).remote }), {
+    name: 'DataCloneError',
+    message: /pass `remote.transfer`/,
+  });
+  left.close();
+  assert.equal(await right.receiveAsync(), CLOSED);
+  for (const port of carrier) port.close();
+});
+
+test('calls between two ends in one thread', async () => {
+  const [a, b] = both({});
+  expose({ add: (x: number, y: number) => x + y }, b);
+  assert.equal(await wrap<{ add(x: number, y: number): number }>(a).add(1, 2), 3);
+  a.close();
+});
+
+test('nothing is left that keeps the process', () => {
+  for (const port of probes.flat()) port.close();
+});
