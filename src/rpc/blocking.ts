@@ -62,7 +62,8 @@ export class Blocking {
         if (connection.ended !== undefined) throw connection.ended;
         const now = performance.now();
         if (now >= end) return false;
-        const alone = open.size < 2;
+        // What waits for room is tried again, and the port tells nobody who blocks.
+        const alone = open.size < 2 && !out.stuck;
         // In turns, also where this one has always something to say.
         if (!alone && now >= look) {
           const heard = this.#others().filter((other) => other.blocking.lookIn()).length > 0;

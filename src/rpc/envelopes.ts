@@ -1,4 +1,5 @@
 // What one side says to the other: messages of one turn go in one envelope, those of streams gather a little longer, and a port that is full is waited for.
+import { UsageError } from '../errors.ts';
 import { CALLS_BATCH_MAX, CALLS_GATHER_HOPS, CALLS_PART } from '../limits.ts';
 import type { CallPort, Connection } from './connection.ts';
 import type { Message } from './messages.ts';
@@ -30,6 +31,8 @@ export class Envelopes {
   #greeted = false;
   /** Messages that wait and have been asked for by the other side: it need never read one. */
   #replies = 0;
+  /** The port takes no more, though this thread is blocked and cannot wait: what waits here goes once the other side reads. */
+  #stuck = false;
   /** LOST waits to be sent. */
   #saysLost = false;
   /** Of what waits, what does not go out any more. */
@@ -81,6 +84,9 @@ export class Envelopes {
   get waiting(): number {
     return this.#queue?.length ?? 0;
   }
+  get stuck(): boolean {
+    return this.#stuck;
+  }
   /** It has not gone out, and does not. */
   withdraw(outgoing: Outgoing): void {
     outgoing.message = kinds.NOTHING;
@@ -91,7 +97,8 @@ export class Envelopes {
   }
   /** Who has more to send, and can wait, does so: the port is full, or what is to be sent is many messages already. */
   get crowded(): boolean {
-    return this.#connection.blocking.depth === 0 && ((this.#queue?.length ?? 0) >= CALLS_BATCH_MAX || this.#port.full);
+    if (this.#connection.blocking.depth > 0) return this.#stuck;
+    return (this.#queue?.length ?? 0) >= CALLS_BATCH_MAX || this.#port.full;
   }
   /** Once what is to be sent has gone out. */
   whenRoom(go: () => void): void {
@@ -116,7 +123,7 @@ export class Envelopes {
   }
   /** Sends one message at once: a part of one that could not be sent. */
   postNow(outgoing: Outgoing): void {
-    this.#post([outgoing]);
+    this.#putBack(this.#post([outgoing]));
   }
   #enqueue(outgoing: Outgoing): void {
     // In parts, so that the other side has something to do while this one goes on. Not with the last one: what builds upon that is yet to come.
@@ -157,6 +164,7 @@ export class Envelopes {
     if (this.#queue !== undefined) this.#greet();
     let queue = this.#queue;
     this.#queue = undefined;
+    this.#stuck = false;
     this.#saysLost = false;
     if (!this.#port.full) this.#replies = 0;
     if (this.#withdrawn > 0 && queue !== undefined) queue = stillToGo(queue);
@@ -164,7 +172,10 @@ export class Envelopes {
     for (let i = 0; queue !== undefined && i < queue.length; i += CALLS_BATCH_MAX) {
       // One that could not be sent may have taken later ones along.
       const batch = queue.length <= CALLS_BATCH_MAX ? queue : stillToGo(queue.slice(i, i + CALLS_BATCH_MAX));
-      if (batch !== undefined) this.#post(batch);
+      const left = batch && this.#post(batch);
+      if (left === undefined) continue;
+      this.#putBack([...left, ...queue.slice(i + CALLS_BATCH_MAX)]);
+      return;
     }
     if (this.#waitsForRoom.length > 0) for (const go of this.#waitsForRoom.splice(0)) go();
   }
@@ -182,7 +193,16 @@ export class Envelopes {
     this.#queue = [hello, ...(this.#queue ?? [])];
   }
 
-  #post(batch: readonly Outgoing[]): void {
+  /** In front of what has been said meanwhile: a reader that comes late misses nothing, and hears it in its order. */
+  #putBack(left: readonly Outgoing[] | undefined): void {
+    if (left === undefined) return;
+    this.#stuck = true;
+    this.#saysLost ||= left.some(({ message }) => message[0] === kinds.LOST);
+    this.#queue = [...left, ...(this.#queue ?? [])];
+    this.schedule();
+  }
+  /** @returns what did not go out because the port takes no more; `undefined`: it has gone, or never will */
+  #post(batch: readonly Outgoing[]): readonly Outgoing[] | undefined {
     const number = kinds.following(this.#sent);
     // At once as long as it is to be: one that grows takes room for more.
     const envelope: unknown[] = [number, batch[0]!.message];
@@ -197,19 +217,24 @@ export class Envelopes {
       this.#sent = number;
       for (const outgoing of batch) outgoing.onSent?.();
     } catch (error) {
+      if (error instanceof UsageError && error.code === 'ERR_OUTBOX_FULL' && this.#port.full) return batch;
       // Which of them it was is found by sending each alone.
       if (batch.length > 1) {
-        for (const outgoing of batch) if (outgoing.message !== kinds.NOTHING) this.#post([outgoing]);
-      } else if (batch[0]!.refused?.(error) === true) this.#post(batch);
+        for (let i = 0; i < batch.length; i++) {
+          const left = batch[i]!.message === kinds.NOTHING ? undefined : this.#post([batch[i]!]);
+          if (left !== undefined) return batch.slice(i);
+        }
+      } else if (batch[0]!.refused?.(error) === true) return this.#post(batch);
     }
+    return undefined;
   }
 
   /** The other side has asked for more than it reads the answers of: what it asks is not heard, and it is told so once it reads. */
   overloaded(): boolean {
     const limit = this.#connection.options.maxPending * 2 + CALLS_BATCH_MAX;
-    if (this.#replies < limit) return false;
+    if (this.#replies < limit && !this.#stuck) return false;
     this.flush();
-    if (this.#replies < limit) return false;
+    if (this.#replies < limit && !this.#stuck) return false;
     this.sayLost();
     return true;
   }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { ClosedError, type Port, spawn } from '../../src/index.ts';
+import { type ChannelOptions, ClosedError, type Port, spawn } from '../../src/index.ts';
 import {
   currentCall,
   expose,
@@ -19,7 +19,7 @@ import { Gates } from '../kit/gate.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { closing } from '../kit/rejection.ts';
 import { until, within } from '../kit/watchdog.ts';
-import { assertDoom, GO, leftOf, OVER, READY, type Us, type Victim, type Way } from './call-roles.ts';
+import { assertDoom, GO, leftOf, OVER, READY, SERVED, type Us, type Victim, type Way } from './call-roles.ts';
 
 const THREAD = inOneFile(new URL('./call-thread.js', import.meta.url));
 const unhandled: unknown[] = [];
@@ -49,12 +49,14 @@ interface Cast {
   readonly seen: string[];
   /** It has called us, and waits. */
   held(): boolean;
+  /** It goes on. */
+  release(): void;
 }
 
-function cast(byUrl: boolean): Cast {
+function cast(byUrl: boolean, options: ChannelOptions = {}): Cast {
   const gates = new Gates();
   const worker = { workerData: { memory: gates.memory }, stderr: true };
-  const made = byUrl ? spawn(THREAD, { worker }) : spawn(() => new Worker(THREAD, worker));
+  const made = byUrl ? spawn(THREAD, { ...options, worker }) : spawn(() => new Worker(THREAD, worker));
   const { port } = made;
   const thread = made.worker as unknown as Worker;
   thread.on('error', () => {});
@@ -62,11 +64,14 @@ function cast(byUrl: boolean): Cast {
   const exit = new Promise((resolve) => thread.once('exit', resolve));
   const seen: string[] = [];
   let held = false;
+  let release!: () => void;
   const us: Us = {
     hold: () => {
       held = true;
       currentCall().signal.addEventListener('abort', () => seen.push('hold aborted'));
-      return new Promise(() => {});
+      return new Promise((resolve) => {
+        release = resolve as () => void;
+      });
     },
   };
   expose(us, port);
@@ -81,6 +86,7 @@ function cast(byUrl: boolean): Cast {
     exit,
     seen,
     held: () => held,
+    release: () => release(),
   };
 }
 
@@ -208,6 +214,12 @@ async function settles(it: Cast, pending: Pending, end: End): Promise<void> {
   await closing('a call behind the end', it.api.add(1, 2));
 }
 
+const outcome = (promise: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(promise).then(
+    (value) => value,
+    (error: unknown) => error,
+  );
+
 async function over(it: Cast): Promise<void> {
   it.gates.open(OVER);
   await it.worker.terminate();
@@ -307,6 +319,32 @@ test('whoever blocks: time limits, promises and streams that would never come, g
     'forever aborted: AbortError undefined',
     'letters returned',
   ]);
+  it.port.close();
+  await over(it);
+});
+
+test('who is blocked, and is asked for more than the port holds, hears no more until it is read, and nobody waits for ever', async () => {
+  const it = cast(true, { capacityBytes: 4096, outboxBytes: 256 * 1024 });
+  const blocked = it.api.blockBack();
+  await until('it blocks', () => it.held());
+  const texts = Array.from({ length: 60 }, () => outcome(it.api.text(64 * 1024)));
+  // They go out at the end of the turn, behind which nothing is read here.
+  for (let i = 0; i < 20; i++) await null;
+  // Nothing is read meanwhile, until it gets no further.
+  for (let served = -1, since = performance.now(); performance.now() - since < 200; ) {
+    const now = it.gates.get(SERVED);
+    if (now !== served) since = performance.now();
+    served = now;
+  }
+  assert.ok(it.gates.get(SERVED) >= 16 && it.gates.get(SERVED) < 60, `${it.gates.get(SERVED)} answers wait`);
+  const all = await within('all', Promise.all(texts));
+  const codes = new Set(all.map((text) => (typeof text === 'string' ? text.length : (text as { code: string }).code)));
+  assert.deepEqual([...codes], [64 * 1024, 'ERR_LOST']);
+  // It is as ever.
+  assert.equal(await within('a call', it.api.add(1, 2)), 3);
+  it.release();
+  assert.equal(await within('the blocked one', blocked), 'unblocked');
+  assert.equal((await within('one more', it.api.text(5))).length, 5);
   it.port.close();
   await over(it);
 });

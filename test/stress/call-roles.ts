@@ -27,6 +27,8 @@ export const READY = 0;
 export const GO = 1;
 /** The case is over: on Deno a thread that computes goes on after it was terminated. */
 export const OVER = 2;
+/** So many texts were given. */
+export const SERVED = 3;
 
 /** Of a connection that has ended nothing may be left. */
 export function leftOf(port: Port): Record<string, number> {
@@ -140,6 +142,12 @@ export class Victim {
     while (this.#gates.get(GO) === 0) if (this.#gates.get(OVER) !== 0) process.exit(0);
     if (how !== undefined) this.#end(how);
     return never;
+  }
+  /** Counted, so that a test knows how far it has come. */
+  text(length: number): string {
+    this.#gates.add(SERVED);
+    // Each another one: a text that is known over there goes as a number.
+    return String(this.#gates.get(SERVED)).padEnd(length, 'x');
   }
   /** Its event loop does not run any more. */
   computeSoon(): void {
