@@ -38,10 +38,11 @@ async function withPair(options: ChannelOptions, body: (near: Port, far: Port) =
   }
 }
 
-const moved = (): ArrayBuffer => new ArrayBuffer(8);
+const moved = (): ArrayBuffer => new Uint8Array([1, 0, 2, 0, 3, 0, 4, 0]).buffer;
+/** A native port cannot be copied, so that all of it moves beside the ring. */
 function postMoved(port: Port): void {
-  const buffer = moved();
-  port.postMessage(buffer, [buffer]);
+  const [buffer, { port1 }] = [moved(), new MessageChannel()];
+  port.postMessage([buffer, port1], [buffer, port1]);
 }
 
 /** How often `port` goes to sleep in `body`: one that spins would not, one that asks too often would without end. */
@@ -112,6 +113,59 @@ test('a left-over that has not come: a limit is kept, no limit is refused, and n
     assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED' });
     while (next < 50) assert.equal(await within('the left-over', near.receiveAsync()), text(next++));
     assert.equal(await within('the end', near.receiveAsync()), CLOSED);
+  }));
+
+test('buffers that move are there for a blocked receive, with what is over them, and gone at their sender', () =>
+  withPair({}, (near, far) => {
+    const [buffer, alone] = [moved(), new ArrayBuffer(16)];
+    far.postMessage({ view: new Uint16Array(buffer, 2, 2), buffer }, [buffer, alone]);
+    far.postMessage('behind it');
+    assert.deepEqual([buffer.byteLength, alone.byteLength], [0, 0]);
+    const { view, buffer: same } = near.receive() as { view: Uint16Array; buffer: ArrayBuffer };
+    assert.deepEqual([[...view], view.byteOffset, view.buffer === same, same.byteLength], [[2, 3], 2, true, 8]);
+    assert.equal(near.receive(), 'behind it');
+  }));
+
+test('a buffer whose message is refused, or finds no room, stays where it is', () =>
+  withPair({ capacityBytes: 1024 }, (near, far) => {
+    const buffer = moved();
+    assert.throws(() => far.postMessage([buffer, () => {}], [buffer]), { name: 'DataCloneError' });
+    assert.throws(() => far.postMessage(buffer, [buffer, buffer]), { code: 'ERR_TRANSFER' });
+    while (far.trySend('x'.repeat(100)));
+    const large = new ArrayBuffer(200);
+    assert.equal(far.trySend(large, [large]), false);
+    assert.deepEqual([large.byteLength, buffer.byteLength], [200, 8]);
+    far.postMessage(buffer, [buffer]);
+    assert.equal(buffer.byteLength, 0);
+    let last: unknown;
+    for (let value = near.receive(); value !== EMPTY; value = near.receive({ timeoutMs: 5 })) last = value;
+    assert.deepEqual(last, moved());
+  }));
+
+test('what the codec refuses in a message takes its moved buffers beside the ring', () =>
+  withPair({}, async (near, far) => {
+    const buffer = moved();
+    far.postMessage([buffer, new Blob(['x'])], [buffer]);
+    assert.equal(buffer.byteLength, 0);
+    assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED' });
+    const [came, blob] = (await within('the value', near.receiveAsync())) as [ArrayBuffer, Blob];
+    assert.deepEqual([came, blob.size], [moved(), 1]);
+  }));
+
+test('under overflow latest a moved buffer is there for a blocked receive', () =>
+  withPair({ overflow: 'latest' }, (near, far) => {
+    near.postMessage('old');
+    const buffer = moved();
+    near.postMessage(buffer, [buffer]);
+    assert.deepEqual([far.receive(), buffer.byteLength], [moved(), 0]);
+  }));
+
+test('a DOMException is there for a blocked receive', () =>
+  withPair({}, (near, far) => {
+    far.postMessage({ reason: new DOMException('m', 'AbortError') });
+    const { reason } = near.receive() as { reason: DOMException };
+    assert.ok(reason instanceof DOMException);
+    assert.deepEqual([reason.name, reason.message], ['AbortError', 'm']);
   }));
 
 test('an event loop that waits for a moved value sleeps', () =>
