@@ -28,7 +28,7 @@
 //   2     8      AWAITED         this side   0     position in its outbound lane that this side sleeps for, if PARK says so
 //   3     12     SEAT            this side   0     0, or 1 + its seat in the ready set of the link that it has joined
 //   16    64     CLOSED          this side   1     0 open, else why this side ended (close codes below)
-//   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended
+//   17    68     SPILLED         this side   1     frames this side left in the side channel when it ended, -1 while they follow through its lane
 //   18    72     ATTACHED        this side   1     0, then 1 once a thread has taken this side, 2 if none ever will, 16 and more on its way
 //   19    76     RELEARN         this side   1     messages this side could not decode: the other one teaches anew
 //   20    80     MOVES           this side   1     times this side has gone over to another thread
@@ -73,6 +73,8 @@ export const AWAITED = 2;
 export const SEAT = 3;
 export const CLOSED = 16;
 export const SPILLED = 17;
+/** In SPILLED: this side has ended, and what it had accepted still follows through its lane. */
+export const SPILL_FOLLOWS: number = -1;
 export const ATTACHED = 18;
 export const RELEARN = 19;
 export const MOVES = 20;

@@ -6,7 +6,7 @@ import { BUDGET_MESSAGES, BUDGET_MESSAGES_PER_LOOK, BUDGET_MS } from '../limits.
 import type { LoopWait, Transport } from '../transport/transport.ts';
 
 /** What the pump needs of a transport. */
-export type PumpMedium = Pick<Transport, 'ended' | 'loop'>;
+export type PumpMedium = Pick<Transport, 'ended' | 'follows' | 'loop'>;
 
 export interface PumpHost {
   /** Whether anybody on this event loop wants messages now. */
@@ -185,7 +185,7 @@ export class Pump {
 
   #park(): void {
     this.#state = 'parked';
-    if (this.#transport.ended !== undefined) return;
+    if (this.#transport.ended !== undefined && this.#transport.follows !== true) return;
     const host = this.#host;
     if (!this.#loop.park(host.wantsData(), host.wantsSpace(), this.#wantsTaken)) this.#startNextTurn();
   }

@@ -98,6 +98,9 @@ export class LateTransport implements Transport {
   get ended(): CloseReason | undefined {
     return this.#real?.ended ?? this.#closedAs ?? (this.#failure && 'lost');
   }
+  get follows(): boolean {
+    return this.#real?.follows === true;
+  }
 
   get selecting(): Selecting | 'later' | undefined {
     const real = this.#real;

@@ -196,6 +196,8 @@ export interface Transport {
   readonly in: Inbound;
   /** Why this end is over, from either side's doing; `undefined` while it is open. What the peer sent may be unread. */
   readonly ended: CloseReason | undefined;
+  /** The peer has ended, and what it had accepted still comes as ever: who waits for it sleeps for it. */
+  readonly follows?: boolean;
   readonly loop: LoopWait;
   /** Not where this thread may not block, or nothing would come to it then. */
   readonly blocking?: Blocking | undefined;

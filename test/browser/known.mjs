@@ -8,12 +8,6 @@ const WEBKIT = ['webkit'];
 
 const DEFECTS = [
   {
-    number: 'D2',
-    why: 'a blocked thread reads no native port here, so that what travels beside the ring cannot reach it; it is refused with what to do instead',
-    looks: /ERR_UNSUPPORTED: Cannot receive here: the next message travels beside the ring/,
-    checks: [[ALL, 'ends', 'the page posts more than fits the ring and closes: a worker that blocks reads all']],
-  },
-  {
     number: 'D6',
     why: 'no browser says that a worker is gone, or that it could not be started',
     looks: /waited \d s for port\.closed|got false, not true/,

@@ -30,3 +30,44 @@ for (const [how, { told, end }] of Object.entries(ways)) {
     assert.equal(life.ended, told);
   });
 }
+
+/** The life of one end whose peer has said that it is closed and sends on what it had accepted. */
+function followed() {
+  const words = new Int32Array(layout.DATA);
+  words[layout.SIDE_1 + layout.CLOSED] = layout.CLOSE_CODES.closed;
+  words[layout.SIDE_1 + layout.SPILLED] = layout.SPILL_FOLLOWS;
+  const said: unknown[] = [];
+  let watched = true;
+  const life = new Life(
+    words,
+    layout.SIDE_1,
+    {
+      teller: { tell: (...rest: readonly unknown[]) => void said.push(rest) },
+      remains: { watch() {}, keep() {}, over: () => void (watched = false) },
+    } as ConstructorParameters<typeof Life>[2],
+    { lastWords: () => 0, woken: () => {} },
+  );
+  return { life, words, said, watched: () => watched };
+}
+
+test('what a closed peer had accepted follows until it says how much it has left over', () => {
+  const { life, words, watched } = followed();
+  assert.deepEqual([life.ended, life.follows, watched()], ['closed', true, true]);
+  words[layout.SIDE_1 + layout.SPILLED] = 2;
+  assert.deepEqual([life.follows, life.spilled, watched()], [false, 2, false]);
+});
+
+test('who ends while that follows says so, once: else the peer would send on for ever', () => {
+  const { life, said, watched } = followed();
+  assert.equal(life.over, true);
+  life.end('closed');
+  life.end('exit');
+  assert.deepEqual([said, life.follows, watched()], [[['closed', 0]], false, false]);
+});
+
+test('nothing follows any more once the thread of the closed peer is gone', () => {
+  const { life, said } = followed();
+  assert.equal(life.over, true);
+  life.peerVanished();
+  assert.deepEqual([life.ended, life.follows, life.spilled, said], ['closed', false, 0, []]);
+});

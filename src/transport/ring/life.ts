@@ -89,9 +89,35 @@ export class Life {
     return this.#spilled;
   }
 
+  /**
+   * Whether the peer has ended, and what it had accepted still comes through the ring. Looked at before the ring is: what came
+   * before it was through is there then (T1).
+   */
+  get follows(): boolean {
+    if (this.#spilled !== layout.SPILL_FOLLOWS) return false;
+    // SYNC closed: what followed is visible after this load; pairs with EndTeller.tell.
+    this.#nothingFollows(Atomics.load(this.#words, this.#there + layout.SPILLED));
+    return this.#spilled === layout.SPILL_FOLLOWS;
+  }
+  #nothingFollows(spilled: number): void {
+    this.#spilled = spilled;
+    if (spilled !== layout.SPILL_FOLLOWS) this.#remains.over();
+  }
+
+  /** This side ends, and `end` says so again once what waits has gone into the ring. */
+  follow(reason: EndReason): void {
+    this.#teller.tell(reason, layout.SPILL_FOLLOWS);
+  }
+
   /** Ends this side and tells the other; nothing if either has ended. */
   end(reason: EndReason): void {
-    if (this.#ended !== undefined) return;
+    if (this.#ended !== undefined) {
+      // Nobody reads what follows.
+      if (!this.follows) return;
+      this.#nothingFollows(0);
+      this.#teller.tell(reason, 0);
+      return;
+    }
     // Whatever happens, also where the stack ends in the middle: a peer that is not told would wait for ever.
     queueMicrotask(() => {
       if (!this.#told) this.#tell(reason);
@@ -124,7 +150,12 @@ export class Life {
 
   /** Found out in the middle of some call that the peer's thread is gone: if it said nothing, it was killed. */
   peerVanished(how: EndReason = 'terminated'): void {
-    if (this.over) return;
+    if (this.over) {
+      if (!this.follows) return;
+      this.#nothingFollows(0);
+      this.tellLater();
+      return;
+    }
     this.#peerGone(how);
     // Whoever has the other end may live, and find us no more than we find it: what both look at is all that is left to say so.
     if (how === 'lost') this.#tell(how);
@@ -144,8 +175,7 @@ export class Life {
 
   #peerGone(reason: EndReason): void {
     this.#ended = reason;
-    this.#spilled = Atomics.load(this.#words, this.#there + layout.SPILLED);
-    this.#remains.over();
+    this.#nothingFollows(Atomics.load(this.#words, this.#there + layout.SPILLED));
     this.tellLater();
   }
 }

@@ -51,14 +51,15 @@ function stage(numbers: readonly number[]) {
     lookForSpill: (): readonly SpilledFrame[] | undefined => frames,
     takeSpill: () => frames,
   };
+  const life = { over: true, follows: false, spilled: frames.length };
   const reading = new Reading(
     lane as unknown as LaneInbound,
     { backlog: 0, sink: { publish() {} } } as unknown as SendingLane,
-    { over: true, spilled: frames.length },
+    life,
     leftOver as unknown as LeftOver,
     { is: false, looked: (look: () => boolean) => look(), judged: (error: unknown) => error } as unknown as Damage,
   );
-  return { reading, state, leftOver };
+  return { reading, state, leftOver, life };
 }
 
 test('a left-over that waits for a value in it is not looked through at each call', () => {
@@ -107,6 +108,20 @@ test('what came into the ring between two looks, of which the second saw the end
   state.came.add(0);
   state.coming = [EMPTY, 'the last in the ring'];
   assert.equal(reading.tryReceive(), 'the last in the ring');
+  assert.equal(reading.tryReceive(), CLOSED);
+  assert.deepEqual(state.order, ['ring', 'left over']);
+});
+
+test('while what the peer had accepted follows through the ring no end is told, and none of it is missed', () => {
+  const { reading, state, life } = stage([0]);
+  state.came.add(0);
+  life.follows = true;
+  assert.equal(reading.tryReceive(), EMPTY);
+  assert.deepEqual([reading.whole, reading.ready, reading.awaitsSide, state.taken], [false, false, false, 0]);
+  // It comes, and the peer is through, between the look at the ring and the one at its words.
+  state.coming = [EMPTY, 'the last that followed'];
+  life.follows = false;
+  assert.equal(reading.tryReceive(), 'the last that followed');
   assert.equal(reading.tryReceive(), CLOSED);
   assert.deepEqual(state.order, ['ring', 'left over']);
 });

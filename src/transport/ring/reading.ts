@@ -11,7 +11,7 @@ import type { SendingLane } from './writing.ts';
 export class Reading implements Inbound {
   readonly #lane: LaneInbound;
   readonly #out: SendingLane;
-  readonly #life: Pick<Life, 'over' | 'spilled'>;
+  readonly #life: Pick<Life, 'over' | 'spilled' | 'follows'>;
   readonly #leftOver: LeftOver;
   readonly #damage: Damage;
   #leftOverTaken = false;
@@ -24,7 +24,7 @@ export class Reading implements Inbound {
   constructor(
     lane: LaneInbound,
     out: SendingLane,
-    life: Pick<Life, 'over' | 'spilled'>,
+    life: Pick<Life, 'over' | 'spilled' | 'follows'>,
     leftOver: LeftOver,
     damage: Damage,
   ) {
@@ -40,7 +40,11 @@ export class Reading implements Inbound {
   }
 
   get ready(): boolean {
-    return this.#damage.is || this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsSide);
+    return (
+      this.#damage.is ||
+      this.#damage.looked(this.#laneReady) ||
+      (this.#life.over && !this.#life.follows && !this.awaitsSide)
+    );
   }
 
   get whole(): boolean {
@@ -48,7 +52,8 @@ export class Reading implements Inbound {
   }
   /** As `#empty`: what came before the end is there now (T1). */
   get #wholeAtEnd(): boolean {
-    return this.#lane.whole || (!this.#lane.stopped && this.#hasLeftOver());
+    const { follows } = this.#life;
+    return this.#lane.whole || (!follows && !this.#lane.stopped && this.#hasLeftOver());
   }
 
   /** Whether what comes next is still on its way beside the ring: no word of the region will tell of it. */
@@ -76,8 +81,9 @@ export class Reading implements Inbound {
     this.#out.sink.publish();
     if (this.#lane.awaitsSide || !this.#life.over) return EMPTY;
     // The end was seen after the ring was found empty: what came in between is there now (T1).
+    const { follows } = this.#life;
     const last = this.#lane.tryReceive();
-    return last !== EMPTY || this.#lane.stopped ? last : this.#afterLast();
+    return last !== EMPTY || follows || this.#lane.stopped ? last : this.#afterLast();
   }
 
   /** What the peer left beside the ring when it ended, then `CLOSED`. */

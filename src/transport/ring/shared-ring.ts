@@ -5,8 +5,11 @@
 // T1. Draining: an end that has seen the peer's CLOSED word looks at the ring once more before it reports the end.
 //     The peer publishes before it stores CLOSED, so what it sent is there by then.
 // T2. An ending side leaves its outbox in the side channel first, then says how many frames (SPILLED), then CLOSED.
+//     A page of a browser, whose reader may be blocked and would not find that, says -1 and lets it follow through the
+//     lane; then it says so again.
 // T3. Whoever is blocked looks for the peer's end too, and every end rings: by itself (close, thread end), or through
 //     the tether, or found in a slice of a blocked wait.
+import { platform } from '#platform';
 import { packed } from '../../codec/packed.ts';
 import { LayoutError } from '../../errors.ts';
 import type { Failure } from '../../lane/inbox.ts';
@@ -35,6 +38,9 @@ import { type RingLuggage, RingTraffic, type SharedRingOptions, type TrafficPart
 
 export type { RingLuggage, SharedRingOptions } from './traffic.ts';
 
+/** Ends that are closed and send on what they had accepted. Nobody else may hold them. */
+const following = new Set<SharedRingTransport>();
+
 export class SharedRingTransport implements Transport {
   readonly life: Life;
   readonly #words: Int32Array;
@@ -48,6 +54,8 @@ export class SharedRingTransport implements Transport {
   readonly #options: SharedRingOptions;
   readonly #events: TransportEvents;
   #made: RingTraffic | undefined;
+  /** It is closed for who has it, though what it had accepted may still follow. */
+  #closing: EndReason | undefined;
   #error: unknown;
 
   /** @param tieUp ties this end to the other one; called once, before anything is sent */
@@ -63,7 +71,7 @@ export class SharedRingTransport implements Transport {
     this.#words = words;
     this.#there = there;
     const tie = tieUp({
-      arrived: () => events.woken(),
+      arrived: () => this.#woken(),
       // Missing where what came with this end made no sense.
       closed: (how, error) => (this.life as Life | undefined)?.peerThreadEnded(how, error),
     });
@@ -77,7 +85,7 @@ export class SharedRingTransport implements Transport {
           peer.peerOver();
           if (!this.life.endedHere) beside.peerOver();
         }
-        events.woken();
+        this.#woken();
       },
     });
     this.region = region;
@@ -125,7 +133,9 @@ export class SharedRingTransport implements Transport {
       side,
       tie: this.#tie,
       options: this.#options,
-      events: this.#events,
+      events: this.#tie.beside.atWill
+        ? this.#events
+        : { woken: () => this.#woken(), failed: (error) => this.#events.failed(error) },
       life: this.life,
       damage,
       attached: () => this.#met,
@@ -150,13 +160,16 @@ export class SharedRingTransport implements Transport {
     return this.#tie.behind?.link;
   }
   get ended(): CloseReason | undefined {
-    return this.life.ended;
+    return this.#closing ?? this.life.ended;
+  }
+  get follows(): boolean {
+    return this.#closing === undefined && this.life.follows;
   }
 
   inspect(): Snapshot {
     return {
       attached: this.#met,
-      endedHere: this.life.endedHere,
+      endedHere: this.#closing !== undefined || this.life.endedHere,
       error: this.#errorOfPeer(),
       exit: this.#tie.behind?.exit,
       way: this.#tie.behind?.way,
@@ -205,11 +218,53 @@ export class SharedRingTransport implements Transport {
   }
 
   close(reason: EndReason): void {
+    if (this.#letFollow(reason)) return;
+    this.#end(reason);
+  }
+  #end(reason: EndReason): void {
     try {
       this.life.end(reason);
     } finally {
       this.#letGo();
     }
+  }
+
+  /**
+   * A blocked reader finds no left-over where it takes nothing in at will: there what waits goes into the ring as room is made. Only
+   * from a thread that never blocks itself, and so comes to do it.
+   */
+  #letFollow(reason: EndReason): boolean {
+    const made = this.#made;
+    const blocks = platform.canBlock || this.#tie.beside.atWill;
+    if (blocks || reason !== 'closed' || made === undefined || this.#options.overflow === 'latest') return false;
+    const { lane, inbound } = made;
+    if (lane.busy || this.life.over || this.#damage?.looked(() => lane.pump()) !== false) return false;
+    lane.shut();
+    lane.sink.publish();
+    this.#closing = reason;
+    following.add(this);
+    this.life.follow(reason);
+    inbound.letGo();
+    // Whoever closes it may still take back what was announced before.
+    platform.turn(() => this.#goOn());
+    return true;
+  }
+  #goOn(): void {
+    if (!following.has(this)) return;
+    const { lane, loop } = this.#traffic;
+    loop.unpark();
+    if (this.life.over || this.#damage?.looked(() => lane.pump()) !== false) {
+      following.delete(this);
+      // Damage has ended it.
+      if (!this.life.endedHere) this.#end('closed');
+      return;
+    }
+    lane.sink.publish();
+    if (!loop.park(false, true, undefined)) platform.turn(() => this.#goOn());
+  }
+  #woken(): void {
+    if (this.#closing === undefined) this.#events.woken();
+    else this.#goOn();
   }
 
   /** Why this end cannot go over to another thread now, if it cannot. */

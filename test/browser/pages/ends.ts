@@ -1,6 +1,6 @@
 // How an end is learnt: by close, by what is left unread, by a Worker that is gone.
 import { CLOSED, channel, type Port } from '../../../src/index.ts';
-import { afterwards, check, checkTogether, equal, ok, within } from './checks.ts';
+import { afterwards, check, checkTogether, equal, ok, thrownBy, within } from './checks.ts';
 import { next, type Stage, startThread, talkTo } from './thread.ts';
 
 /** Seconds until an end that no browser announces counts as not told. */
@@ -77,6 +77,42 @@ for (const [who, role] of [
     });
   }
 }
+
+check('the page posts more than fits the ring and closes: who only waits for the end is told at once', async () => {
+  const { port, thread } = talkTo(
+    async ({ port, say, millrace }) => {
+      const p = port();
+      say('up');
+      const reason = await p.closed;
+      let count = 0;
+      while ((await p.receiveAsync()) !== millrace.CLOSED) count++;
+      return [reason, count];
+    },
+    { capacityBytes: 1024 },
+  );
+  await thread.next();
+  for (let i = 0; i < 200; i++) port.postMessage({ i, text: 'hello hello' });
+  port.close();
+  equal([port.reason, thrownBy(() => port.send(1)).code], ['closed', 'ERR_CLOSED']);
+  equal(await thread.done(), ['closed', 200]);
+});
+
+check('the page posts long messages and closes: a worker that listens gets all, and the end behind them', async () => {
+  const { port, thread } = talkTo(
+    ({ port }) => {
+      const p = port();
+      const lengths: number[] = [];
+      p.onmessage = ({ data }) => lengths.push((data as string).length);
+      return new Promise((resolve) => {
+        p.on('close', (reason) => resolve([reason, lengths]));
+      });
+    },
+    { capacityBytes: 1024 },
+  );
+  for (let i = 0; i < 20; i++) port.postMessage('x'.repeat(1000 * i));
+  port.close();
+  equal(await thread.done(), ['closed', Array.from({ length: 20 }, (_, i) => 1000 * i)]);
+});
 
 for (const parked of [false, true]) {
   check(
