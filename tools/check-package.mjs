@@ -19,15 +19,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 84_000,
-  './ring': 4_300,
-  './process': 117_400,
-  './rpc': 102_800,
-  './topic': 36_900,
-  './compat/sab-message-port': 72_900,
-  './compat/sab-message-port.global.js': 67_950,
-  './compat/comlink': 85_600,
-  './compat/comlink/node-adapter': 20_200,
+  '.': 85_500,
+  './ring': 4_350,
+  './process': 118_900,
+  './rpc': 104_600,
+  './topic': 37_600,
+  './compat/sab-message-port': 74_300,
+  './compat/sab-message-port.global.js': 69_800,
+  './compat/comlink': 87_300,
+  './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_650,
 };
 
