@@ -301,8 +301,17 @@ check('the newest of overflow latest may be a moved ArrayBuffer, to a worker tha
 });
 
 /** A worker that blocks without a limit is told at once that it cannot have what only the runtime carries. */
-for (const name of ['Blob', 'File', 'SharedArrayBuffer', 'WebAssembly.Module', 'CryptoKey', 'ImageBitmap']) {
-  check(`a worker that blocks and is sent a ${name} is told what to do`, async () => {
+const ONLY_NATIVELY = [
+  ...Object.entries(BESIDE).filter(([name]) => !IN_PARTS.includes(name)),
+  ...Object.entries(MOVED)
+    .filter(([name]) => name !== 'ArrayBuffer')
+    .map(([name, kind]) => [`moved ${name}`, kind] as const),
+];
+for (const [name, { make, moves, needs }] of ONLY_NATIVELY) {
+  if (needs !== undefined && !(needs in globalThis)) continue;
+  check(`a worker that blocks and is sent ${name} is told what to do`, async () => {
+    const [value, same] = [await make(), await make()];
+    const expected = await native(same, moves ? [same] : []);
     const { port, thread } = talkTo(async ({ port, say }) => {
       const p = port();
       say('up');
@@ -312,13 +321,21 @@ for (const name of ['Blob', 'File', 'SharedArrayBuffer', 'WebAssembly.Module', '
       } catch (error) {
         code = (error as { code: string }).code;
       }
-      return [code, Object.prototype.toString.call(await p.receiveAsync()), p.receive()];
+      const fate = await p.receiveAsync().then(
+        () => 'came',
+        (error) => error.code,
+      );
+      return [code, fate, p.receive()];
     });
     await thread.next();
-    const value = await BESIDE[name]!.make();
-    port.postMessage(value);
+    try {
+      port.postMessage(value, moves ? [value as never] : []);
+    } catch (error) {
+      equal((error as Error).name, expected);
+      return;
+    }
     port.postMessage('next');
-    equal(await thread.done(), ['ERR_UNSUPPORTED', Object.prototype.toString.call(value), 'next']);
+    equal(await thread.done(), ['ERR_UNSUPPORTED', expected === 'messageerror' ? 'ERR_DECODE' : 'came', 'next']);
   });
 }
 
