@@ -137,6 +137,14 @@ export const MOVE_LOOK_MS = 500;
  */
 export const MOVE_PATIENCE_MS = 1000;
 
+/**
+ * Milliseconds after which the event loop of a WebKit worker that sleeps by Atomics.waitAsync is first made to turn, so that a wake-up
+ * which stayed behind is seen: no timer is shorter there once it is nested. Doubled each time, because a sleep that is
+ * long already has been slept through seldom, and no further than this: a quarter of what a person notices.
+ */
+export const LATE_WAKE_MS_MIN: number = 4;
+export const LATE_WAKE_MS_MAX: number = 64;
+
 /** Milliseconds; what setTimeout and Atomics.wait both take. Anything longer is for ever. */
 export const TIMEOUT_MS_MAX: number = 2 ** 31 - 1;
 

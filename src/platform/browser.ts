@@ -17,6 +17,7 @@ import type {
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
+import { turnWhileAsleep, wakesStayBehind } from './late-wakes.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { webForms } from './web-forms.ts';
@@ -92,13 +93,69 @@ function mayBlock(): boolean {
   }
 }
 
-let turns: MessageChannel | undefined;
 const tasks: (() => void)[] = [];
+let turns: Turns | undefined;
+
+/** What makes the event loop turn once more. It calls `nextTask` over there, or each time that it was asked to. */
+interface Turns {
+  ask(): void;
+  /** There is nothing more to do. */
+  rest(): void;
+}
 
 function nextTask(): void {
-  tasks.shift()?.();
-  // Where a port with a listener keeps its process alive (a bundle may run on Node), an idle one must not.
-  if (tasks.length === 0 && turns !== undefined) turns.port1.onmessage = null;
+  const task = tasks.shift();
+  if (tasks.length === 0) turns?.rest();
+  task?.();
+}
+
+function nextScheduledTask(): void {
+  try {
+    nextTask();
+  } catch (error) {
+    // It would be the rejection of a promise that nobody has.
+    platform.reportError(error);
+  }
+}
+
+/** What does it soonest here, and lets timers, frames and messages have their turns; decision 0058 has what was measured. */
+function makeTurns(): Turns {
+  const { scheduler } = globalThis as { readonly scheduler?: { postTask?(task: () => void): unknown } };
+  if (typeof scheduler?.postTask === 'function') {
+    return { ask: () => void scheduler.postTask?.(nextScheduledTask), rest: () => {} };
+  }
+  return toggling() ?? channelling();
+}
+
+/** A page of WebKit: a native port takes turns by way of another process. What is shown or hidden tells so in a task, to nobody else. */
+function toggling(): Turns | undefined {
+  if (typeof document !== 'object') return undefined;
+  const details = document.createElement('details');
+  // A document that is no HTML makes something else of the name.
+  if (details.open !== false) return undefined;
+  const ask = (): void => {
+    details.open = !details.open;
+  };
+  details.addEventListener('toggle', () => {
+    // It tells once of all that was asked for since it told last.
+    if (tasks.length > 1) ask();
+    nextTask();
+  });
+  return { ask: () => tasks.length === 1 && ask(), rest: () => {} };
+}
+
+function channelling(): Turns {
+  const { port1, port2 } = new MessageChannel();
+  return {
+    ask: () => {
+      port1.onmessage = nextTask;
+      port2.postMessage(0);
+    },
+    // Where a port with a listener keeps its process alive (a bundle may run on Node), an idle one must not.
+    rest: () => {
+      port1.onmessage = null;
+    },
+  };
 }
 
 export const platformText: TextPlatform = (memory) => new PlainTextMemory(memory);
@@ -132,7 +189,8 @@ export const platform: Platform = {
   cloneKeepsPorts: false,
   closeDropsPosted: false,
   walksMessages: false,
-  asyncPark: 'waitAsync' in Atomics ? 'wait-async' : 'doorbell',
+  asyncPark: /* @__PURE__ */ wakesStayBehind() || !('waitAsync' in Atomics) ? 'doorbell' : 'wait-async',
+  turnWhileAsleep: /* @__PURE__ */ wakesStayBehind() ? turnWhileAsleep : undefined,
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,
   nativeWideTextMin: Number.POSITIVE_INFINITY,
@@ -192,9 +250,8 @@ export const platform: Platform = {
 
   turn(task: () => void): void {
     tasks.push(task);
-    turns ??= new MessageChannel();
-    turns.port1.onmessage = nextTask;
-    turns.port2.postMessage(0);
+    turns ??= makeTurns();
+    turns.ask();
   },
 
   later(task: () => void, ms: number): void {

@@ -124,6 +124,11 @@ export interface Platform {
   /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
   readonly asyncPark: 'wait-async' | 'doorbell';
   /**
+   * Where a wake-up of Atomics.waitAsync may stay behind until the event loop turns for another reason: gives it reasons as long as that
+   * promise is pending. For those who have no doorbell; undefined elsewhere.
+   */
+  readonly turnWhileAsleep: ((sleep: Promise<unknown>) => void) | undefined;
+  /**
    * Characters from which on a string that is sent for the first time goes quicker over a native port than through
    * shared memory. Infinity where that is never so.
    */

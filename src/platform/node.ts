@@ -68,6 +68,7 @@ export const nodePlatform: Platform = {
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'doorbell',
+  turnWhileAsleep: undefined,
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,
   nativeWideTextMin: Number.POSITIVE_INFINITY,

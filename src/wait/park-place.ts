@@ -1,6 +1,7 @@
 // Where a side sleeps: the park word, and how a thread sleeps on it. What is loaded from it and stored into it is direct
 // (signal.ts); only sleeping and waking go through here, because that is what differs between memories: Atomics.wait throws
 // on memory that was mapped from elsewhere, where a futex call of an addon does the same. Who makes them: parking.ts.
+import { platform } from '#platform';
 import { BLOCKED } from './signal.ts';
 
 export interface ParkPlace {
@@ -51,6 +52,7 @@ export class SharedPlace implements AsyncPlace {
   sleepAsync(seen: number, woken: () => void): boolean {
     const sleep = Atomics.waitAsync(this.words, this.index, seen);
     if (!sleep.async) return false;
+    platform.turnWhileAsleep?.(sleep.value);
     sleep.value.then(woken);
     return true;
   }

@@ -17,6 +17,7 @@ const PAGES = [
   'values',
   'ends',
   'handles',
+  'stress',
   'neighbours',
   'spawn',
   'doors',
