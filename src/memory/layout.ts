@@ -73,8 +73,6 @@ export const AWAITED = 2;
 export const SEAT = 3;
 export const CLOSED = 16;
 export const SPILLED = 17;
-/** In SPILLED: this side has ended, and what it had accepted still follows through its lane. */
-export const SPILL_FOLLOWS: number = -1;
 export const ATTACHED = 18;
 export const RELEARN = 19;
 export const MOVES = 20;

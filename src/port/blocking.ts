@@ -68,7 +68,7 @@ export function sendBlocking(
 
 function besideTheRing(): UnsupportedError {
   return new UnsupportedError(
-    'Cannot receive here: the next message travels beside the ring, and in this runtime only the event loop takes it in; await receiveAsync(), or have it sent in another form (bytes for a Blob, what crypto.subtle.exportKey gives for a key)',
+    'Cannot receive here: the next message travels beside the ring, and in this runtime only the event loop takes it in; await receiveAsync(), or have it copied instead of transferred, or sent in another form (bytes for a Blob, what crypto.subtle.exportKey gives for a key)',
     { feature: 'blockingTransfer' },
   );
 }

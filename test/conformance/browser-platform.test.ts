@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ChannelOptions, Port } from '../../src/index.ts';
+import { MOVED_COPIED_BYTES_MAX, MOVED_COPIED_SPARE } from '../../src/limits.ts';
 import { within } from '../kit/watchdog.ts';
 
 const built = fileURLToPath(new URL('../../browser', import.meta.url));
@@ -150,6 +151,20 @@ test('what the codec refuses in a message takes its moved buffers beside the rin
     assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED' });
     const [came, blob] = (await within('the value', near.receiveAsync())) as [ArrayBuffer, Blob];
     assert.deepEqual([came, blob.size], [moved(), 1]);
+  }));
+
+test('more of moved buffers than is copied goes beside the ring', () =>
+  withPair({}, async (near, far) => {
+    const [fits, over] = [
+      new ArrayBuffer(MOVED_COPIED_BYTES_MAX - MOVED_COPIED_SPARE),
+      new ArrayBuffer(MOVED_COPIED_BYTES_MAX),
+    ];
+    far.postMessage(over, [over]);
+    assert.throws(() => near.receive(), { code: 'ERR_UNSUPPORTED', message: /copied instead of transferred/ });
+    const came = (await within('the value', near.receiveAsync())) as ArrayBuffer;
+    assert.deepEqual([came.byteLength, over.byteLength], [MOVED_COPIED_BYTES_MAX, 0]);
+    assert.equal(far.trySend(fits, [fits]), true);
+    assert.equal(fits.byteLength, 0);
   }));
 
 test('under overflow latest a moved buffer is there for a blocked receive', () =>

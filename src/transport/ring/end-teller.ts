@@ -8,6 +8,9 @@ import type { EndReason } from '../../outcome.ts';
 import type { Parking } from '../../wait/parking.ts';
 import { ANYTHING, PASSED, Waker } from '../../wait/signal.ts';
 
+/** In SPILLED: this side has ended, and what it had accepted still follows through its lane. */
+export const SPILL_FOLLOWS: number = -1;
+
 /** How one end of a channel wakes the other, and what it closes at its end. */
 export interface EndLines {
   doorbell(): void;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as layout from '../../memory/layout.ts';
+import { SPILL_FOLLOWS } from './end-teller.ts';
 import { Life } from './life.ts';
 
 const ways: Readonly<Record<string, { readonly told: string; readonly end: (life: Life) => void }>> = {
@@ -35,7 +36,7 @@ for (const [how, { told, end }] of Object.entries(ways)) {
 function followed() {
   const words = new Int32Array(layout.DATA);
   words[layout.SIDE_1 + layout.CLOSED] = layout.CLOSE_CODES.closed;
-  words[layout.SIDE_1 + layout.SPILLED] = layout.SPILL_FOLLOWS;
+  words[layout.SIDE_1 + layout.SPILLED] = SPILL_FOLLOWS;
   const said: unknown[] = [];
   let watched = true;
   const life = new Life(

@@ -4,6 +4,7 @@ import * as layout from '../../memory/layout.ts';
 import { closeReason } from '../../memory/layout.ts';
 import type { CloseReason, EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
+import { SPILL_FOLLOWS } from './end-teller.ts';
 import type { Behind, EndTelling, Staying, Tie } from './tie.ts';
 
 export interface LifeEvents {
@@ -94,19 +95,19 @@ export class Life {
    * before it was through is there then (T1).
    */
   get follows(): boolean {
-    if (this.#spilled !== layout.SPILL_FOLLOWS) return false;
+    if (this.#spilled !== SPILL_FOLLOWS) return false;
     // SYNC closed: what followed is visible after this load; pairs with EndTeller.tell.
     this.#nothingFollows(Atomics.load(this.#words, this.#there + layout.SPILLED));
-    return this.#spilled === layout.SPILL_FOLLOWS;
+    return this.#spilled === SPILL_FOLLOWS;
   }
   #nothingFollows(spilled: number): void {
     this.#spilled = spilled;
-    if (spilled !== layout.SPILL_FOLLOWS) this.#remains.over();
+    if (spilled !== SPILL_FOLLOWS) this.#remains.over();
   }
 
   /** This side ends, and `end` says so again once what waits has gone into the ring. */
   follow(reason: EndReason): void {
-    this.#teller.tell(reason, layout.SPILL_FOLLOWS);
+    this.#teller.tell(reason, SPILL_FOLLOWS);
   }
 
   /** Ends this side and tells the other; nothing if either has ended. */
