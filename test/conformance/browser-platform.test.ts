@@ -224,7 +224,7 @@ test('a handle that was handed on cannot be attached here, and can where it went
   far.close();
 });
 
-test('without cross-origin isolation the library loads, and names isolation and its headers', async () => {
+test('without cross-origin isolation channels go over native ports, and what needs memory names the headers', async () => {
   const { remote, port } = channel();
   // At another address the modules run anew.
   const folder = mkdtempSync(join(tmpdir(), 'millrace-browser-'));
@@ -239,7 +239,15 @@ test('without cross-origin isolation the library loads, and names isolation and 
       code: 'ERR_UNSUPPORTED',
       message: /isolated.*Cross-Origin-Opener-Policy: same-origin.*Cross-Origin-Embedder-Policy: require-corp/,
     };
-    assert.throws(() => plain.channel(), refusal);
+    const native = plain.channel();
+    const far = plain.attach(native.remote);
+    far.postMessage('over a native port');
+    assert.equal(await native.port.receiveAsync(), 'over a native port');
+    assert.throws(() => native.port.receive(), refusal);
+    assert.equal(plain.features().memory, false);
+    assert.match(String(plain.features().memoryMissing), refusal.message);
+    native.port.close();
+    assert.throws(() => plain.channel({ memory: true }), refusal);
     assert.throws(() => plain.attach(remote), refusal);
     assert.throws(() => plain.channel({ capacityBytes: -1 }), { code: 'ERR_OPTION' });
   } finally {
