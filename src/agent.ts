@@ -7,7 +7,7 @@
 //   connections/1            the connections over byte streams that end with it    transport/stream/exits.ts
 //   agent/1                  its page, and its links of every kind                 link/own-agent.ts
 //   bells/1                  the bells of its links to processes, for one sleep     transport/process/bells.ts
-//   links/5                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
+//   links/6                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
 //   loop-bells/1             the bell of its event loop, and the links that ring it link/loop-bells.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts

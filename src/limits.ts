@@ -99,6 +99,11 @@ export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
  */
 export const LIVENESS_SLICE_DEAF_MS: number = 1000;
 /**
+ * Milliseconds that `port.ready` waits in browsers for the link of two threads that have both opened their ends: a few turns of both event
+ * loops. In Firefox what a port carries just after it has moved can be lost, and the link with it: the channel works without.
+ */
+export const LINK_PATIENCE_MS: number = 1000;
+/**
  * Milliseconds that `select` sleeps before it asks for what no mark tells: whether threads were killed (G4 wants 10), and
  * what came over channels that are not linked yet, of which nobody says which it was.
  */

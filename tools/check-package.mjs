@@ -19,13 +19,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 85_500,
-  './ring': 4_700,
+  '.': 86_100,
+  './ring': 4_900,
   './process': 118_900,
   './rpc': 104_600,
   './topic': 37_600,
-  './compat/sab-message-port': 74_300,
-  './compat/sab-message-port.global.js': 69_800,
+  './compat/sab-message-port': 74_700,
+  './compat/sab-message-port.global.js': 70_600,
   './compat/comlink': 87_300,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_650,

@@ -21,6 +21,7 @@ import { turnWhileAsleep, wakesStayBehind } from './late-wakes.ts';
 import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { webForms } from './web-forms.ts';
+import { webLocks } from './web-locks.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 /** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
@@ -182,6 +183,7 @@ export const platformForms: HostForms | undefined = webForms;
 export const platform: Platform = {
   name: 'browser',
   canBlock: /* @__PURE__ */ mayBlock(),
+  agentLocks: /* @__PURE__ */ webLocks(),
   canTake: false,
   // In Firefox it connects anew, by turns of the event loop. Until then nothing leaves a thread that blocks, memory of another thread
   // that is posted arrives as a `messageerror`, and what the other end posts before it closes is lost.

@@ -96,6 +96,20 @@ export interface HostForms {
   make(number: number, parts: readonly unknown[]): object;
 }
 
+/** What tells of the end of agents where no native port does. */
+export interface AgentLocks {
+  /** Whether this agent can end in silence, so that it must hold one. */
+  readonly mortal: boolean;
+  /**
+   * Asks for a lock that this agent alone has, until the returned function is called or the agent is gone.
+   * @param held it has it
+   * @param denied there are none here after all
+   */
+  hold(name: string, held: () => void, denied: () => void): () => void;
+  /** Calls `granted` once nobody holds it, unless the returned function was called before. Never throws. */
+  await(name: string, granted: () => void): () => void;
+}
+
 /** How threads start, and get their names. Apart from the rest, because only a front door needs it. */
 export interface StartPlatform {
   /** So many words that nobody can guess: at most RANDOM_WORDS of limits.ts. */
@@ -183,6 +197,8 @@ export interface Platform {
    * cannot be known. Leaves nothing at the other side.
    */
   probeGone(port: NativePort): boolean;
+  /** Where threads end without a word: what is heard of it. `undefined` where native ports tell, or nothing does. */
+  readonly agentLocks: AgentLocks | undefined;
   /** Holds or releases the process for this port. */
   hold(port: NativePort, held: boolean): void;
   /** Threads that can run at the same time, as far as the runtime tells. */

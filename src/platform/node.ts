@@ -62,6 +62,7 @@ export function ferried(value: unknown, transfer: readonly unknown[]): unknown {
 export const nodePlatform: Platform = {
   name: 'node',
   canBlock: true,
+  agentLocks: undefined,
   canTake: true,
   movesWhole: true,
   cloneKeepsPorts: false,

@@ -353,6 +353,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * A promise of the moment when both ends are open. Rejects with ClosedError if the channel ends before (`cause` is what the
    * peer's thread died of, where that is known), with UsageError ERR_HANDLE if `parentPort()` was called in a thread that
    * `spawn` did not start. Whoever does not look at it need not.
+   *
+   * In a browser's worker it is also the moment from which others hear of its end (docs/guides/threads.md): a worker awaits it before
+   * its first blocking call, or nobody may ever hear that it was terminated.
    */
   get ready(): Promise<void> {
     if (this.#ready === undefined) {
@@ -590,8 +593,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     const { attached, error } = this.#transport.inspect();
     if (!attached && !this.#ending.over) return;
     this.#awaitsReady = false;
-    if (attached) this.#ready?.resolve();
-    else this.#ready?.reject(error instanceof UsageError ? error : this.#ending.refusal('connect'));
+    const { whenWatched } = this.#transport;
+    if (!attached) this.#ready?.reject(error instanceof UsageError ? error : this.#ending.refusal('connect'));
+    else if (whenWatched === undefined) this.#ready?.resolve();
+    else whenWatched.call(this.#transport, () => this.#ready?.resolve());
     this.#rehold();
   }
 

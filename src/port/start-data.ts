@@ -3,7 +3,7 @@ import { platform, platformStart } from '#platform';
 import { ofAgent } from '../agent.ts';
 import type { NativeHandle, RemoteHandle } from '../memory/handle.ts';
 import { LAYOUT_VERSION } from '../memory/layout.ts';
-import { writeError } from '../memory/life-page.ts';
+import { createLifePage, writeError } from '../memory/life-page.ts';
 import type { PortOptions } from './options.ts';
 import type { Port } from './port.ts';
 
@@ -17,6 +17,8 @@ export interface SpawnData {
 
 export interface Started {
   data: SpawnData | undefined;
+  /** The page of its life, where there is no start data. */
+  life?: SharedArrayBuffer;
   /** The port of `parentPort`, and the options that its first call chose. */
   parent: Port | undefined;
   chosen: PortOptions;
@@ -44,7 +46,9 @@ export function started(arrived: SpawnData): void {
   if (life !== null) platform.onCrash((error) => writeError(life, error));
 }
 
-/** The page that speaks for this thread's life, if somebody watches it. */
+/** The page that speaks for this thread's life, if somebody watches it: who started it, or whoever has a channel with it. */
 export function ownLife(): SharedArrayBuffer | null {
-  return startData()?.life ?? null;
+  const start = ownStart();
+  if (start.data === undefined && platform.agentLocks?.mortal === true) start.life ??= createLifePage();
+  return start.data?.life ?? start.life ?? null;
 }

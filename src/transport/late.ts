@@ -240,6 +240,11 @@ export class LateTransport implements Transport {
   /** `parentPort()` keeps its port. */
   keep(_: object | undefined): void {}
 
+  whenWatched(then: () => void): void {
+    const real = this.#real;
+    if (real?.whenWatched === undefined) then();
+    else real.whenWatched(then);
+  }
   inspect(): Snapshot {
     const real = this.#real;
     if (real !== undefined) return real.inspect();

@@ -216,6 +216,8 @@ export interface Transport {
    */
   keep(port: object | undefined): void;
   inspect(): Snapshot;
+  /** Calls `then` once the other side would hear of this agent's end, even if this one blocks from then on; none where it always would. */
+  whenWatched?(then: () => void): void;
   /** Ends this side. Everything accepted so far still reaches the peer. */
   close(reason: EndReason): void;
 }

@@ -3,21 +3,9 @@
 //
 // Not here, for no check shows them: D8 and D9 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed), D13 (coarse clocks).
 
-const ALL = ['chromium', 'firefox', 'webkit'];
 const WEBKIT = ['webkit'];
 
 const DEFECTS = [
-  {
-    number: 'D6',
-    why: 'no browser says that a worker is gone, or that it could not be started',
-    looks: /waited \d s for port\.closed|got false, not true/,
-    checks: [
-      [ALL, 'ends', 'terminate() of a worker with an event loop'],
-      [ALL, 'ends', 'terminate() of a worker that blocks'],
-      [ALL, 'ends', 'terminate() of one of two workers, while the other is blocked on it'],
-      [ALL, 'ends', 'a worker whose script is not there'],
-    ],
-  },
   {
     number: 'D14',
     why: 'structuredClone of WebKit makes a copy of shared memory that is shared with nobody, without a word; what is posted before the link with a thread stands is cloned so, and kept',

@@ -21,7 +21,9 @@ const PAGES = [
   'neighbours',
   'spawn',
   'doors',
+  'calls',
   'history',
+  'history-closed',
   'native-channels',
   'not-isolated',
 ];

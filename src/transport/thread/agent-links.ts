@@ -8,9 +8,10 @@ import { createNatives, type NativePair } from '../../memory/native-pair.ts';
 import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
+import { AgentWatch } from './agent-watch.ts';
 import type { Invitation } from './invitation.ts';
 import { LeftHere } from './left-here.ts';
-import { BELLS, LINK, ThreadLink } from './thread-link.ts';
+import { BELLS, HELD_SAID, LINK, ThreadLink } from './thread-link.ts';
 
 /** What is said over a link about a channel that may join it: joining.ts. */
 export const KNOWN = 24;
@@ -56,6 +57,8 @@ export class AgentLinks {
   readonly unsent: WeakMap<object, Invitation> = new WeakMap();
   /** Ends that have left this thread. */
   readonly left: LeftHere;
+  /** Where no native port tells that a thread is gone. */
+  readonly watch: AgentWatch | undefined;
   readonly #keepAlive = new KeepAlive();
   #held = 0;
   #self: { readonly near: KnownLink; readonly far: KnownLink } | undefined;
@@ -65,6 +68,9 @@ export class AgentLinks {
     this.#agent = agent;
     this.left = new LeftHere(agent);
     this.card = { id: randomName(), page, ...(bell && { bell }) };
+    const { agentLocks } = platform;
+    if (agentLocks === undefined) return;
+    this.watch = new AgentWatch(agentLocks, this.card.id, agent, ({ link }) => link.say([HELD_SAID, LINK]));
   }
 
   /** What came as what a thread tells of itself; `undefined` if that makes no sense, or nobody here knows how to ring it. */
@@ -107,6 +113,7 @@ export class AgentLinks {
     links?.delete(known);
     if (links?.size === 0) this.#byAgent.delete(known.agent);
     this.#agent.remove(known.link);
+    this.watch?.end(known);
     loopBells().remove(known.link);
     tellWaiting(known);
   }
@@ -138,7 +145,8 @@ export class AgentLinks {
   }
   #told(known: KnownLink, [kind, , token, address, countersign]: readonly unknown[]): void {
     const who = this.#expected.get(token as string)?.who;
-    if (kind === BELLS) loopBells().hear(known.link, token, address);
+    if (kind === HELD_SAID) this.watch?.look(known);
+    else if (kind === BELLS) loopBells().hear(known.link, token, address);
     else if (kind === UNKNOWN) who?.unknown(known);
     else if (kind !== KNOWN || typeof countersign !== 'string') return;
     // Nor over a link that was forgotten: its founder has left before that was agreed to, and will close it.
@@ -199,7 +207,7 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads');
-  own ??= ofAgent('links/5', () => new AgentLinks(ownAgent()));
+  own ??= ofAgent('links/6', () => new AgentLinks(ownAgent()));
   return own;
 }
 

@@ -107,6 +107,7 @@ export class ChannelLines extends Stretches implements EndLines {
   peerOver(): void {
     if (this.#posted) this.joining.line.hearMe();
     this.#posted = false;
+    this.joining.peerOver();
   }
   /** Rests on the event loop, with all channels of the link. */
   rest(): void {

@@ -201,6 +201,7 @@ export class Joining implements Member, Expecting {
     // Ready to be used by the other side, which may hear of it before we hear that it does.
     this.first.share(page, 0, wake, this.#options.parking);
     this.#present(FOUND, page);
+    agent.watch?.begin(this.#asked, peer);
   }
   /** Somebody at the other end of a link knows our sign. */
   known(known: KnownLink, address: unknown, countersign: string): void {
@@ -301,6 +302,7 @@ export class Joining implements Member, Expecting {
       agent.know(known);
       this.#join(known);
       this.#present(FOUNDED);
+      agent.watch?.begin(known, card);
     } else if (kind === JOIN && this.#sign === undefined && typeof said === 'string') {
       const card = this.#presented(message);
       if (card === undefined) return;
@@ -391,6 +393,10 @@ export class Joining implements Member, Expecting {
     const { first, line } = this;
     if (first.members > 0) first.tellGone(how, error);
     if (line !== first) line.tellGone(how, error);
+  }
+  /** The channel has ended. */
+  peerOver(): void {
+    (this.#link ?? this.#asked?.link)?.endAt(this.#address);
   }
   /** A link that we had agreed to is over, of which nothing else is known: that thread may live, and ours tell if it does not. */
   broken(link: ThreadLink): boolean {

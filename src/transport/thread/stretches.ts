@@ -5,7 +5,7 @@
 //
 // The invariants of moves, V1 to V7, stand in docs/protocol/memory-layout.md, "Moves".
 import { platform } from '#platform';
-import { MOVE_LOOK_MS, MOVE_PATIENCE_MS, MOVES_PENDING_MAX } from '../../limits.ts';
+import { LINK_PATIENCE_MS, MOVE_LOOK_MS, MOVE_PATIENCE_MS, MOVES_PENDING_MAX } from '../../limits.ts';
 import * as layout from '../../memory/layout.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
 import type { SideWords } from '../../memory/region.ts';
@@ -71,6 +71,7 @@ export class Stretches implements Joiner {
   /** Posts that are under way: a getter of a value may look for messages, and post. */
   #posting = 0;
   #afterPosts: (() => void)[] | undefined;
+  #onceLinked: (() => void)[] | undefined;
   /** This end uses them no more: it has ended, or left. */
   protected over = false;
 
@@ -229,6 +230,19 @@ export class Stretches implements Joiner {
   }
   seated(): void {
     this.user.deref()?.seated();
+    for (const then of this.#onceLinked?.splice(0) ?? []) then();
+  }
+  /** Calls `then` when this side goes on to the link of the two threads, or has waited for that long enough. */
+  onceLinked(then: () => void): void {
+    if (this.joining.link !== undefined || this.over) {
+      then();
+      return;
+    }
+    this.#onceLinked ??= [];
+    this.#onceLinked.push(then);
+    platform.later(() => {
+      if (this.#onceLinked?.includes(then)) this.seated();
+    }, LINK_PATIENCE_MS);
   }
   gone(how: EndReason | undefined, error: unknown, link: ThreadLink): void {
     if (link === this.#tail) this.#onceEmpty(link, () => this.#done(TAIL));

@@ -36,6 +36,8 @@ const MARKS = 2;
 export const LINK = 'link';
 /** Something about bells. */
 export const BELLS = 26;
+/** The lock that tells of its end is held: agent-watch.ts. */
+export const HELD_SAID = 27;
 
 /** A place on a side port, as it is told: so many bits of it. The others say which line it is of. */
 const PLACE_BITS = 24;
@@ -48,6 +50,8 @@ export class ThreadLink implements AgentLink, RungLink {
   #natives: NativePair | undefined;
   readonly #make: () => NativePair;
   readonly #members = new Members();
+  /** Addresses of members whose channels have ended. */
+  #ended: Set<number> | undefined;
   /** Addresses are good at both ends: one side gives those above FOUNDER, the other those below. */
   #nextAddress = FOUNDER;
   #addressStep: 1 | -1 = 1;
@@ -75,6 +79,8 @@ export class ThreadLink implements AgentLink, RungLink {
   ringer: (() => void) | undefined;
   /** Called when the native ports are of no use any more; it may be called again. */
   ended: () => void = nothing;
+  /** Called when there are channels on it that have not ended, or none any more; it may be called again. */
+  peopled: () => void = nothing;
   /** Called with what is said for no channel. */
   told: (message: readonly unknown[]) => void = nothing;
 
@@ -117,6 +123,7 @@ export class ThreadLink implements AgentLink, RungLink {
   enter(member: Member): number {
     this.#nextAddress += this.#addressStep;
     this.#members.set(this.#nextAddress, member);
+    if (this.living === 1) this.peopled();
     return this.#nextAddress;
   }
   /** The same at an address that the other side has given; false if it cannot have. */
@@ -124,6 +131,7 @@ export class ThreadLink implements AgentLink, RungLink {
     if (!Number.isSafeInteger(address) || (address as number) * this.#addressStep >= 0) return false;
     if (this.#members.has(address as number)) return false;
     this.#members.set(address as number, member);
+    if (this.living === 1) this.peopled();
     return true;
   }
   /** Gives the address to another one. */
@@ -135,10 +143,24 @@ export class ThreadLink implements AgentLink, RungLink {
   }
   leave(address: number): void {
     this.#members.delete(address);
+    this.#ended?.delete(address);
+    if (this.living === 0) this.peopled();
     if (this.#gone) this.#shutUnused();
   }
   get members(): number {
     return this.#members.size;
+  }
+  /** The channel at that address has ended, though its end stays for what is unread, and whoever has it. */
+  endAt(address: number): void {
+    // Nobody counts.
+    if (this.peopled === nothing || !this.#members.has(address)) return;
+    this.#ended ??= new Set();
+    this.#ended.add(address);
+    if (this.living === 0) this.peopled();
+  }
+  /** Members whose channels have not ended, as far as anybody counts. */
+  get living(): number {
+    return this.#members.size - (this.#ended?.size ?? 0);
   }
 
   // ---- what is said -------------------------------------------------------------------------------------------

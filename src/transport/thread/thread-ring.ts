@@ -54,6 +54,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
   readonly lines: ChannelLines;
   readonly travels: Travels = this;
   readonly #tie: ThreadTie;
+  readonly #agent: AgentLinks | undefined;
   readonly #moves: Pick<ThreadRingOptions, 'moving'>;
 
   constructor(
@@ -88,6 +89,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
     this.lines = tie.peer;
     this.#tie = tie;
     this.#moves = options;
+    this.#agent = agent;
   }
 
   get memory(): unknown {
@@ -111,6 +113,12 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
     return createMovingHandle(this.region, this.side, natives, life, texts, luggage, moved, ticket);
   }
 
+  whenWatched(then: () => void): void {
+    const watch = this.#agent?.watch;
+    if (watch === undefined) then();
+    // Until both know the link, this side does not know whose end to hear of, either.
+    else this.lines.onceLinked(() => watch.whenHeld(then));
+  }
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */
   introduce(maker: AgentCard | undefined, proposes: boolean): void {
     this.lines.joining.introduce(maker, proposes);

@@ -1,10 +1,12 @@
 // How an end is learnt: by close, by what is left unread, by a Worker that is gone.
-import { CLOSED, channel, type Port } from '../../../src/index.ts';
+import { CLOSED, channel, type Port, transferOf } from '../../../src/index.ts';
 import { afterwards, check, checkTogether, equal, ok, thrownBy, within } from './checks.ts';
-import { next, type Stage, startThread, talkTo } from './thread.ts';
+import { next, type Stage, talkTo } from './thread.ts';
 
 /** Seconds until an end that no browser announces counts as not told. */
 const TOLD_SECONDS = 3;
+/** A blocked worker looks once a second, at what somebody else has written down. */
+const TOLD_BLOCKED_MS = 2000;
 const closed = (port: Port): Promise<unknown> => within('port.closed', port.closed, TOLD_SECONDS);
 const isClosed = (value: unknown): string => (value === CLOSED ? 'CLOSED' : String(value));
 
@@ -179,8 +181,10 @@ checkTogether('the worker closes: a page that only awaits closed is told', async
 });
 
 checkTogether('terminate() of a worker with an event loop', async () => {
-  const { port, thread } = talkTo(({ port, say }) => {
-    port().onmessage = () => {};
+  const { port, thread } = talkTo(async ({ port, say }) => {
+    const p = port();
+    p.onmessage = () => {};
+    await p.ready;
     say('up');
   });
   await thread.next();
@@ -189,8 +193,9 @@ checkTogether('terminate() of a worker with an event loop', async () => {
 });
 
 checkTogether('terminate() of a worker that blocks', async () => {
-  const { port, thread } = talkTo(({ port, say }) => {
+  const { port, thread } = talkTo(async ({ port, say }) => {
     const p = port();
+    await p.ready;
     say('up');
     p.receive();
   });
@@ -208,33 +213,55 @@ checkTogether('self.close() in a worker', async () => {
 });
 
 checkTogether('terminate() of one of two workers, while the other is blocked on it', async () => {
-  const asks = startThread(({ say, hear, millrace }) => {
-    const { port, remote } = millrace.channel();
+  const asks = talkTo(async ({ port, say, hear, millrace }) => {
+    await port().ready;
+    const { port: near, remote } = millrace.channel();
     say(remote, remote.transfer as Transferable[]);
-    return hear().then(() => port.receive({ timeoutMs: 3000 }) === millrace.CLOSED);
+    await near.ready;
+    await hear();
+    say('blocks');
+    const value = near.receive({ timeoutMs: 6000 });
+    return [value === millrace.CLOSED, near.reason];
   });
-  const answers = startThread(
-    ({ port, say }) => {
-      port().onmessage = () => {};
-      say('up');
-    },
-    { remote: await asks.next() },
-  );
-  await answers.next();
-  asks.tell('block');
-  answers.worker.terminate();
-  equal(await asks.done(), true);
+  const answers = talkTo(async ({ port, say, hear, millrace }) => {
+    await port().ready;
+    const far = millrace.attach(await hear());
+    far.onmessage = () => {};
+    await far.ready;
+    say('up');
+  });
+  const remote = await asks.thread.next();
+  answers.thread.tell(remote, transferOf(remote));
+  await answers.thread.next();
+  asks.thread.tell('block');
+  await asks.thread.next();
+  const start = performance.now();
+  answers.thread.worker.terminate();
+  equal(await asks.thread.done(), [true, 'terminated']);
+  const took = performance.now() - start;
+  ok(took < TOLD_BLOCKED_MS, `it took ${took} ms`);
 });
 
-checkTogether('a worker whose script is not there', async () => {
-  const worker = new Worker('./none.js', { type: 'module' });
-  afterwards(() => worker.terminate());
-  worker.onerror = (event) => event.preventDefault();
-  const { port, remote } = channel();
-  afterwards(() => port.close());
-  worker.postMessage(remote, remote.transfer);
-  ok(['crash', 'exit', 'terminated'].includes((await closed(port)) as string), String(port.reason));
-});
+// No handle has arrived anywhere, and nobody but the Worker's own event tells. `spawn` goes by that (spawn.ts).
+checkTogether(
+  'a worker whose script is not there: who has handed a channel to it hears of it by the Worker',
+  async () => {
+    const worker = new Worker('./none.js', { type: 'module' });
+    afterwards(() => worker.terminate());
+    const { port, remote } = channel();
+    const ready = port.ready.then(
+      () => 'ready',
+      ({ code }) => code,
+    );
+    worker.onerror = (event) => {
+      event.preventDefault();
+      port.close();
+    };
+    worker.postMessage(remote, remote.transfer);
+    equal(await closed(port), 'closed');
+    equal(await ready, 'ERR_CLOSED');
+  },
+);
 
 /** A frame of this origin that attaches what it is posted and answers. */
 async function frame(): Promise<HTMLIFrameElement> {

@@ -1,0 +1,141 @@
+// What a thread holds and waits for, with locks that are played: when it asks, when it gives back, and whose end that is not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HELD } from '../../link/layout.ts';
+import { createLifePage, endedOn } from '../../memory/life-page.ts';
+import type { AgentLocks } from '../../platform/contract.ts';
+import type { KnownLink } from './agent-links.ts';
+import { AgentWatch } from './agent-watch.ts';
+
+/** Grants nothing by itself. */
+class PlayedLocks implements AgentLocks {
+  readonly mortal: boolean;
+  readonly log: string[] = [];
+  grant: () => void = () => {};
+  deny: () => void = () => {};
+  gone: () => void = () => {};
+  constructor(mortal: boolean) {
+    this.mortal = mortal;
+  }
+  hold(name: string, held: () => void, denied: () => void): () => void {
+    this.log.push(`hold ${name}`);
+    this.grant = held;
+    this.deny = denied;
+    return () => this.log.push(`free ${name}`);
+  }
+  await(name: string, granted: () => void): () => void {
+    this.log.push(`await ${name}`);
+    this.gone = granted;
+    return () => this.log.push(`cancel ${name}`);
+  }
+}
+
+function scene(mortal: boolean) {
+  const locks = new PlayedLocks(mortal);
+  const page = new SharedArrayBuffer(64);
+  const said: KnownLink[] = [];
+  const watch = new AgentWatch(locks, 'me', { page }, (to) => said.push(to));
+  const card = { id: 'you', page: new SharedArrayBuffer(64) };
+  const ends: unknown[] = [];
+  const link = {
+    living: 1,
+    peopled: () => {},
+    peerLife: createLifePage(),
+    tellGone: (how: unknown) => ends.push(how),
+  };
+  const known = { agent: 'you', link, confirmed: true, waiting: new Set() } as unknown as KnownLink;
+  const people = (count: number): void => {
+    link.living = count;
+    link.peopled();
+  };
+  return {
+    locks,
+    watch,
+    card,
+    known,
+    link,
+    people,
+    said,
+    ends,
+    own: new Int32Array(page),
+    theirs: new Int32Array(card.page),
+  };
+}
+const microtasks = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+test('a thread asks for its lock when it has a channel, says so when it has it, and gives it back with the last one', async () => {
+  const { locks, watch, card, known, people, said, own } = scene(true);
+  watch.begin(known, card);
+  assert.deepEqual([locks.log, said.length, own[HELD]], [['hold millrace/me/1'], 0, 0]);
+  locks.grant();
+  assert.deepEqual([said, own[HELD]], [[known], 1]);
+  people(0);
+  people(1);
+  await microtasks();
+  assert.equal(locks.log.length, 1, 'one channel follows another');
+  people(0);
+  await microtasks();
+  assert.deepEqual([locks.log.at(-1), own[HELD]], ['free millrace/me/1', 0]);
+  people(1);
+  assert.equal(locks.log.at(-1), 'hold millrace/me/2');
+});
+
+test('one that tells of its own end holds none', () => {
+  const { locks, watch, card, known } = scene(false);
+  watch.begin(known, card);
+  let told = false;
+  watch.whenHeld(() => {
+    told = true;
+  });
+  assert.deepEqual([locks.log, told], [[], true]);
+});
+
+test('whoever waits to be watched is told when the lock is held, or that there are none', () => {
+  for (const how of ['grant', 'deny'] as const) {
+    const { locks, watch } = scene(true);
+    let told = 0;
+    watch.whenHeld(() => told++);
+    assert.equal(told, 0);
+    locks[how]();
+    assert.equal(told, 1);
+    watch.whenHeld(() => told++);
+    assert.equal(told, how === 'deny' ? 2 : 1);
+  }
+});
+
+test('who is given the lock of another thread knows that it is gone, and writes it down', () => {
+  const { locks, watch, card, known, link, theirs, ends } = scene(false);
+  watch.begin(known, card);
+  assert.deepEqual(locks.log, [], 'it holds none yet');
+  theirs[HELD] = 7;
+  watch.look(known);
+  watch.look(known);
+  assert.deepEqual(locks.log, ['await millrace/you/7']);
+  locks.gone();
+  assert.deepEqual([ends, endedOn(link.peerLife)], [['terminated'], 'terminated']);
+});
+
+test('a lock that was given back is no end', () => {
+  const { locks, watch, card, known, link, theirs, ends } = scene(false);
+  theirs[HELD] = 7;
+  watch.begin(known, card);
+  theirs[HELD] = 0;
+  locks.gone();
+  assert.deepEqual([ends, endedOn(link.peerLife)], [[], undefined]);
+  theirs[HELD] = 8;
+  watch.look(known);
+  assert.equal(locks.log.at(-1), 'await millrace/you/8');
+});
+
+test('nobody waits for a thread with which there is no channel any more', () => {
+  const { locks, watch, card, known, people, theirs } = scene(false);
+  theirs[HELD] = 7;
+  watch.begin(known, card);
+  people(0);
+  assert.equal(locks.log.at(-1), 'cancel millrace/you/7');
+  watch.look(known);
+  people(1);
+  assert.deepEqual(locks.log.slice(2), ['await millrace/you/7']);
+  watch.end(known);
+  assert.equal(locks.log.at(-1), 'cancel millrace/you/7');
+});
