@@ -1,5 +1,5 @@
 // Locks of the web, as far as they tell of an agent's end: the browser takes them from whoever is gone, in whatever way, and gives
-// them to who waits. docs/decisions/0058 has what else was tried.
+// them to who waits. docs/decisions/0059 has what else was tried.
 import type { AgentLocks } from './contract.ts';
 
 /** Where nobody says that these are missing, as in a frame of an opaque origin, they are refused when they are asked for. */

@@ -70,6 +70,9 @@ export class SharedRingTransport implements Transport {
     const there = side === 0 ? layout.SIDE_1 : layout.SIDE_0;
     this.#words = words;
     this.#there = there;
+    this.#options = options;
+    // Before anything can ring: it may, also where what came with this end makes no sense and the rest of this throws.
+    this.#events = events;
     const tie = tieUp({
       arrived: () => this.#woken(),
       // Missing where what came with this end made no sense.
@@ -90,8 +93,6 @@ export class SharedRingTransport implements Transport {
     });
     this.region = region;
     this.side = side;
-    this.#options = options;
-    this.#events = events;
     checkStart(region, side);
     // What has come along makes sense, or the end is none; and a sender of the newest only says so before anything else.
     if (options.luggage !== undefined || options.overflow === 'latest') void this.#traffic;
