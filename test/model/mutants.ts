@@ -297,7 +297,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the end is reported without another look at the ring',
     file: READING,
-    find: 'return last !== EMPTY || this.#lane.stopped ? last : this.#afterLast();',
+    find: 'return last !== EMPTY || follows || this.#lane.stopped ? last : this.#afterLast();',
     replace: 'return CLOSED;',
     caughtBy: 'close: with messages still in the outbox',
     as: 'final',
@@ -337,8 +337,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a blocked receiver does not look for the end',
     file: READING,
-    find: 'this.#damage.looked(this.#laneReady) || (this.#life.over && !this.awaitsSide)',
-    replace: 'this.#damage.looked(this.#laneReady)',
+    find: '(this.#life.over && !this.#life.follows && !this.awaitsSide)',
+    replace: 'false',
     caughtBy: 'close: what was sent before is read',
     as: 'stuck',
   },
