@@ -245,7 +245,7 @@ export class Connection {
     this.out.flush();
     this.#over(
       new UnsupportedError(
-        `Cannot call: the other side speaks version ${String(version)} of calls, this one ${kinds.VERSION}; have the same version of millrace on both`,
+        `Cannot call: the other side speaks version ${shown(version)} of calls, this one ${kinds.VERSION}; have the same version of millrace on both`,
         { feature: 'calls' },
       ),
     );

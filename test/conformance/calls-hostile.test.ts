@@ -389,6 +389,18 @@ test('what a call comes to is kept only for so many as follow', async () => {
   assert.equal(honest.far.serving.keeps, 0);
 });
 
+test('a greeting of anything is told of, and nothing in it is asked', async () => {
+  const list: unknown[] = [];
+  // As a text it is four thousand million commas.
+  list.length = 4_000_000_000;
+  for (const version of [list, { toString: 5 }, 10n]) {
+    using it = victim({ add: () => 1 });
+    it.peer.say([HELLO, version]);
+    await until('the end', () => it.connection.ended !== undefined);
+    assert.match(String(it.connection.ended?.message), /speaks version/);
+  }
+});
+
 test('a peer says once that it is a pool: what waits for a place waits there still', async () => {
   let go: (value: string) => void = () => {};
   const first = new Promise<string>((resolve) => (go = resolve));
