@@ -45,7 +45,7 @@ function openEnd(native: NativePort, end: 0 | 1, options: Resolved, events: Tran
       channelsMax: 1,
       way,
     },
-    { opened: () => {}, idle: () => connection.close(), ended: () => values.end() },
+    { opened: () => {}, idle: () => connection.close(), ended: () => {} },
   );
   if (first !== undefined) connection.received(first);
   const channel = connection.open(MAIN, wish);

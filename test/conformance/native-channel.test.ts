@@ -79,6 +79,16 @@ test('a worker that is spawned without memory answers, and its end is told with 
   assert.equal(await within('its end', port.closed), 'terminated');
 });
 
+test('what a worker has moved before its end is read behind it', async () => {
+  const { port } = spawn(module('const buffer = new ArrayBuffer(8); parentPort().postMessage(buffer, [buffer]); '), {
+    memory: false,
+  });
+  // Not before the thread is gone, and has said so.
+  await within('the end', port.closed);
+  assert.ok((await within('the buffer', port.receiveAsync())) instanceof ArrayBuffer);
+  assert.equal(await port.receiveAsync(), CLOSED);
+});
+
 test('calls go over it, and settle when the worker is terminated', async () => {
   const { api, worker } = await start<{ add(a: number, b: number): number; forever(): void }>(
     module('expose({ add: (a, b) => a + b, forever: () => new Promise(() => {}) }, parentPort())'),

@@ -82,9 +82,4 @@ export class NativeValues implements Beside, ValueTaker {
   opened(value: unknown, ports: readonly unknown[]): BesideValue {
     return { value, ports };
   }
-  /** Nobody takes anything here any more. */
-  end(): void {
-    for (const { value, ports } of this.#came.values()) letGoOf(value, ports);
-    this.#came.clear();
-  }
 }
