@@ -1,7 +1,7 @@
 // What is bundled at build time, from src/, with maps to it (the package holds it, too):
 //   dist/lib/       what Node, Bun and Deno load: a file a door
 //   dist/browser/   the same with the browser's platform inside, for the `browser` condition of package.json's `exports`
-//   dist/iife/      sab-message-port.global.js, which defines `SABMessagePortLib` for classic workers and script tags
+//   dist/iife/      for script tags and classic workers: millrace.global.js defines `Millrace`, sab-message-port.global.js `SABMessagePortLib`
 // docs/decisions/0023 tells why they look as they do.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -166,15 +166,34 @@ async function finish(path, text) {
 export async function bundle() {
   await bundleDoors('dist/lib', node);
   await bundleDoors('dist/browser', browser);
-  await build({
-    ...browser,
-    entryPoints: ['src/compat/sab-message-port.ts'],
-    outfile: 'dist/iife/sab-message-port.global.js',
-    minify: true,
-    format: 'iife',
-    globalName: 'SABMessagePortLib',
-  });
+  for (const { source, file, global } of SCRIPTS) {
+    await build({
+      ...browser,
+      entryPoints: [source],
+      outfile: file,
+      minify: true,
+      format: 'iife',
+      globalName: global,
+      sourcemap: true,
+      sourcesContent: false,
+    });
+  }
+  writeFileSync(join(root, 'dist/iife/millrace.global.d.ts'), MILLRACE_DECLARED);
 }
+
+/** What script tags and classic workers load: one file, which defines one global. */
+const SCRIPTS = [
+  { source: 'src/global.ts', file: 'dist/iife/millrace.global.js', global: 'Millrace' },
+  {
+    source: 'src/compat/sab-message-port.ts',
+    file: 'dist/iife/sab-message-port.global.js',
+    global: 'SABMessagePortLib',
+  },
+];
+/** Its types, for scripts: TypeScript finds them beside the file. */
+const MILLRACE_DECLARED = `export * from '../src/global.js';
+export as namespace Millrace;
+`;
 
 /** Threads and processes that tests start. */
 const STARTED_BY_TESTS = [

@@ -19,6 +19,7 @@ const LAYERS = [
   ['port'],
   ['rpc'],
   ['compat', 'index', 'process', 'topic', 'redis', 'nats', 'cli'],
+  ['global'],
 ];
 /**
  * Inside a room its folders are strangers, too: each may import itself, the room's own files, and those named here. So what

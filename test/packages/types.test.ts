@@ -45,6 +45,13 @@ for (const version of VERSIONS) {
   }
 }
 
+for (const version of VERSIONS) {
+  test(`TypeScript ${version}: a script finds the types of the file for script tags`, () => {
+    const options = { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'] };
+    check(version, { ...options, types: ['millrace/millrace.global.js'] }, ['script.ts']);
+  });
+}
+
 for (const version of VERSIONS.filter((it) => it !== '5.2')) {
   test(`TypeScript ${version}: what a CommonJS file holds and what an ESM file holds are one type`, () => {
     check(version, { module: 'node16', moduleResolution: 'node16', lib: ['es2022'], types: [] }, ['mixed.cts']);
