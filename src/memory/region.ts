@@ -155,7 +155,12 @@ export function writeHeader(memory: CommonMemory, capacity0: number, capacity1: 
 
 /** Whether this came as memory that another thread looks at, too, of so many bytes at least. */
 export function isSharedMemory(value: unknown, bytes = 0): value is SharedArrayBuffer {
-  return typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer && value.byteLength >= bytes;
+  const shared =
+    typeof SharedArrayBuffer === 'undefined'
+      ? // A scope may lack the name, and be handed such memory all the same.
+        Object.prototype.toString.call(value) === '[object SharedArrayBuffer]'
+      : value instanceof SharedArrayBuffer;
+  return shared && (value as SharedArrayBuffer).byteLength >= bytes;
 }
 
 /**
@@ -185,8 +190,8 @@ type ByteViews = Pick<Views, 'words' | 'bytes'>;
 
 /** What came as a region from another thread: is it memory that both look at? */
 function checkShared(memory: unknown): void {
-  checkSharedMemory('open a region');
   if (isSharedMemory(memory)) return;
+  checkSharedMemory('open a region');
   throw new LayoutError('Cannot open a region: the memory handed over is not a SharedArrayBuffer');
 }
 

@@ -4,10 +4,8 @@
 import { UnsupportedError } from '../errors.ts';
 import { CHAR_CODES_MAX } from '../limits.ts';
 import type {
-  BlockMemory,
   Forsake,
   HostForms,
-  MemoryPlatform,
   NativePort,
   Platform,
   StartPlatform,
@@ -18,11 +16,12 @@ import type {
   ThreadEnded,
 } from './contract.ts';
 import { turnWhileAsleep, wakesStayBehind } from './late-wakes.ts';
-import { PlainBlockMemory } from './plain-blocks.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { webForms } from './web-forms.ts';
 import { webLocks } from './web-locks.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
+
+export { platformMemory } from './browser-memory.ts';
 
 /** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
 class PlainTextMemory implements TextMemory {
@@ -94,6 +93,10 @@ function mayBlock(): boolean {
   }
 }
 
+function bestPark(): Platform['asyncPark'] {
+  return wakesStayBehind() || !('waitAsync' in Atomics) ? 'doorbell' : 'wait-async';
+}
+
 const tasks: (() => void)[] = [];
 let turns: Turns | undefined;
 
@@ -161,25 +164,12 @@ function channelling(): Turns {
 
 export const platformText: TextPlatform = (memory) => new PlainTextMemory(memory);
 
-export const platformMemory: MemoryPlatform = {
-  // Memory that may grow comes sooner in Chromium (node.ts), and is slower to use in WebKit (bun.ts).
-  sharedMemory(bytes: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(bytes);
-  },
-
-  blockMemory(memory: SharedArrayBuffer | ArrayBuffer): BlockMemory {
-    return new PlainBlockMemory(memory);
-  },
-
-  byteView(memory: SharedArrayBuffer | ArrayBuffer): Uint8Array {
-    return new Uint8Array(memory, 0, memory.byteLength);
-  },
-
-  isPooled: (): boolean => false,
-};
-
 export const platformForms: HostForms | undefined = webForms;
 
+/** A text of so many characters does not exist. Reading a property of Number's is no pure thing to a bundler; a call can be declared to be. */
+const NEVER: number = /* @__PURE__ */ Number('Infinity');
+
+// Everything in it is pure, so that a door which has no use for the platform is bundled without it.
 export const platform: Platform = {
   name: 'browser',
   canBlock: /* @__PURE__ */ mayBlock(),
@@ -191,11 +181,11 @@ export const platform: Platform = {
   cloneKeepsPorts: false,
   closeDropsPosted: false,
   walksMessages: false,
-  asyncPark: /* @__PURE__ */ wakesStayBehind() || !('waitAsync' in Atomics) ? 'doorbell' : 'wait-async',
+  asyncPark: /* @__PURE__ */ bestPark(),
   turnWhileAsleep: /* @__PURE__ */ wakesStayBehind() ? turnWhileAsleep : undefined,
-  nativeTextMin: Number.POSITIVE_INFINITY,
-  nativeMemberTextMin: Number.POSITIVE_INFINITY,
-  nativeWideTextMin: Number.POSITIVE_INFINITY,
+  nativeTextMin: NEVER,
+  nativeMemberTextMin: NEVER,
+  nativeWideTextMin: NEVER,
   isProxy: (): boolean => false,
 
   messageChannel(): readonly [NativePort, NativePort] {

@@ -21,6 +21,7 @@ const PAGES = [
   'neighbours',
   'spawn',
   'doors',
+  'audio',
   'calls',
   'history',
   'history-closed',
