@@ -2,7 +2,8 @@
 // doc comment under src/, and the blocks of README.md and docs/ whose fence says `ts run` or `js run`. Each becomes
 // dist/doc-examples/<where>.js with its imports of millrace led to the door's file in dist/lib. A block whose fence says `js file=worker.js` is
 // written down for the others of its document, which may name it as './worker.js'. A fragment that can't run by itself
-// gets a fence without a language (doc comments) or without `run` (documents).
+// gets a fence without a language (doc comments) or without `run` (documents). What a document shows for browsers, its `html file=page.html` among it,
+// is built and opened by test/browser/bundles.mjs.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,12 +15,18 @@ export function blocksOf(path, text) {
   const source = path.endsWith('.ts');
   const fence = source
     ? /^ *\* ```(?:ts|js)\n([\s\S]*?)^ *\* ```$/gm
-    : /^```(?:ts|js) (?:run|file=([\w.-]+))\n([\s\S]*?)^```$/gm;
+    : /^```(?:ts|js|html) (?:run|file=([\w.-]+))\n([\s\S]*?)^```$/gm;
   return [...text.matchAll(fence)].map((match) => ({
     line: text.slice(0, match.index).split('\n').length + 1,
     ...(source ? { code: match[1].replace(/^ *\* ?/gm, '') } : { code: match[2] }),
     ...(!source && match[1] !== undefined && { file: match[1] }),
   }));
+}
+
+/** The files that the document at `path` shows, as `{ [name]: text }`. */
+export function filesOf(path) {
+  const blocks = blocksOf(path, readFileSync(join(root, path), 'utf8'));
+  return Object.fromEntries(blocks.flatMap(({ file, code }) => (file === undefined ? [] : [[file, code]])));
 }
 
 /** `code` with its imports of `millrace/ring` and the like led from dist/doc-examples/ to what package.json says they are. */
@@ -50,7 +57,9 @@ export async function extract() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const path of sources()) {
-    const blocks = blocksOf(path, readFileSync(join(root, path), 'utf8'));
+    const blocks = blocksOf(path, readFileSync(join(root, path), 'utf8')).filter(
+      ({ file }) => !file?.endsWith('.html'),
+    );
     const home = path.replace(/\.\w+$/, '').replaceAll('/', '.');
     const named = blocks.flatMap(({ file }) => file ?? []);
     if (named.length > 0) mkdirSync(join(folder, home));

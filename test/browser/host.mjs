@@ -26,13 +26,15 @@ const shipped = new Map(
 );
 
 /**
- * A file below the root of this repository as an answer.
+ * A file of a folder as an answer.
  * @returns undefined where there is none
  */
-export async function fileAt(path) {
-  const body = await readFile(join(root, path)).catch(() => undefined);
+export async function fileIn(folder, path) {
+  const body = await readFile(join(folder, path)).catch(() => undefined);
   return body && { headers: { 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream' }, body };
 }
+/** A file below the root of this repository as an answer. */
+export const fileAt = (path) => fileIn(root, path);
 
 const textOf = async (request) => {
   let text = '';

@@ -27,6 +27,7 @@ const PAGES = [
   'history-closed',
   'native-channels',
   'not-isolated',
+  'bundles',
 ];
 /** Pages that are served without the headers that isolate. */
 const PLAIN = ['not-isolated'];
@@ -44,10 +45,22 @@ const addressOf = (page) => `/page/${page}${PLAIN.includes(page) ? '?plain' : ''
 
 await build();
 const { serve } = await import('./server.mjs');
+const pages = options.page.split(',');
+const sums = { passed: 0, failed: 0, known: 0 };
+/** What the page `bundles` opens is built for it, by other people's tools. */
+const built = pages.includes('bundles') ? await (await import('./bundles.mjs')).bundles().catch(notBuilt) : undefined;
+process.on('exit', () => built?.remove());
+const others = built?.answerTo;
+
+function notBuilt({ message }) {
+  sums.failed++;
+  console.log(`FAILED  bundles: ${message}`);
+  pages.splice(pages.indexOf('bundles'), 1);
+}
 if (options.serve !== undefined) {
   const say = ({ page, done }) =>
     done && console.log(`${done.error ? 'FAILED' : 'ok'}  ${page}: ${done.name}  ${done.error ?? ''}`);
-  const server = await serve(say, Number(options.serve));
+  const server = await serve(say, { port: Number(options.serve), others });
   for (const page of PAGES) console.log(`${server.origin}${addressOf(page)}`);
   await new Promise(() => {});
 }
@@ -77,7 +90,7 @@ class Engine {
 
   /** Opens the pages, one after the other, and calls `over` with each check that is over. */
   async run(pages, over) {
-    this.#server = await serve((report) => this.#heard(report));
+    this.#server = await serve((report) => this.#heard(report), { others });
     for (const page of pages) await this.#runPage(page, (done) => over(page, done));
     this.#server.close();
   }
@@ -113,7 +126,6 @@ class Engine {
 }
 
 const SIGNS = { passed: 'ok    ', known: 'known ', failed: 'FAILED' };
-const sums = { passed: 0, failed: 0, known: 0 };
 
 /** Runs the checks of an engine, and says of each what came of it. */
 async function check(name) {
@@ -134,7 +146,6 @@ async function check(name) {
   const counts = { passed: 0, failed: 0, known: 0 };
   const met = new Set();
   console.log(`${name}: ${versionOf(program, screen)}`);
-  const pages = options.page.split(',');
   await new Engine(engine, program, screen).run(pages, (page, done) => {
     met.add(`${page}: ${done.name}`);
     const { is, why } = verdictOf(name, page, done);

@@ -7,11 +7,12 @@ const SHELL = `<!doctype html><meta charset="utf-8"><title>Millrace</title><link
 /**
  * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers.
  * @param onReport called with what pages post to /report
+ * @param others what answers for other addresses, as `answerTo` of `host`
  */
-export function serve(onReport, port = 0) {
+export function serve(onReport, { port = 0, others = () => undefined } = {}) {
   const answerTo = async (path, { method, text }) => {
     if (path.startsWith('/page/')) return { headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: SHELL };
-    if (method !== 'POST' || path !== '/report') return undefined;
+    if (method !== 'POST' || path !== '/report') return others(path);
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };
