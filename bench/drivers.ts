@@ -85,14 +85,20 @@ function report(progress: Progress, seen: number): void {
   Atomics.notify(progress, 0);
 }
 
-/** Answers `count` messages with themselves. `read` is used when this side of the configuration blocks. */
-export function echo(end: End, load: Load, count: number, blocks: boolean): Tally | Promise<Tally> {
+/** Answers `count` messages, with themselves or what `answer` makes of them. `read` is used when this side of the configuration blocks. */
+export function echo(
+  end: End,
+  load: Load,
+  count: number,
+  blocks: boolean,
+  answer: (value: unknown) => unknown = (value) => value,
+): Tally | Promise<Tally> {
   let sum = 0;
   if (blocks) {
     for (let i = 0; i < count; i++) {
       const value = end.read!();
       sum = (sum + load.weigh(value)) | 0;
-      end.post!(value);
+      end.post!(answer(value));
     }
     return { count, sum };
   }
@@ -100,7 +106,7 @@ export function echo(end: End, load: Load, count: number, blocks: boolean): Tall
     let seen = 0;
     end.listen!((value) => {
       sum = (sum + load.weigh(value)) | 0;
-      end.post!(value);
+      end.post!(answer(value));
       if (++seen === count) {
         end.listen!(null);
         resolve({ count, sum });
@@ -139,7 +145,7 @@ export async function roundTrips(end: End, load: Load, count: number, blocks: bo
 /** One round trip with a pause before it, timed without the pause: nanoseconds. Both readers are parked by then. */
 export async function parkedRoundTrip(end: End, value: unknown, blocks: boolean, pauseMs: number): Promise<number> {
   if (blocks) {
-    Atomics.wait(idle, 0, 0, pauseMs);
+    Atomics.wait(idle(), 0, 0, pauseMs);
     const start = performance.now();
     end.post!(value);
     end.read!();
@@ -165,4 +171,10 @@ export async function parkedRoundTrip(end: End, value: unknown, blocks: boolean,
   });
 }
 
-const idle = new Int32Array(new SharedArrayBuffer(4));
+let idleWord: Int32Array | undefined;
+
+/** Made when it is needed: not every page has shared memory. */
+function idle(): Int32Array {
+  idleWord ??= new Int32Array(new SharedArrayBuffer(4));
+  return idleWord;
+}

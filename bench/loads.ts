@@ -157,8 +157,12 @@ export function makeText(size: number, seed: number): string {
     templates.set(size, bytes);
   }
   const tag = `${seed}:`;
+  const under = bytes.slice(0, tag.length);
   for (let j = 0; j < tag.length && j < size; j++) bytes[j] = tag.charCodeAt(j);
-  return decoder.decode(bytes);
+  const text = decoder.decode(bytes);
+  // The same seed gives the same text, whatever was made before.
+  bytes.set(under);
+  return text;
 }
 
 const templates = new Map<number, Uint8Array>();

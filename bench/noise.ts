@@ -3,15 +3,11 @@
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { GO, spin } from './noise-spin.ts';
+import { aloneMs, GO, noiseOf, spin, timed } from './noise-spin.ts';
 import type { Noise } from './schema.ts';
 import { settle } from './settle.ts';
-import { median, quantile } from './stats.ts';
 
-/** Above this the machine was not ours alone. Two idle cores here stay under 1.15, a stranger's busy loop makes it 2. */
-const LIMIT = 1.25;
 const SETTLE_MS = 50;
-const ALONE_PROBES = 11;
 
 export class NoiseProbe {
   readonly #word: Int32Array;
@@ -23,8 +19,7 @@ export class NoiseProbe {
   private constructor(word: Int32Array, helper: Worker) {
     this.#word = word;
     this.#helper = helper;
-    for (let i = 0; i < ALONE_PROBES; i++) spin();
-    this.#aloneMs = median(Array.from({ length: ALONE_PROBES }, () => timed(spin)));
+    this.#aloneMs = aloneMs();
   }
 
   static async start(): Promise<NoiseProbe> {
@@ -36,8 +31,12 @@ export class NoiseProbe {
 
   /** Waits until this process is quiet, then measures whether the rest of the machine is. */
   async probe(): Promise<void> {
-    await settle(SETTLE_MS);
+    await this.settle(SETTLE_MS);
     this.#probesMs.push(timed(() => this.#spinTogether()));
+  }
+
+  settle(limitMs: number): Promise<void> {
+    return settle(limitMs);
   }
 
   #spinTogether(): void {
@@ -54,20 +53,6 @@ export class NoiseProbe {
   }
 
   result(): Noise {
-    const probesMs = this.#probesMs.map((ms) => Math.round(ms * 1000) / 1000);
-    const ratio = probesMs.length === 0 ? 1 : quantile(probesMs, 0.9) / this.#aloneMs;
-    return {
-      probesMs,
-      medianMs: probesMs.length === 0 ? 0 : median(probesMs),
-      ratio: Math.round(ratio * 100) / 100,
-      bad: ratio > LIMIT,
-      limit: LIMIT,
-    };
+    return noiseOf(this.#probesMs, this.#aloneMs);
   }
-}
-
-function timed(work: () => void): number {
-  const start = performance.now();
-  work();
-  return performance.now() - start;
 }

@@ -5,10 +5,7 @@
 // The order is drawn anew in each round: nobody is always the one who comes after the loudest.
 import type { Contestant, Pace, RowPlan, Sample, Scenario, Session } from './contest.ts';
 import { withDeadline } from './deadline.ts';
-import type { NoiseProbe } from './noise.ts';
-import type { Progress } from './progress.ts';
 import type { Result, Row, ScenarioResults } from './schema.ts';
-import { settle } from './settle.ts';
 import { median, ratios, spread, verdict } from './stats.ts';
 import { warmUp } from './warm-up.ts';
 
@@ -16,6 +13,21 @@ export interface PlannedScenario {
   readonly scenario: Scenario;
   readonly rows: readonly RowPlan[];
   readonly pace: Pace;
+}
+
+/** What tells whether the machine is quiet: noise.ts, or its like in a page. */
+export interface Quiet {
+  probe(): Promise<void>;
+  /** Waits until what this process left running has come to rest, `limitMs` at most. */
+  settle(limitMs: number): Promise<void>;
+}
+
+/** Who is told how far the work is. */
+export interface Watcher {
+  title(text: string): void;
+  advance(units: number): void;
+  /** A round of a contender is over. */
+  sampled?(subject: string, value: number): void;
 }
 
 /** Asked between rounds: true once the user wants to see what there is. */
@@ -42,8 +54,8 @@ function startCost(pace: Pace): number {
 
 export async function runScenario(
   plan: PlannedScenario,
-  noise: NoiseProbe,
-  progress: Progress,
+  noise: Quiet,
+  progress: Watcher,
   stopping: Stopping,
 ): Promise<ScenarioResults> {
   const { scenario, pace } = plan;
@@ -76,8 +88,8 @@ const WARM_SETTLE_MS = 200;
 async function runInterleaved(
   contestants: readonly Contestant[],
   pace: Pace,
-  noise: NoiseProbe,
-  progress: Progress,
+  noise: Quiet,
+  progress: Watcher,
   stopping: Stopping,
 ): Promise<Lane[]> {
   const lanes: Lane[] = contestants.map((contestant) => ({
@@ -94,14 +106,16 @@ async function runInterleaved(
     });
     progress.advance(startCost(pace));
   }
-  await settle(WARM_SETTLE_MS);
+  await noise.settle(WARM_SETTLE_MS);
   for (let round = 0; round < pace.rounds && !stopping(); round++) {
     await noise.probe();
     for (const lane of shuffled(lanes)) {
       if (stopping()) break;
       if (lane.session && !lane.failure) {
         await guarded(lane, stopping, async () => {
-          lane.samples.push(await lane.session!.round(pace.roundMs));
+          const sample = await lane.session!.round(pace.roundMs);
+          lane.samples.push(sample);
+          progress.sampled?.(lane.contestant.subject, sample.value);
         });
       }
       progress.advance(pace.roundMs);

@@ -1,6 +1,6 @@
 // In dist/, tests and tools import single modules, as the model does. Programs get what is shipped: in dist/bin, dist/bench and
-// dist/examples each import of a door's module leads to the door's own file in dist/lib. And so do those of the conformance
-// tests in dist/packed, which run once more over that.
+// dist/examples each import of a door's module leads to the door's own file in dist/lib; in what the benchmark runs in pages, to
+// that in dist/browser. And so do those of the conformance tests in dist/packed, which run once more over that.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,9 +25,15 @@ const PACKED = {
   'compat/sab-message-port-readme.test.js': ON_EACH_KIND,
 };
 
+/** What runs in pages. */
+const IN_PAGES = /^bench\/browser\/measure\//;
+
 /** `text` with each path of a door's module led to the file of the door; other modules stay as they are. */
-export function led(text, doors) {
-  const files = new Map(doors.map(({ module, file }) => [module.replace('./dist/', ''), file.replace('./dist/', '')]));
+export function led(text, doors, inPage = false) {
+  const shipped = doors.map(({ module, file, browserFile }) => ({ module, file: (inPage && browserFile) || file }));
+  const files = new Map(
+    shipped.map(({ module, file }) => [module.replace('./dist/', ''), file.replace('./dist/', '')]),
+  );
   return text.replace(/(['"])((?:\.\.\/)+)(src\/[\w/-]+\.js)\1/g, (all, quote, up, module) =>
     files.has(module) ? `${quote}${up}${files.get(module)}${quote}` : all,
   );
@@ -41,7 +47,7 @@ const scripts = (folder) =>
 export function leadToDoors(doors) {
   for (const path of ['bin', 'bench', 'examples'].flatMap(scripts)) {
     const text = readFileSync(join(dist, path), 'utf8');
-    const better = led(text, doors);
+    const better = led(text, doors, IN_PAGES.test(path));
     if (better !== text) writeFileSync(join(dist, path), better);
   }
   for (const path of ['test/conformance', 'test/compat', 'test/kit'].flatMap(scripts)) {

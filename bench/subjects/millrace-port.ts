@@ -1,94 +1,15 @@
 // Ours: the port, with each way of waiting. Everything as it comes out of the box, but for the size of the ring where
 // a thousand channels are opened at once.
-import type { Port, Remote } from '../../src/index.ts';
+import type { Remote } from '../../src/index.ts';
 import { doorUrl, openDoor } from '../doors.ts';
-import type { Load, Tally } from '../loads.ts';
-import type { ConnectContext, Connection, End, Life, Opener, ThreadSubject, Wait } from '../subject.ts';
+import { blocking, onLoop } from '../ends/millrace.ts';
+import type { Load } from '../loads.ts';
+import type { ConnectContext, Connection, Life, Opener, ThreadSubject, Wait } from '../subject.ts';
 
-const { attach, CLOSED, channel, EMPTY } = await openDoor<typeof import('../../src/index.ts')>('.');
-
-/** Messages published together by a sender that has more to say, and taken together by a reader that blocks. */
-const BATCH = 64;
+const { attach, channel } = await openDoor<typeof import('../../src/index.ts')>('.');
 
 /** With many channels each gets the smallest ring, as one would choose it. */
 const SMALL_RING = 1024;
-
-/** Far beyond any round: a peer that has failed must not leave this thread blocked for good. */
-const PATIENCE = { timeoutMs: 20_000 };
-
-function taken(value: unknown): unknown {
-  if (value === CLOSED || value === EMPTY) throw new Error('the other side neither sends nor closes');
-  return value;
-}
-
-function sent(done: boolean): void {
-  if (!done) throw new Error('the other side does not read');
-}
-
-/** Blocks when the ring is full; each batch is published at once. */
-function sendBlocking(port: Port, load: Load, count: number, from: number): void {
-  const { items, mask } = load;
-  let i = 0;
-  const batch = (): void => {
-    for (const end = Math.min(count, i + BATCH); i < end; i++) sent(port.send(items[(from + i) & mask], PATIENCE));
-  };
-  while (i < count) port.cork(batch);
-}
-
-/** Returns to the event loop when the ring is full. */
-async function sendOnLoop(port: Port, load: Load, count: number, from: number): Promise<void> {
-  const { items, mask } = load;
-  let i = 0;
-  const batch = (): void => {
-    for (const end = Math.min(count, i + BATCH); i < end; i++) {
-      if (!port.trySend(items[(from + i) & mask])) return;
-    }
-  };
-  while (i < count) {
-    const before = i;
-    port.cork(batch);
-    if (i < count && i - before < BATCH) await port.drained();
-  }
-}
-
-function receiveBlocking(port: Port, load: Load, count: number): Tally {
-  let sum = 0;
-  for (let seen = 0; seen < count; ) {
-    const batch = port.receiveMany(BATCH, PATIENCE);
-    taken(batch.length === 0 ? EMPTY : batch);
-    for (const value of batch) sum = (sum + load.weigh(value)) | 0;
-    seen += batch.length;
-  }
-  return { count, sum };
-}
-
-/** This thread blocks in `receive`. */
-function blocking(port: Port): End {
-  return {
-    post: (value) => port.postMessage(value),
-    read: () => taken(port.receive(PATIENCE)),
-    send: (load, count, _progress, from) => sendBlocking(port, load, count, from),
-    receive: (load, count) => receiveBlocking(port, load, count),
-    close: () => port.close(),
-  };
-}
-
-/** This thread lives on its event loop. */
-function onLoop(port: Port): End {
-  let handler: ((value: unknown) => void) | null = null;
-  let listening = false;
-  const take = (value: unknown): void => handler?.(value);
-  return {
-    post: (value) => port.postMessage(value),
-    listen: (next) => {
-      handler = next;
-      if (!listening) port.on('message', take);
-      listening = true;
-    },
-    send: (load, count, _progress, from) => sendOnLoop(port, load, count, from),
-    close: () => port.close(),
-  };
-}
 
 function connect({ ports = 1, load, wait }: ConnectContext): Connection {
   const { port, remote } = channel(ports > 10 ? { capacityBytes: SMALL_RING } : ringFor(load));

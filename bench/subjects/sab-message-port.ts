@@ -1,91 +1,20 @@
 // Seed 000. Used through its documented names only, the same for the original and for the stand-in.
 import type { BenchOptions } from '../contest.ts';
 import { doorUrl, openDoor } from '../doors.ts';
-import type { Load, Tally } from '../loads.ts';
-import type { End, Life, Opener, ThreadSubject, Wait } from '../subject.ts';
+import { moved, type Package, packageOf, type StandIn, wrap } from '../ends/sab-message-port.ts';
+import type { Life, Opener, ThreadSubject, Wait } from '../subject.ts';
 import { loadOriginal, missingOriginal, originalUrl } from './originals.ts';
-
-interface SabPort {
-  postMessage(value: unknown): Promise<void> | undefined;
-  read(timeout?: number, blocking?: boolean, maxMessages?: number): unknown;
-  asyncRead(timeout?: number, maxMessages?: number): Promise<unknown>;
-  onmessage: ((event: { data: unknown }) => void) | null;
-  postInit(target: null, extra?: object): [data: { port?: unknown }, transfer: unknown[]];
-  close(): void;
-}
-
-interface Package {
-  SABMessagePort: { new (side?: string, sizeKB?: number): SabPort; from(init: unknown): SabPort };
-  MWChannel: { new (side: string, sizeKB?: number): SabPort; from(init: unknown): SabPort };
-}
-
-/** Messages handed over before the sender waits for the port: its batching is what makes it fast. */
-const BATCH = 256;
 
 /** With many channels each gets a small buffer, as one would choose it: 2 KB a direction. */
 const SMALL_KB = 4;
 
-/** The stand-in has the original's shape under names of its own. */
-interface StandIn {
-  readonly StandInMessagePort: Package['SABMessagePort'];
-  readonly StandInChannel: Package['MWChannel'];
-}
-
 type Loader = (options: BenchOptions) => Promise<Package>;
 
 const original: Loader = async (options) => {
-  const found = await loadOriginal<Package | StandIn>(options.sabMessagePort, 'sab-message-port');
-  if ('SABMessagePort' in found) return found;
-  return { SABMessagePort: found.StandInMessagePort, MWChannel: found.StandInChannel };
+  return packageOf(await loadOriginal<Package | StandIn>(options.sabMessagePort, 'sab-message-port'));
 };
 
 const compat: Loader = () => openDoor<Package>('./compat/sab-message-port');
-
-async function sendBatches(port: SabPort, load: Load, count: number, from: number): Promise<void> {
-  const { items, mask } = load;
-  for (let i = 0; i < count; ) {
-    const end = Math.min(count, i + BATCH);
-    let last: Promise<void> | undefined;
-    for (; i < end; i++) last = port.postMessage(items[(from + i) & mask]);
-    await last;
-  }
-}
-
-function readBlocking(port: SabPort, load: Load, count: number): Tally {
-  let sum = 0;
-  for (let seen = 0; seen < count; ) {
-    const batch = port.read(Number.POSITIVE_INFINITY, true, BATCH) as unknown[];
-    // Newest first, as documented: popping gives the order of sending.
-    for (let value = batch.pop(); value !== undefined; value = batch.pop(), seen++) sum = (sum + load.weigh(value)) | 0;
-  }
-  return { count, sum };
-}
-
-async function readAsync(port: SabPort, load: Load, count: number): Promise<Tally> {
-  let sum = 0;
-  for (let seen = 0; seen < count; ) {
-    const batch = (await port.asyncRead(Number.POSITIVE_INFINITY, BATCH)) as unknown[];
-    for (let value = batch.pop(); value !== undefined; value = batch.pop(), seen++) sum = (sum + load.weigh(value)) | 0;
-  }
-  return { count, sum };
-}
-
-function wrap(port: SabPort, blocks: boolean): End {
-  const end: End = {
-    post: (value) => {
-      port.postMessage(value);
-    },
-    send: (load, count, _progress, from) => sendBatches(port, load, count, from),
-    receive: (load, count) => (blocks ? readBlocking(port, load, count) : readAsync(port, load, count)),
-    close: () => port.close(),
-  };
-  if (blocks) end.read = () => port.read();
-  else
-    end.listen = (handler) => {
-      port.onmessage = handler && ((event) => handler(event.data));
-    };
-  return end;
-}
 
 type Kind = 'blocking' | 'async' | 'hybrid';
 
@@ -125,11 +54,6 @@ async function openerOf(load: Loader, options: BenchOptions): Promise<Opener> {
     },
     attach: (data) => SABMessagePort.from(data),
   };
-}
-
-/** A SharedArrayBuffer is shared by being cloned; Node refuses it in a transfer list. */
-function moved(transfer: readonly unknown[]): unknown[] {
-  return transfer.filter((part) => !(part instanceof SharedArrayBuffer));
 }
 
 /** Our doors are in the rival's own tables, and where the cost of opening and waking is the question. */

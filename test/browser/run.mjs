@@ -23,6 +23,7 @@ const PAGES = [
   'doors',
   'audio',
   'calls',
+  'measure',
   'history',
   'history-closed',
   'native-channels',

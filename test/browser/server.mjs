@@ -1,4 +1,5 @@
 // The server of the checks: `/page/<name>` runs pages/<name>.ts, which posts what it found to `/report`.
+import { rivalAnswer } from '../../dist/bench/browser/rivals.js';
 import { host } from './host.mjs';
 
 const SHELL = `<!doctype html><meta charset="utf-8"><title>Millrace</title><link rel="icon" href="data:,">
@@ -12,9 +13,9 @@ const SHELL = `<!doctype html><meta charset="utf-8"><title>Millrace</title><link
 export function serve(onReport, { port = 0, others = () => undefined } = {}) {
   const answerTo = async (path, { method, text }) => {
     if (path.startsWith('/page/')) return { headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: SHELL };
-    if (method !== 'POST' || path !== '/report') return others(path);
+    if (method !== 'POST' || path !== '/report') return (await others(path)) ?? rivalAnswer(path);
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };
-  return host(answerTo, { port, folders: /^\/(browser|iife|test\/browser|test\/kit)\// });
+  return host(answerTo, { port, folders: /^\/(browser|iife|bench|test\/browser|test\/kit)\// });
 }

@@ -1,0 +1,4 @@
+import { nativePort } from '../kits/native.ts';
+import { takeOrders } from '../worker.ts';
+
+takeOrders(nativePort);

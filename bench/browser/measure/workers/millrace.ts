@@ -1,0 +1,4 @@
+import { millrace } from '../kits/millrace.ts';
+import { takeOrders } from '../worker.ts';
+
+takeOrders(millrace);
