@@ -130,6 +130,9 @@ const publishes: Role = async ({ data, topic, say, hear, exit, crash, gates }) =
   if (data.end === 'exit') exit();
   if (data.end === 'crash') crash();
   if (data.end === 'closed') own.close();
+  // Deno terminates no thread that computes on.
+  for (; data.end === 'terminated' && 'Deno' in globalThis; own.publish(3))
+    await new Promise((resolve) => setTimeout(resolve));
   if (data.end === 'terminated') for (;;) own.publish(3);
 };
 
