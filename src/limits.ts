@@ -251,6 +251,13 @@ export const TAKEN_FOR_WIDE_MIN: number = 8;
 export const TAKEN_FOR_WIDE_MAX: number = 64;
 /** Code units handed to String.fromCharCode at once; more arguments could overflow the stack. */
 export const CHAR_CODES_MAX: number = 4096;
+/**
+ * Bytes of a text that browsers' decoders and encoder are given at once, and that a thread keeps for them: pieces of 16 KiB took up to 1.5 times
+ * as long, larger ones and memory of the text's size no less.
+ */
+export const TEXT_SCRATCH_BYTES: number = 64 * 1024;
+/** Bytes of a text from which on a browser's decoder makes a string sooner than String.fromCharCode: 100 in Chromium and WebKit, 500 in Firefox. */
+export const TEXT_DECODED_MIN: number = 256;
 /** Bytes cut into strings at once. A string kept by its receiver keeps no more than this alive. */
 export const TEXT_WINDOW: number = 1024;
 /** Characters from which on a text may be remembered by both sides; below, asking costs a tenth of sending it. */

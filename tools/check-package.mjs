@@ -25,7 +25,7 @@ const SIZE_MAX = {
   './rpc': 104_600,
   './topic': 37_600,
   './compat/sab-message-port': 74_700,
-  './compat/sab-message-port.global.js': 70_600,
+  './compat/sab-message-port.global.js': 71_000,
   './millrace.global.js': 107_000,
   './compat/comlink': 87_300,
   './compat/comlink/node-adapter': 20_600,

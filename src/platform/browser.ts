@@ -2,7 +2,6 @@
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 
 import { UnsupportedError } from '../errors.ts';
-import { CHAR_CODES_MAX } from '../limits.ts';
 import type {
   Forsake,
   HostForms,
@@ -10,8 +9,6 @@ import type {
   Platform,
   StartPlatform,
   TetherHandlers,
-  TextMemory,
-  TextPlatform,
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
@@ -22,67 +19,7 @@ import { webLocks } from './web-locks.ts';
 import { adoptWebWorker, isWebWorker } from './web-worker.ts';
 
 export { platformMemory } from './browser-memory.ts';
-
-/** Plain loops: the web has no Buffer, and TextDecoder takes no shared memory in browsers. */
-class PlainTextMemory implements TextMemory {
-  readonly latin1First = false;
-  readonly loopMax = 96;
-  readonly #bytes: Uint8Array;
-  readonly #encoder = new TextEncoder();
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-
-  constructor(memory: SharedArrayBuffer | ArrayBuffer) {
-    this.#bytes = new Uint8Array(memory, 0, memory.byteLength);
-  }
-
-  latin1Write(text: string, offset: number, maxLength: number): number {
-    const length = Math.min(text.length, maxLength, this.#bytes.length - offset);
-    for (let i = 0; i < length; i++) this.#bytes[offset + i] = text.charCodeAt(i);
-    return length;
-  }
-
-  latin1Slice(start: number, end: number): string {
-    return fromUnits(this.#bytes.subarray(start, end));
-  }
-
-  utf8Write(text: string, offset: number, maxLength: number): number {
-    const room = Math.min(maxLength, this.#bytes.length - offset);
-    // encodeInto may refuse shared memory; it stops before a code point that does not fit, as we must.
-    const scratch = new Uint8Array(Math.min(room, text.length * 3));
-    const { written } = this.#encoder.encodeInto(text, scratch);
-    this.#bytes.set(scratch.subarray(0, written), offset);
-    return written;
-  }
-
-  utf8Slice(start: number, end: number): string {
-    // slice() copies out of shared memory, which the decoder may refuse.
-    return this.#decoder.decode(this.#bytes.slice(start, end));
-  }
-
-  utf16Write(text: string, offset: number, maxLength: number): number {
-    const room = Math.min(maxLength, this.#bytes.length - offset);
-    const length = Math.min(text.length, room >>> 1);
-    for (let i = 0; i < length; i++) {
-      const unit = text.charCodeAt(i);
-      this.#bytes[offset + 2 * i] = unit;
-      this.#bytes[offset + 2 * i + 1] = unit >>> 8;
-    }
-    return 2 * length;
-  }
-
-  utf16Slice(start: number, end: number): string {
-    const copy = this.#bytes.slice(start, end - ((end - start) & 1));
-    return fromUnits(new Uint16Array(copy.buffer, 0, copy.length >>> 1));
-  }
-}
-
-function fromUnits(units: Uint8Array | Uint16Array): string {
-  let text = '';
-  for (let i = 0; i < units.length; i += CHAR_CODES_MAX) {
-    text += String.fromCharCode.apply(null, units.subarray(i, i + CHAR_CODES_MAX) as unknown as number[]);
-  }
-  return text;
-}
+export { browserText as platformText } from './browser-text.ts';
 
 /** Asked by doing it, with nothing to wait for: the value differs, so that it returns at once where it is allowed. */
 function mayBlock(): boolean {
@@ -161,8 +98,6 @@ function channelling(): Turns {
     },
   };
 }
-
-export const platformText: TextPlatform = (memory) => new PlainTextMemory(memory);
 
 export const platformForms: HostForms | undefined = webForms;
 

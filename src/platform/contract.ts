@@ -6,7 +6,7 @@ import type { StartInbox } from './start-inbox.ts';
 /**
  * Text access to one piece of memory (shared or not). Offsets and lengths are bytes from the start of the memory.
  * Writers return bytes written. A write never passes `maxLength`. One-byte text is latin1, two-byte text is UTF-16
- * in the machine's order (little-endian), lone surrogates included.
+ * in the machine's order (little-endian), lone surrogates included; it begins at an even offset.
  */
 export interface TextMemory {
   /** Whether `latin1Write` beats `utf8Write` by more than it costs to find out that a text is one-byte. */
