@@ -20,6 +20,7 @@ const PAGES = [
   'stress',
   'neighbours',
   'spawn',
+  'policies',
   'doors',
   'audio',
   'calls',

@@ -2,17 +2,22 @@
 import { rivalAnswer } from '../../dist/bench/browser/rivals.js';
 import { host } from './host.mjs';
 
-const SHELL = `<!doctype html><meta charset="utf-8"><title>Millrace</title><link rel="icon" href="data:,">
-<script type="module" src="/test/browser/pages/shell.js"></script>`;
+const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace</title><link rel="icon" href="data:,">
+<script type="module" src="/test/browser/pages/${script}.js"></script>`;
 
 /**
- * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers.
+ * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. Under `/frame/<name>?csp=...` stands one that has no checks, under that content security policy.
  * @param onReport called with what pages post to /report
  * @param others what answers for other addresses, as `answerTo` of `host`
  */
 export function serve(onReport, { port = 0, others = () => undefined } = {}) {
-  const answerTo = async (path, { method, text }) => {
-    if (path.startsWith('/page/')) return { headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: SHELL };
+  const answerTo = async (path, { method, text, search }) => {
+    const html = { 'Content-Type': 'text/html; charset=utf-8' };
+    if (path.startsWith('/page/')) return { headers: html, body: pageOf('shell') };
+    if (path.startsWith('/frame/')) {
+      const policy = { 'Content-Security-Policy': search.get('csp') };
+      return { headers: { ...html, ...policy }, body: pageOf(path.slice('/frame/'.length)) };
+    }
     if (method !== 'POST' || path !== '/report') return (await others(path)) ?? rivalAnswer(path);
     onReport(JSON.parse(await text()));
     return { status: 204 };
