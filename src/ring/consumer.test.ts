@@ -107,6 +107,25 @@ test('drain() gives room back at each quarter of the ring, before it ends', () =
   assert.ok(heads.includes(64), heads.join());
 });
 
+test('available counts bytes on both ends, and equal records exactly, wherever the ring begins again', () => {
+  const lane = open(allocate(1024));
+  const producer = new Producer(lane);
+  const consumer = new Consumer(lane);
+  const record = 200;
+  const records = (bytes: number): number => Math.floor(bytes / record);
+  let [written, taken] = [0, 0];
+  for (let turn = 0; turn < 400; turn++) {
+    for (let i = turn % 7; i > 0 && producer.tryClaim(record - 8) >= 0; i--, written++) producer.commit();
+    assert.equal(records(consumer.available), written - taken);
+    assert.equal(records(producer.capacity - producer.available), written - taken, 'written and not given back');
+    for (let i = turn % 5; i > 0 && consumer.tryNext() >= 0; i--) taken++;
+    assert.equal(records(consumer.available), written - taken);
+    consumer.release();
+    assert.equal(records(producer.capacity - producer.available), written - taken);
+  }
+  assert.ok(written > 400 && taken > 400);
+});
+
 test('ready looks anew', () => {
   const { producer, consumer } = filled(0);
   assert.equal(consumer.ready, false);

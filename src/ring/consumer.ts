@@ -181,6 +181,12 @@ export class Consumer {
     return this.#cursor !== this.#tailSeen || this.#refresh();
   }
 
+  /** Bytes published and not taken, headers and pads included. Looks anew. */
+  get available(): number {
+    this.#refresh();
+    return distance(this.#cursor, this.#tailSeen);
+  }
+
   /** Moves `#end` on from the cursor; false when there is nothing to take. */
   #moveEnd(): boolean {
     if (!this.ready) return false;

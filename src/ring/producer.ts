@@ -233,6 +233,16 @@ export class Producer {
   }
 
   /**
+   * Bytes that are free, headers and pads included; what is left of `capacity` the consumer has not given back. Looks anew. A record
+   * lies in one piece: `claimable` says how long one may be.
+   * @throws LayoutError if the consumer's position makes no sense
+   */
+  get available(): number {
+    this.#refresh(this.capacity);
+    return this.#free;
+  }
+
+  /**
    * Looks at the consumer's position anew.
    * @throws LayoutError if it makes no sense
    */

@@ -27,6 +27,8 @@ const CHROMIUM_FLAGS = [
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
   '--password-store=basic',
+  // Nobody clicks before sound is made.
+  '--autoplay-policy=no-user-gesture-required',
 ];
 
 /** The same for Firefox. Port 9 of this machine answers nothing. */
@@ -48,6 +50,8 @@ const FIREFOX_PREFERENCES = {
   'datareporting.policy.dataSubmissionEnabled': false,
   'dom.push.enabled': false,
   'extensions.update.enabled': false,
+  'media.autoplay.blocking_policy': 0,
+  'media.autoplay.default': 0,
   'media.gmp-manager.updateEnabled': false,
   'network.captive-portal-service.enabled': false,
   'network.connectivity-service.enabled': false,
@@ -70,7 +74,9 @@ export const ENGINES = [
     name: 'firefox',
     variable: 'FIREFOX',
     commands: ['firefox', 'firefox-esr'],
-    packages: 'firefox-esr',
+    packages: 'firefox-esr pulseaudio',
+    // Without a device that takes it, sound does not even begin in it, nor in WebKit.
+    sound: true,
     arguments: (profile, url) => {
       const lines = Object.entries(FIREFOX_PREFERENCES).map(
         ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`,
@@ -85,8 +91,9 @@ export const ENGINES = [
     variable: 'MINIBROWSER',
     commands: ['MiniBrowser'],
     folders: miniBrowserFolders,
-    packages: 'libwebkit2gtk-4.1-0 xvfb',
+    packages: 'libwebkit2gtk-4.1-0 xvfb pulseaudio',
     screen: true,
+    sound: true,
     environment: {
       GDK_BACKEND: 'x11',
       LIBGL_ALWAYS_SOFTWARE: '1',
@@ -99,7 +106,7 @@ export const ENGINES = [
     },
     // Without it an isolated page has no SharedArrayBuffer; with it one that is not isolated has it, too.
     isolatedEnvironment: { JSC_useSharedArrayBuffer: '1' },
-    arguments: (_profile, url) => ['--private', url],
+    arguments: (_profile, url) => ['--private', '--autoplay-policy=allow', url],
   },
 ];
 
@@ -133,42 +140,87 @@ export function versionOf(program, screen) {
   return stdout?.trim() ?? '';
 }
 
-/** Seconds that a screen may take to be there. */
-const SCREEN_SECONDS = 20;
+/** Seconds that a screen or a sound device may take to be there. */
+const READY_SECONDS = 20;
 
-/** A screen that nobody sees, for an engine that needs one; `undefined` for others. It is there until `close`. */
-export async function screenFor(engine) {
-  if (!engine.screen) return undefined;
-  // It takes a number that is free, and says which.
-  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  });
-  const number = await new Promise((resolve, reject) => {
-    let text = '';
-    const late = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new Error(`Xvfb has no screen after ${SCREEN_SECONDS} s`));
-    }, SCREEN_SECONDS * 1000);
+/**
+ * A program that is there until `close`, once `ready(child)` has resolved: to an environment for those who use it.
+ * @param debian the package that has it
+ */
+async function running(program, args, { debian, ready, ...options }) {
+  const child = spawn(program, args, options);
+  const gone = new Promise((resolve) => child.on('exit', resolve));
+  const environment = await new Promise((resolve, reject) => {
     const failed = (why) => {
       clearTimeout(late);
-      reject(new Error(`Xvfb: ${why} (Debian: apt-get install xvfb)`));
+      child.kill('SIGKILL');
+      reject(new Error(`${program}: ${why} (Debian: apt-get install ${debian})`));
     };
+    const late = setTimeout(failed, READY_SECONDS * 1000, `not there after ${READY_SECONDS} s`);
     child.on('error', (error) => failed(error.message));
     child.on('exit', (status, signal) => failed(`exit ${status ?? signal}`));
-    child.stdio[3].setEncoding('utf8').on('data', (part) => {
-      text += part;
-      if (!text.includes('\n')) return;
+    ready(child).then((environment) => {
       clearTimeout(late);
-      resolve(text.trim());
+      resolve(environment);
     });
   });
-  const gone = new Promise((resolve) => child.on('exit', resolve));
   return {
-    environment: { DISPLAY: `:${number}` },
+    environment,
     close: async () => {
-      // Not SIGKILL: it takes the lock of its number away with it.
+      // Not SIGKILL: it takes away what it has made, Xvfb the lock of its number.
       child.kill('SIGTERM');
       await gone;
+    },
+  };
+}
+
+/** A screen that nobody sees. */
+const screen = () =>
+  // It takes a number that is free, and says which.
+  running('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
+    debian: 'xvfb',
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    ready: async (child) => {
+      let text = '';
+      for await (const part of child.stdio[3].setEncoding('utf8')) {
+        text += part;
+        if (text.includes('\n')) break;
+      }
+      return { DISPLAY: `:${text.trim()}` };
+    },
+  });
+
+/** A sound device that nobody hears, and that takes sound at the pace of a real one. */
+async function sound() {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-sound-'));
+  const socket = join(folder, 'socket');
+  const modules = ['module-null-sink', `module-native-protocol-unix auth-anonymous=1 socket=${socket}`];
+  const args = ['-n', '--daemonize=no', '--exit-idle-time=-1', '--use-pid-file=no', '--disable-shm=yes'];
+  const server = await running('pulseaudio', [...args, ...modules.flatMap((it) => ['-L', it])], {
+    debian: 'pulseaudio',
+    stdio: 'ignore',
+    env: { ...process.env, HOME: folder, XDG_RUNTIME_DIR: folder },
+    ready: async () => {
+      while (!existsSync(socket)) await new Promise((resolve) => setTimeout(resolve, 20));
+      return { PULSE_SERVER: `unix:${socket}` };
+    },
+  });
+  const close = async () => {
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...server, close };
+}
+
+/** A screen that nobody sees and a sound device that nobody hears, for an engine that needs them. They are there until `close`. */
+export async function screenFor(engine) {
+  const devices = [];
+  if (engine.screen) devices.push(await screen());
+  if (engine.sound) devices.push(await sound());
+  return {
+    environment: Object.assign({}, ...devices.map(({ environment }) => environment)),
+    close: async () => {
+      for (const device of devices) await device.close();
     },
   };
 }

@@ -22,7 +22,12 @@ const ISOLATED = {
 const shipped = new Map(
   doors()
     .filter(({ browserFile }) => browserFile !== undefined)
-    .map(({ module, browserFile }) => [module.slice('./dist'.length), browserFile.slice('./dist'.length)]),
+    .flatMap(({ module, file, browserFile }) => [
+      [module, browserFile],
+      // Programs of the documents import the files of dist/lib (tools/doc-examples.mjs).
+      [file, browserFile],
+    ])
+    .map((paths) => paths.map((path) => path.slice('./dist'.length))),
 );
 
 /**

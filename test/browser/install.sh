@@ -8,6 +8,8 @@ command -v firefox-esr >/dev/null || command -v firefox >/dev/null || absent+=(f
 # MiniBrowser is in WebKitGTK's library itself, not in webkit2gtk-driver, which has the WebDriver that no page needs.
 compgen -G '/usr/lib/*/webkit2gtk-4.1/MiniBrowser' >/dev/null || absent+=(libwebkit2gtk-4.1-0)
 command -v Xvfb >/dev/null || absent+=(xvfb)
+# Firefox and WebKit make no sound where there is no device for it.
+command -v pulseaudio >/dev/null || absent+=(pulseaudio)
 [ ${#absent[@]} -eq 0 ] && exit 0
 
 root=()

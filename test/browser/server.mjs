@@ -22,5 +22,5 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };
-  return host(answerTo, { port, folders: /^\/(browser|iife|bench|test\/browser|test\/kit)\// });
+  return host(answerTo, { port, folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\// });
 }
