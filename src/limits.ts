@@ -100,9 +100,15 @@ export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
 export const LIVENESS_SLICE_DEAF_MS: number = 1000;
 /**
  * Milliseconds that `port.ready` waits in browsers for the link of two threads that have both opened their ends: a few turns of both event
- * loops. In Firefox what a port carries just after it has moved can be lost, and the link with it: the channel works without.
+ * loops, which were seen to take two seconds where four browsers share two processors. The channel works without a link, but a worker that
+ * blocks is not told that the other one is gone.
  */
-export const LINK_PATIENCE_MS: number = 1000;
+export const LINK_PATIENCE_MS: number = 5000;
+/**
+ * Milliseconds after which what proposes a link is said again in browsers, doubled each time up to LINK_PATIENCE_MS. In Firefox what a port
+ * carries just after it has moved can be lost: one of 20 such ports, where processors are busy.
+ */
+export const LINK_AGAIN_MS: number = 250;
 /**
  * Milliseconds that `select` sleeps before it asks for what no mark tells: whether threads were killed (G4 wants 10), and
  * what came over channels that are not linked yet, of which nobody says which it was.

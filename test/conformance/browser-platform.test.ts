@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { ChannelOptions, Port } from '../../src/index.ts';
 import { MOVED_COPIED_BYTES_MAX, MOVED_COPIED_SPARE } from '../../src/limits.ts';
+import { AGENT_PAGE_BYTES } from '../../src/link/layout.ts';
 import { within } from '../kit/watchdog.ts';
 
 const built = fileURLToPath(new URL('../../browser', import.meta.url));
@@ -222,6 +223,32 @@ test('a handle that was handed on cannot be attached here, and can where it went
   assert.equal(far.receive({ timeoutMs: 1000 }), 'there');
   port.close();
   far.close();
+});
+
+test('what proposes a link is said again while nothing comes of it: ports that have just moved lose messages in Firefox', async () => {
+  const [FOUND, FOUNDED] = [17, 18];
+  const { postMessage } = MessagePort.prototype;
+  let lost = 0;
+  const agreed = new Promise<void>((resolve) => {
+    MessagePort.prototype.postMessage = function (this: MessagePort, ...args: [unknown, never]) {
+      const kind = Array.isArray(args[0]) ? args[0][0] : undefined;
+      if (kind === FOUNDED) resolve();
+      if (kind === FOUND && lost++ === 0) return;
+      postMessage.apply(this, args);
+    } as typeof postMessage;
+  });
+  const { port, remote } = channel();
+  // As if another thread had made it.
+  const far = attach({ ...remote, agent: { id: 'somebody', page: new SharedArrayBuffer(AGENT_PAGE_BYTES) } } as never);
+  try {
+    await within('the answer', agreed);
+    port.postMessage('linked');
+    assert.equal(await within('a message', far.receiveAsync()), 'linked');
+  } finally {
+    MessagePort.prototype.postMessage = postMessage;
+    port.close();
+    far.close();
+  }
 });
 
 test('without cross-origin isolation channels go over native ports, and what needs memory names the headers', async () => {

@@ -11,8 +11,8 @@ export const joiningMutants: readonly Mutant[] = [
   {
     name: 'who has agreed goes on over the link before the other side has joined',
     file: JOINING,
-    find: 'this.#say(AGREED, countersign);',
-    replace: 'this.#say(AGREED, countersign); this.#join(known);',
+    find: 'this.#insist(AGREED, countersign);',
+    replace: 'this.#insist(AGREED, countersign); this.#join(known);',
     caughtBy: 'joining: two channels',
     as: 'stuck',
   },

@@ -31,7 +31,12 @@
 // over the link when it has posted its own. So what went over the first line was taken when the one who hears LAST closes it,
 // and the address and both pages are known to whoever is to use them before they are used.
 //
+// In browsers P says again what nothing comes of: Firefox loses what goes over a port that has moved just before. M, who has heard it the first
+// time, takes no notice.
+//
 // Longer than most files: a quarter of it is this page, and the two roles are one state.
+import { platform } from '#platform';
+import { LINK_AGAIN_MS, LINK_PATIENCE_MS } from '../../limits.ts';
 import type { Marked } from '../../link/link-end.ts';
 import { Seat } from '../../link/seat.ts';
 import * as layout from '../../memory/layout.ts';
@@ -103,6 +108,8 @@ export class Joining implements Member, Expecting {
   /** The link that we have founded, reachable over or agreed to, and the channel's address there. */
   #asked: KnownLink | undefined;
   #address: number = FOUNDER;
+  /** P: what was said last, as far as it is said again. */
+  #insistsOn = 0;
   /** A link that the other thread may not know yet. */
   #waitsFor: KnownLink | undefined;
   readonly #again = (): void => {
@@ -186,7 +193,7 @@ export class Joining implements Member, Expecting {
     else if (known.confirmed) {
       this.#signed = true;
       this.#expected = agent.expect(this);
-      this.#present(JOIN, this.#expected);
+      this.#insist(JOIN, this.#expected);
     } else {
       this.#waitFor(known);
       this.#present(INTRODUCE);
@@ -200,7 +207,7 @@ export class Joining implements Member, Expecting {
     agent.know(this.#asked);
     // Ready to be used by the other side, which may hear of it before we hear that it does.
     this.first.share(page, 0, wake, this.#options.parking);
-    this.#present(FOUND, page);
+    this.#insist(FOUND, page);
     agent.watch?.begin(this.#asked, peer);
   }
   /** Somebody at the other end of a link knows our sign. */
@@ -215,7 +222,7 @@ export class Joining implements Member, Expecting {
       this.#expectNothing();
       this.#asked = known;
       this.#address = address as number;
-      this.#say(AGREED, countersign);
+      this.#insist(AGREED, countersign);
     });
   }
 
@@ -324,6 +331,16 @@ export class Joining implements Member, Expecting {
     this.first.retire();
   }
 
+  /** P: presents it, and where that can be lost again and again, until there is a link or nobody waits for one any more. */
+  #insist(kind: number, said: unknown, delayMs: number = LINK_AGAIN_MS): void {
+    this.#present(kind, said);
+    if (platform.canTake || delayMs > LINK_PATIENCE_MS) return;
+    const turn = ++this.#insistsOn;
+    platform.later(() => {
+      const answered = this.#over || this.#link !== undefined || turn !== this.#insistsOn;
+      if (!answered) this.#insist(kind, said, 2 * delayMs);
+    }, delayMs);
+  }
   /** Says who we are: what has more than the bare kind goes with it. */
   #present(kind: number, ...rest: readonly unknown[]): void {
     this.#say(kind, ...rest, this.#options.life, this.#agent?.card);
