@@ -26,7 +26,7 @@ const PACKED = {
 };
 
 /** What runs in pages. */
-const IN_PAGES = /^bench\/browser\/measure\//;
+const IN_PAGES = /^bench\/(browser\/measure|page)\//;
 
 /** `text` with each path of a door's module led to the file of the door; other modules stay as they are. */
 export function led(text, doors, inPage = false) {

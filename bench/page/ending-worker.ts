@@ -1,12 +1,11 @@
 // A worker that ends as its name says, once the page asks for it.
 import { attach, CLOSED, parentPort } from '../../src/index.ts';
 
-export type Role = 'close' | 'exit' | 'throw' | 'idle' | 'compute' | 'block' | 'orphan' | 'sibling';
+export type Role = 'close' | 'exit' | 'idle' | 'compute' | 'block' | 'orphan' | 'sibling';
 
 /** The library of a page's types has no DedicatedWorkerGlobalScope. */
 const scope = globalThis as unknown as { readonly name: Role; close(): void };
 const role = scope.name;
-if (role === 'throw') throw new Error('on purpose: this worker fails to start');
 
 /** The native port beside ours, which lives as long as this thread does. */
 const held: MessagePort[] = [];

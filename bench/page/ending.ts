@@ -9,18 +9,23 @@ interface Case {
   readonly role: Role;
   /** What the page does once the worker says that it is up; by default nothing. */
   readonly end?: (worker: Worker) => void;
-  /** The file that is to be the worker. */
-  readonly missing?: boolean;
+  /** It never comes to its role. */
+  readonly start?: () => Worker;
   /** Blocks its thread, which takes shared memory. */
   readonly blocks?: boolean;
 }
 
 const terminate = (worker: Worker): void => worker.terminate();
+const workerFor = (role: Role): Worker =>
+  new Worker(new URL('./ending-worker.js', import.meta.url), { type: 'module', name: role });
+const missing = (): Worker => new Worker(new URL('./a-file-that-is-not-there.js', import.meta.url), { type: 'module' });
+const throwing = (): Worker => new Worker(new URL('./throwing-worker.js', import.meta.url), { type: 'module' });
+
 const CASES: readonly Case[] = [
   { id: 'close', title: 'it calls port.close()', role: 'close' },
   { id: 'exit', title: 'it calls self.close()', role: 'exit' },
-  { id: 'missing', title: 'its script is not there', role: 'idle', missing: true },
-  { id: 'throws', title: 'it throws while it starts', role: 'throw' },
+  { id: 'missing', title: 'its script is not there', role: 'idle', start: missing },
+  { id: 'throws', title: 'it throws while it starts', role: 'idle', start: throwing },
   { id: 'idle', title: 'terminate() while it is idle', role: 'idle', end: terminate },
   { id: 'computing', title: 'terminate() while it computes', role: 'compute', end: terminate },
   { id: 'blocked', title: 'terminate() while it is blocked in receive()', role: 'block', end: terminate, blocks: true },
@@ -32,11 +37,6 @@ const PATIENCE_MS = 500;
 const LIMIT_MS = 20_000;
 
 const rest = (ms: number): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, ms, undefined));
-const workerFor = (role: Role, missing = false): Worker =>
-  missing
-    ? new Worker(new URL('./a-file-that-is-not-there.js', import.meta.url), { type: 'module' })
-    : new Worker(new URL('./ending-worker.js', import.meta.url), { type: 'module', name: role });
-
 export interface Ending {
   readonly reason: string;
   readonly ms: number;
@@ -45,8 +45,8 @@ export interface Ending {
 }
 
 /** Starts a worker, ends it as the case says, and waits for both ports. */
-async function endingOf({ role, end, missing }: Case): Promise<Ending> {
-  const { port, worker } = spawn(() => workerFor(role, missing));
+async function endingOf({ role, end, start }: Case): Promise<Ending> {
+  const { port, worker } = spawn(start ?? (() => workerFor(role)));
   const native = new MessageChannel();
   const web = worker as Worker;
   web.addEventListener('error', (event) => event.preventDefault());
@@ -56,7 +56,7 @@ async function endingOf({ role, end, missing }: Case): Promise<Ending> {
   );
   native.port1.start();
   web.postMessage({ native: native.port2 }, [native.port2]);
-  if (missing !== true && role !== 'throw') {
+  if (start === undefined) {
     await port.receiveAsync({ timeoutMs: LIMIT_MS });
     started = performance.now();
     port.postMessage('go');

@@ -1,12 +1,14 @@
 // The script of the page: each section for itself.
-import { browserName } from './browser.ts';
+import { browser } from './browser.ts';
 import { byId, make } from './dom.ts';
 import { ending } from './ending.ts';
 import { interrupting } from './interrupting.ts';
+import { measuring } from './measuring.ts';
 import { missing, support } from './support.ts';
 
+const { name, version } = browser();
 const isolated = crossOriginIsolated ? 'cross-origin isolated' : 'not isolated';
-byId('browser').textContent = `${browserName()}, ${navigator.hardwareConcurrency ?? '?'} threads, ${isolated}`;
+byId('browser').textContent = `${name} ${version}, ${navigator.hardwareConcurrency ?? '?'} threads, ${isolated}`;
 const lacks = missing();
 if (lacks !== undefined) {
   const notice = byId('missing');
@@ -27,4 +29,4 @@ byId('plain-link').append(
 );
 interrupting();
 ending();
-await support();
+await Promise.all([support(), measuring()]);

@@ -3,10 +3,28 @@
 //   npm run page -- --port 8080      at this port (8080 by default; 0: any that is free)
 //   npm run page -- --host 0.0.0.0   for other devices, too; see below for what their browsers then lack
 //   npm run page -- --shots DIR      no server: pictures of it in Chromium, after a short run
+import { spawnSync } from 'node:child_process';
+import { existsSync, lstatSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from '../../tools/build.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** uPlot, which draws, and Comlink, which is measured. Without them the page has no charts and a contender less, and says so. */
+function installPackages() {
+  const packages = fileURLToPath(new URL('../node_modules', import.meta.url));
+  // A node_modules that is a link belongs to somebody else.
+  const linked = lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (linked || existsSync(join(packages, 'uplot'))) return;
+  console.log('installing what the page draws with and measures against (npm ci --prefix bench) ...');
+  const args = ['ci', '--prefix', 'bench', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { status } = spawnSync('npm', args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  if (status !== 0) console.log('it failed; the page does without');
+}
 
 const { values: options } = parseArgs({
   options: {
@@ -17,6 +35,7 @@ const { values: options } = parseArgs({
 });
 
 await build();
+installPackages();
 if (options.shots !== undefined) {
   const { takeShots } = await import('./shots.mjs');
   for (const path of await takeShots(options.shots)) console.log(path);

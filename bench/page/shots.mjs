@@ -17,8 +17,16 @@ const SETTLED =
   'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))';
 const RUN_ALL = "import('/bench/page/drive.js').then(({ all }) => all()).then(() => 'done')";
 
+const COLOURS = "import('/bench/page/drive.js').then(({ coloursOfCharts }) => coloursOfCharts())";
+/** What the page does on purpose. */
+const MEANT = /a-file-that-is-not-there/;
+
 async function evaluate(send, expression) {
-  const { result, exceptionDetails } = await send('Runtime.evaluate', { expression, awaitPromise: true });
+  const { result, exceptionDetails } = await send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  });
   if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   return result.value;
 }
@@ -53,6 +61,9 @@ export async function takeShots(folder) {
           const height = await evaluate(send, 'document.documentElement.scrollHeight');
           await send('Emulation.setDeviceMetricsOverride', { ...metrics, height });
           await evaluate(send, SETTLED);
+          const colours = await evaluate(send, COLOURS);
+          if (colours.length < 2 || colours.some((count) => count < 3))
+            throw new Error(`${name} at ${width}, ${scheme}: a chart is empty (${colours} colours)`);
           const overflow = await evaluate(send, 'document.documentElement.scrollWidth - innerWidth');
           if (overflow > 0) throw new Error(`${name} at ${width} is ${overflow} pixels too wide`);
           const { data } = await send('Page.captureScreenshot', { format: 'png' });
@@ -62,6 +73,8 @@ export async function takeShots(folder) {
         }
       }
     }
+    const others = problems.filter((problem) => !MEANT.test(problem));
+    if (others.length > 0) throw new Error(`The page has logged errors:\n${others.join('\n')}`);
   } finally {
     await close();
     server.close();

@@ -101,6 +101,8 @@ export const ENGINES = [
       // A container's root cannot have the sandbox either.
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
       NO_AT_BRIDGE: '1',
+      // It makes "en-US" of C, and of C.UTF-8 the language "C", which Intl refuses.
+      LC_ALL: 'C',
       NO_PROXY: '127.0.0.1',
       no_proxy: '127.0.0.1',
     },

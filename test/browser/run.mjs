@@ -32,7 +32,7 @@ const PAGES = [
   'bundles',
 ];
 /** Pages that are served without the headers that isolate. */
-const PLAIN = ['not-isolated'];
+const PLAIN = ['not-isolated', 'bench-page-plain'];
 /** Without a word from the page for so long it hangs: each check has a watchdog of its own. */
 const SILENCE_MS = 45_000;
 

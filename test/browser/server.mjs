@@ -1,9 +1,11 @@
 // The server of the checks: `/page/<name>` runs pages/<name>.ts, which posts what it found to `/report`.
-import { rivalAnswer } from '../../dist/bench/browser/rivals.js';
+import { pageFile } from '../../bench/page/server.mjs';
+import { benchPage, reported } from './bench-page.mjs';
 import { host } from './host.mjs';
 
+const scriptOf = (name) => `<script type="module" src="/test/browser/pages/${name}.js"></script>`;
 const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace</title><link rel="icon" href="data:,">
-<script type="module" src="/test/browser/pages/${script}.js"></script>`;
+${scriptOf(script)}`;
 
 /**
  * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. Under `/frame/<name>?csp=...` stands one that has no checks, under that content security policy.
@@ -13,12 +15,14 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace
 export function serve(onReport, { port = 0, others = () => undefined } = {}) {
   const answerTo = async (path, { method, text, search }) => {
     const html = { 'Content-Type': 'text/html; charset=utf-8' };
+    if (path.startsWith('/page/bench-page')) return { headers: html, body: await benchPage(scriptOf('shell')) };
     if (path.startsWith('/page/')) return { headers: html, body: pageOf('shell') };
     if (path.startsWith('/frame/')) {
       const policy = { 'Content-Security-Policy': search.get('csp') };
       return { headers: { ...html, ...policy }, body: pageOf(path.slice('/frame/'.length)) };
     }
-    if (method !== 'POST' || path !== '/report') return (await others(path)) ?? rivalAnswer(path);
+    if (method === 'POST' && path === '/results') return reported(await text());
+    if (method !== 'POST' || path !== '/report') return (await others(path)) ?? pageFile(path);
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };

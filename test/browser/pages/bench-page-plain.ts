@@ -1,0 +1,2 @@
+// The same without the headers that isolate.
+import './bench-page.ts';
