@@ -27,8 +27,9 @@ const CHROMIUM_FLAGS = [
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
   '--password-store=basic',
-  // Nobody clicks before sound is made.
+  // Nobody clicks before sound is made, or a tab opened.
   '--autoplay-policy=no-user-gesture-required',
+  '--disable-popup-blocking',
 ];
 
 /** The same for Firefox. Port 9 of this machine answers nothing. */
@@ -46,6 +47,7 @@ const FIREFOX_PREFERENCES = {
   'browser.shell.checkDefaultBrowser': false,
   'browser.startup.homepage_override.mstone': 'ignore',
   'browser.startup.page': 0,
+  'dom.disable_open_during_load': false,
   'datareporting.healthreport.uploadEnabled': false,
   'datareporting.policy.dataSubmissionEnabled': false,
   'dom.push.enabled': false,
@@ -108,7 +110,12 @@ export const ENGINES = [
     },
     // Without it an isolated page has no SharedArrayBuffer; with it one that is not isolated has it, too.
     isolatedEnvironment: { JSC_useSharedArrayBuffer: '1' },
-    arguments: (_profile, url) => ['--private', '--autoplay-policy=allow', url],
+    arguments: (_profile, url) => [
+      '--private',
+      '--autoplay-policy=allow',
+      '--javascript-can-open-windows-automatically=true',
+      url,
+    ],
   },
 ];
 

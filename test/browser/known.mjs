@@ -19,6 +19,9 @@ const DEFECTS = [
     checks: [
       [WEBKIT, 'ends', 'a frame is navigated away'],
       [WEBKIT, 'ends', 'a frame is removed'],
+      [WEBKIT, 'faults', 'a frame is navigated away'],
+      [WEBKIT, 'faults', 'a frame is removed'],
+      [WEBKIT, 'faults', 'a tab is closed'],
     ],
   },
 ];

@@ -16,6 +16,7 @@ const PAGES = [
   'order',
   'values',
   'ends',
+  'faults',
   'handles',
   'stress',
   'neighbours',
@@ -90,9 +91,15 @@ class Engine {
     this.#screen = screen;
   }
 
-  /** Opens the pages, one after the other, and calls `over` with each check that is over. */
-  async run(pages, over) {
-    this.#server = await serve((report) => this.#heard(report), { others });
+  /** Opens the pages, one after the other, and calls `over` with each check that is over, `measured` with each figure. */
+  async run(pages, over, measured) {
+    this.#server = await serve(
+      (report) => {
+        if (report.figure === undefined) this.#heard(report);
+        else measured(report.page, report.figure);
+      },
+      { others },
+    );
     for (const page of pages) await this.#runPage(page, (done) => over(page, done));
     this.#server.close();
   }
@@ -128,6 +135,8 @@ class Engine {
 }
 
 const SIGNS = { passed: 'ok    ', known: 'known ', failed: 'FAILED' };
+/** What the pages have measured. */
+const figures = [];
 
 /** Runs the checks of an engine, and says of each what came of it. */
 async function check(name) {
@@ -148,13 +157,19 @@ async function check(name) {
   const counts = { passed: 0, failed: 0, known: 0 };
   const met = new Set();
   console.log(`${name}: ${versionOf(program, screen)}`);
-  await new Engine(engine, program, screen).run(pages, (page, done) => {
-    met.add(`${page}: ${done.name}`);
-    const { is, why } = verdictOf(name, page, done);
-    counts[is]++;
-    const told = `${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`;
-    console.log(`${SIGNS[is]}  ${name} ${told}`);
-  });
+  await new Engine(engine, program, screen).run(
+    pages,
+    (page, done) => {
+      met.add(`${page}: ${done.name}`);
+      const { is, why } = verdictOf(name, page, done);
+      counts[is]++;
+      const told = `${page}: ${done.name} (${done.ms} ms)${why === undefined ? '' : `\n        ${why}`}`;
+      console.log(`${SIGNS[is]}  ${name} ${told}`);
+    },
+    (page, { what, value, unit, goal }) => {
+      figures.push(`${name} ${page}: ${what}: ${value} ${unit} (to be at most ${goal})`);
+    },
+  );
   await screen?.close();
   opened.delete(screen);
   for (const listed of unmet(name, pages, met)) {
@@ -167,5 +182,6 @@ async function check(name) {
 }
 
 await Promise.all(options.engine.split(',').map(check));
+if (figures.length > 0) console.log(`\n${figures.map((it) => `figure  ${it}`).join('\n')}`);
 console.log(`\n${sums.passed} passed, ${sums.failed} failed, ${sums.known} known`);
 process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;

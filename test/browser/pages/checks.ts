@@ -6,6 +6,8 @@ export interface Report {
   readonly done?: { readonly name: string; readonly error?: string; readonly ms: number };
   /** The one that begins. */
   readonly next?: string;
+  /** Something that was measured, and what it is to be; the run prints it. */
+  readonly figure?: { readonly what: string; readonly value: number; readonly unit: string; readonly goal: number };
   /** There are no more. */
   readonly over?: true;
 }
@@ -37,6 +39,14 @@ export function afterwards(task: () => unknown): void {
 
 async function report(report: Report): Promise<void> {
   await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
+}
+
+/** The name of this page. */
+const pageName = (): string => location.pathname.slice('/page/'.length);
+
+/** Reports something that was measured. Nothing fails by it. */
+export function figure(what: string, value: number, unit: string, goal: number): void {
+  void report({ page: pageName(), figure: { what, value: Math.round(value * 10) / 10, unit, goal } });
 }
 
 interface Outcome {
