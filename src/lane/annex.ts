@@ -37,7 +37,7 @@ export type AnnexSink = Pick<
 
 export class Annex {
   readonly #sink: AnnexSink;
-  readonly #lending: Pick<Lending, 'lend'>;
+  readonly #lending: Pick<Lending, 'lend' | 'held'>;
   #views: Views | undefined;
   /** There is no memory for it. */
   #refused = false;
@@ -53,7 +53,7 @@ export class Annex {
   /** Bytes of messages that may lie here unpublished. */
   #unpublished = 0;
 
-  constructor(sink: AnnexSink, lending: Pick<Lending, 'lend'>) {
+  constructor(sink: AnnexSink, lending: Pick<Lending, 'lend' | 'held'>) {
     this.#sink = sink;
     this.#lending = lending;
   }
@@ -93,13 +93,13 @@ export class Annex {
     return this.#lodgers.length > 0;
   }
 
-  /** Makes the memory, once; whether there is any. */
+  /** Makes the memory, once; whether there is any that the reader has by now. */
   open(): boolean {
     if (this.#views === undefined && !this.#refused) {
       this.#views = this.#lending.lend(ANNEX_BYTES, 0, 0);
       this.#refused = this.#views === undefined;
     }
-    return !this.#refused;
+    return !this.#refused && this.#lending.held;
   }
 
   get views(): Views {
@@ -195,7 +195,7 @@ export class Annex {
 /** The annex of a lane whose reader can be handed memory; none for a small ring: who chose that has chosen little memory. */
 export function annexOf(
   sink: AnnexSink & Pick<RecordSink, 'capacity'>,
-  lending: Pick<Lending, 'lend'> | undefined,
+  lending: Pick<Lending, 'lend' | 'held'> | undefined,
 ): Annex | undefined {
   return lending === undefined || sink.capacity < ANNEX_RING_MIN ? undefined : new Annex(sink, lending);
 }

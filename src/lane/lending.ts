@@ -8,6 +8,11 @@ export interface Lending {
    * that slot before. `undefined`: there is none to be had, and nothing was given.
    */
   lend(bytes: number, number: number, slot: number): Views | undefined;
+  /**
+   * Whether the other side can look into what it was lent first, also while it blocks. Where only its event loop takes memory in, not
+   * before it has said that it did: a thread that blocks would never find what lies there.
+   */
+  readonly held: boolean;
   /** Whether memory may come after the record that names it. False once its way is over, as of LeftOver. */
   readonly late: boolean;
   /** Memory `number` of the other side's; `undefined` while it has not arrived. */

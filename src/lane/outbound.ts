@@ -39,7 +39,7 @@ export interface OutboundParts extends BacklogParts {
   /** Bytes, encoded, of the longest message. */
   readonly messageMax: number;
   /** Where memory for larger messages comes from that the reader is given, if there is any. */
-  readonly lending?: Pick<Lending, 'lend'> | undefined;
+  readonly lending?: Pick<Lending, 'lend' | 'held'> | undefined;
   /** What the end has taken along that this lane goes on for; the encoder was made with its `successor`. */
   readonly luggage?: OutboundLuggage | undefined;
 }

@@ -5,7 +5,7 @@ import { KIND_ELSEWHERE } from '../../src/frame/header.ts';
 import { attach, CLOSED, channel, EMPTY, LayoutError, type Port } from '../../src/index.ts';
 import { Annex, type AnnexSink } from '../../src/lane/annex.ts';
 import { ANNEX_BYTES, ANNEX_MESSAGE_MIN } from '../../src/limits.ts';
-import { openRegion } from '../../src/memory/region.ts';
+import { openRegion, viewsOf } from '../../src/memory/region.ts';
 import { Producer } from '../../src/ring/producer.ts';
 import { Random, seed } from '../kit/prng.ts';
 import { startThread } from '../kit/thread.ts';
@@ -205,6 +205,7 @@ test('a small ring has none, and where there is no memory for one messages go in
   far.close();
   let asked = 0;
   const refused = new Annex({} as AnnexSink, {
+    held: true,
     lend() {
       asked++;
       return undefined;
@@ -213,4 +214,12 @@ test('a small ring has none, and where there is no memory for one messages go in
   assert.equal(refused.takes(LARGE), false);
   assert.equal(refused.takes(LARGE), false);
   assert.equal(asked, 1, 'memory is asked for once');
+});
+
+test('no message lies in memory that the reader has not said it holds', () => {
+  const lending = { lend: () => viewsOf(new SharedArrayBuffer(1024)), held: false };
+  const annex = new Annex({} as AnnexSink, lending);
+  assert.equal(annex.takes(100_000), false);
+  lending.held = true;
+  assert.equal(annex.takes(100_000), true);
 });

@@ -97,6 +97,7 @@ export interface MappedMeans {
 }
 
 class MappedLending implements Lending {
+  readonly held = true;
   readonly #lines: MappedLines;
   readonly #memories: { readonly number: number; readonly views: Views }[] = [];
 

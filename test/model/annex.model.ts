@@ -29,7 +29,7 @@ function annex(bytes: number, lengths: readonly number[], start = 0): NamedModel
             views: { words },
           });
           const room = { bytes: { length: bytes } };
-          const made = new shipped.Annex(sink as never, { lend: () => room as never });
+          const made = new shipped.Annex(sink as never, { lend: () => room as never, held: true });
           made.open();
           for (const [i, length] of lengths.entries()) {
             let offset: number;

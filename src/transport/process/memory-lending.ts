@@ -7,6 +7,8 @@ import { type Views, viewsOf } from '../../memory/region.ts';
 import { LENT, type MemoryLink } from './memory-link.ts';
 
 export class MemoryLending implements Lending {
+  /** Who blocks takes from the line what it is told. */
+  readonly held = true;
   readonly #link: MemoryLink;
   readonly #number: number;
   readonly #mayCome: () => boolean;

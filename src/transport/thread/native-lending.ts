@@ -3,7 +3,7 @@ import { platform, platformMemory } from '#platform';
 import type { Lending } from '../../lane/lending.ts';
 import { isSharedMemory, type Views, viewsOf } from '../../memory/region.ts';
 import type { ChannelLines } from './channel-lines.ts';
-import { MEMORY } from './native-values.ts';
+import { MEMORY, MEMORY_HELD } from './native-values.ts';
 
 type LentMemory = readonly [number: number, slot: number, memory: SharedArrayBuffer];
 
@@ -18,6 +18,9 @@ export class NativeLending implements Lending {
   readonly #borrowed: Memories = [];
   readonly #lent: Memories = [];
 
+  /** The newest memory that the other side has said it holds. */
+  #heldNumber: unknown;
+
   /** Who could say it again is gone. */
   peerGone = false;
 
@@ -25,6 +28,9 @@ export class NativeLending implements Lending {
     this.#lines = lines;
   }
 
+  get held(): boolean {
+    return platform.canTake || (this.#heldNumber !== undefined && this.#heldNumber === this.#lent[0]?.number);
+  }
   get late(): boolean {
     return !platform.canTake || this.#lines.unsettled || (this.#lines.unmet && !this.peerGone);
   }
@@ -55,6 +61,12 @@ export class NativeLending implements Lending {
 
   accept(number: unknown, slot: unknown, memory: unknown): void {
     keep(this.#borrowed, number, slot, memory);
+    const { line, address } = this.#lines.joining;
+    if (!platform.canTake && slot === 0) line.say([MEMORY_HELD, address, number]);
+  }
+  /** The other side has said so. */
+  acknowledged(number: unknown): void {
+    this.#heldNumber = number;
   }
   borrowed(number: number): Views | undefined {
     const found = this.#find(number);

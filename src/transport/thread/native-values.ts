@@ -3,6 +3,7 @@
 //   VALUE, VALUE_UNSEEN    number, value, native ports in it if there are any
 //   SPILL, SPILL_UNSEEN    frames that are left over at the end
 //   MEMORY                 number, slot, memory
+//   MEMORY_HELD            number: it has come, where only an event loop takes it in
 //
 // UNSEEN: what it carries is out of sight, see `Platform.walksMessages`. Other kinds: joining.ts.
 import type { BesideValue } from '../../lane/beside.ts';
@@ -16,6 +17,7 @@ export const SPILL = 2;
 export const MEMORY = 4;
 export const VALUE_UNSEEN = 5;
 export const SPILL_UNSEEN = 6;
+export const MEMORY_HELD = 7;
 
 /** An enumeration of properties does not come to what a Map holds; the ports in it stand in the message a second time. */
 export function outOfSight(value: unknown): ReadonlyMap<number, unknown> {

@@ -17,7 +17,7 @@ import type { Joining, JoiningOptions } from './joining.ts';
 import { type BesideLuggage, NativeBeside } from './native-beside.ts';
 import { NativeLeftOver } from './native-left-over.ts';
 import { type LendingLuggage, NativeLending } from './native-lending.ts';
-import { MEMORY, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
+import { MEMORY, MEMORY_HELD, SPILL, SPILL_UNSEEN, valueIn } from './native-values.ts';
 import type { LinesLuggage, LinesUser } from './stretches.ts';
 import type { ThreadLink } from './thread-link.ts';
 
@@ -101,6 +101,7 @@ export class ThreadTie implements Tie, LinesUser {
     if (value !== undefined) this.beside.arrive(second as number, value, this);
     else if (kind === SPILL || kind === SPILL_UNSEEN) this.leftOver.accept(second);
     else if (kind === MEMORY) this.lending.accept(second, third, fourth);
+    else if (kind === MEMORY_HELD) this.lending.acknowledged(second);
   }
 
   /** This end goes over to another thread. */

@@ -23,6 +23,35 @@ check('a burst to a worker that blocks arrives in order, texts of 3 M characters
   equal(await thread.done(), '20000 x3000000,é3000000,日3000000');
 });
 
+check('texts and blocks longer than the ring reach a worker that blocks already', async () => {
+  const { port } = talkTo(async ({ port }) => {
+    const p = port();
+    await p.ready;
+    for (;;) p.postMessage((p.receive() as { length: number }).length);
+  });
+  await port.ready;
+  for (const length of [300_000, 1_000_000, 3_000_000]) {
+    for (const value of ['x'.repeat(length), new Uint8Array(length), 'x'.repeat(length)]) {
+      port.postMessage(value);
+      equal(await next(port), length);
+    }
+  }
+});
+
+check('blocks that find no room go on to a worker that blocks', async () => {
+  const { port, thread } = talkTo(({ port }) => {
+    const p = port();
+    let count = 0;
+    for (const value of p.blocking()) {
+      count += (value as Uint8Array).length === 65_536 ? 1 : 0;
+      if (count === 100) return count;
+    }
+    return count;
+  });
+  for (let i = 0; i < 100; i++) port.postMessage(new Uint8Array(65_536));
+  equal(await thread.done(), 100);
+});
+
 check('a burst to the page arrives in order, texts of 3 M characters behind it', async () => {
   const { port } = talkTo(({ port }) => {
     const p = port();
