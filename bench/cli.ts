@@ -57,6 +57,7 @@ export async function main(args: readonly string[]): Promise<number> {
     console.error(HELP);
     return command === undefined || command === '--help' ? 0 : 2;
   }
+  if (rest[0] === 'browsers') return (await import('./browser/cli.js')).measureBrowsers(rest.slice(1));
   let parsed: ReturnType<typeof parse>;
   try {
     parsed = parse(rest);

@@ -43,10 +43,10 @@ export interface Machine {
 }
 
 export interface Runtime {
-  /** 'node', 'bun' or 'deno'. */
+  /** 'node', 'bun', 'deno'; of a page 'chromium', 'firefox', 'webkit'. */
   readonly name: string;
   readonly version: string;
-  /** The engine under it: 'v8 13.6.233' or 'jsc ...'. */
+  /** The engine under it: 'v8 13.6.233' or 'jsc ...'; of a page what its browser says of itself. */
   readonly engine: string;
   /** Versions of the contenders' packages and servers that took part, by name. */
   readonly packages: Readonly<Record<string, string>>;

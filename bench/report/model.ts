@@ -75,7 +75,14 @@ export function counts(result: Result | undefined): result is Result {
   return result !== undefined && result.samples.length > 0 && result.checked !== false;
 }
 
-const RUNTIMES: Readonly<Record<string, string>> = { node: 'Node', bun: 'Bun', deno: 'Deno' };
+const RUNTIMES: Readonly<Record<string, string>> = {
+  node: 'Node',
+  bun: 'Bun',
+  deno: 'Deno',
+  chromium: 'Chromium',
+  firefox: 'Firefox',
+  webkit: 'WebKit',
+};
 
 /** `Node 24.21.0`. */
 export function runtimeName(results: Results): string {

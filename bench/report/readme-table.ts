@@ -37,7 +37,7 @@ function line(cells: readonly string[]): string {
 
 /** Runs of everything; one of some scenarios or contenders answers a question of its own, and is kept for that. */
 function isWhole({ command }: Results): boolean {
-  return !/ --(scenario|subjects|payload)\b/.test(command);
+  return !/ (--(scenario|subjects|payload)|browsers)\b/.test(command);
 }
 
 /** Old results stay committed: of each runtime release the newest complete run counts, a quick or partial one never does. */

@@ -29,7 +29,7 @@ export interface Work {
 const DEADLINE_MS = 60_000;
 const PAUSED_TRIPS_MIN = 5;
 const WINDOW_BYTES = 4 << 20;
-const WINDOW = 4096;
+const WINDOW = 2048;
 
 interface Run {
   readonly seconds: number;
