@@ -57,6 +57,13 @@ export async function measure(names?: readonly string[]): Promise<void> {
   press('measure');
 }
 
+/** Stops what is being measured, and answers what the page says then. */
+export async function stopped(): Promise<string> {
+  press('stop');
+  await until('the end of the turn', () => !byId<HTMLButtonElement>('measure').disabled);
+  return says('measure-state');
+}
+
 /** Waits for the figures of a part, `trips` or `stream`, and answers how many contenders have some. */
 export async function figuresOf(part: string): Promise<number> {
   const rows = (): number => byId(`${part}-table`).querySelectorAll('[data-subject]').length;

@@ -40,22 +40,22 @@ const rest = (ms: number): Promise<undefined> => new Promise((resolve) => setTim
 export interface Ending {
   readonly reason: string;
   readonly ms: number;
-  /** When the native port said something; 'silent' if it did not, '–' where there is none. */
-  readonly native: number | 'silent' | '–';
+  /** When the native port said something; 'silent' if it did not, '–' where there is none. The next case does not wait for it. */
+  readonly native: Promise<number | 'silent' | '–'>;
 }
 
-/** Starts a worker, ends it as the case says, and waits for both ports. */
+/** Starts a worker, ends it as the case says, and waits for our port. */
 async function endingOf({ role, end, start }: Case): Promise<Ending> {
   const { port, worker } = spawn(start ?? (() => workerFor(role)));
-  const native = new MessageChannel();
+  const channel = new MessageChannel();
   const web = worker as Worker;
   web.addEventListener('error', (event) => event.preventDefault());
   let started = performance.now();
   const nativeEnd = new Promise<number>((resolve) =>
-    native.port1.addEventListener('close', () => resolve(performance.now() - started)),
+    channel.port1.addEventListener('close', () => resolve(performance.now() - started)),
   );
-  native.port1.start();
-  web.postMessage({ native: native.port2 }, [native.port2]);
+  channel.port1.start();
+  web.postMessage({ native: channel.port2 }, [channel.port2]);
   if (start === undefined) {
     await port.receiveAsync({ timeoutMs: LIMIT_MS });
     started = performance.now();
@@ -64,11 +64,14 @@ async function endingOf({ role, end, start }: Case): Promise<Ending> {
   }
   const reason = await Promise.race([port.closed, rest(LIMIT_MS)]);
   const ms = performance.now() - started;
-  const told = await Promise.race([nativeEnd, rest(Math.max(PATIENCE_MS, 10 * Math.min(ms, 100)))]);
-  port.close();
-  web.terminate();
-  native.port1.close();
-  return { reason: reason ?? 'nothing', ms, native: told ?? 'silent' };
+  const patience = rest(Math.max(PATIENCE_MS, 10 * Math.min(ms, 100)));
+  const native = Promise.race([nativeEnd, patience]).then((told) => {
+    port.close();
+    web.terminate();
+    channel.port1.close();
+    return told ?? 'silent';
+  });
+  return { reason: reason ?? 'nothing', ms, native };
 }
 
 /** One worker blocks in a read from another one, which is terminated: it has no event loop that could be told. */
@@ -91,7 +94,7 @@ async function orphaned(): Promise<Ending> {
     return {
       reason: typeof reason === 'string' ? reason : 'nothing',
       ms: performance.now() - started,
-      native: '–',
+      native: Promise.resolve('–'),
     };
   } finally {
     for (const { port, worker } of [waiting, victim]) {
@@ -124,6 +127,7 @@ export function ending(): void {
   if (!memory) byId('ending-way').textContent = 'Two cases are left out: no worker can block without shared memory.';
   const button = byId<HTMLButtonElement>('end-all');
   onPress(button, async () => {
+    const natives: Promise<void>[] = [];
     for (const { id, run } of cases) {
       const [reason, took, native] = rows.get(id)!;
       reason.textContent = '…';
@@ -131,8 +135,13 @@ export function ending(): void {
       const found = await run();
       reason.textContent = found.reason;
       took.textContent = duration(found.ms);
-      native.textContent = typeof found.native === 'number' ? duration(found.native) : found.native;
+      natives.push(
+        found.native.then((said) => {
+          native.textContent = typeof said === 'number' ? duration(said) : said;
+        }),
+      );
     }
+    await Promise.all(natives);
     button.dataset['done'] = 'true';
   });
 }

@@ -81,7 +81,12 @@ export function interrupting(): void {
     run.disabled = true;
     state.textContent = 'starting';
     const here = open();
-    await here.ready;
+    try {
+      await here.ready;
+    } catch {
+      // It has not started: `closed` above has said so.
+      return show();
+    }
     running = { id: ++id, started: performance.now() };
     sent = 0;
     unheard.textContent = 'none sent';

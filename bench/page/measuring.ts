@@ -143,13 +143,20 @@ export async function measuring(): Promise<void> {
       for (const [i, part] of PARTS.entries()) {
         if (stopping?.signal.aborted) break;
         const row = await measurePart(part, asked, i / PARTS.length, say);
-        measurements.push({ name: part.name, title: part.title, unit: part.unit, row });
+        if (row.results.some(({ samples }) => samples.length > 0))
+          measurements.push({ name: part.name, title: part.title, unit: part.unit, row });
       }
     } finally {
       document.removeEventListener('visibilitychange', onHidden);
     }
     const partial = stopping?.signal.aborted === true;
     const seconds = (performance.now() - began) / 1000;
+    if (measurements.length === 0) {
+      status.textContent = partial
+        ? 'Stopped before anything was measured.'
+        : 'Nobody could be measured: the tables say why.';
+      return;
+    }
     const results = await resultsOf({ date, seconds, quick: pace.value !== '1', partial, measurements });
     file = { name: fileName(results), text: `${JSON.stringify(results, null, 1)}\n` };
     status.textContent = [

@@ -42,7 +42,10 @@ if (options.shots !== undefined) {
   process.exit(0);
 }
 const { serve } = await import('./server.mjs');
-const server = await serve({ port: Number(options.port), host: options.host });
+const server = await serve({ port: Number(options.port), host: options.host }).catch((error) => {
+  console.error(`Cannot serve at ${options.host}:${options.port} (${error.message}): --port 0 takes any that is free`);
+  process.exit(1);
+});
 const { port } = server;
 console.log(`Millrace in your browser:  http://localhost:${port}/`);
 console.log(`without isolation:         http://localhost:${port}/?plain`);

@@ -1,5 +1,14 @@
 // The page of `npm run page`, used as its reader would: the server puts these checks into the page itself (server.mjs).
-import { coloursOfCharts, ended, figuresOf, interrupted, lookedAt, measure, saved } from '../../../bench/page/drive.ts';
+import {
+  coloursOfCharts,
+  ended,
+  figuresOf,
+  interrupted,
+  lookedAt,
+  measure,
+  saved,
+  stopped,
+} from '../../../bench/page/drive.ts';
 import { check, equal, ok } from './checks.ts';
 
 const text = (id: string): string => document.getElementById(id)?.textContent ?? '';
@@ -33,6 +42,12 @@ check('workers end, and each port says why', async () => {
   if (!crossOriginIsolated) return;
   for (const id of ['blocked', 'orphan'])
     equal(document.querySelector(`#ending-${id} .reason`)?.textContent, 'terminated', id);
+});
+
+check('what it measures can be stopped', async () => {
+  await measure(CONTENDERS);
+  const said = await stopped();
+  ok(said.startsWith('Stopped'), said);
 });
 
 check('it measures round trips', async () => {
