@@ -6,7 +6,7 @@ import type { NativePort } from '../platform/contract.ts';
 import { ATTACHED, CLOSED, LAYOUT_VERSION } from './layout.ts';
 import { isLifePage } from './life-page.ts';
 import { type NativePair, renewedPair } from './native-pair.ts';
-import { checkSharedMemory, openRegion, type Region } from './region.ts';
+import { checkSharedMemory, MADE_ELSEWHERE, openRegion, type Region } from './region.ts';
 import { blockOf, claimSide, NOT_TAKEN } from './sides.ts';
 
 const HANDLE_TYPE = 'millrace';
@@ -224,7 +224,7 @@ export interface OpenedHandle {
  * @throws LayoutError if it comes from another version of the layout, or its memory is damaged
  */
 export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): OpenedHandle {
-  checkSharedMemory('attach');
+  checkSharedMemory('attach', MADE_ELSEWHERE);
   const handle = handleOf(value, 'attach');
   if (handle.version !== LAYOUT_VERSION) {
     throw otherVersion(handle.version);

@@ -104,13 +104,17 @@ export function capacityFor(bytes: number, name = 'capacity'): number {
 export const NO_SHARED_MEMORY: string =
   'there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless)';
 
+/** What else helps where somebody else has made the channel: no header isolates a thread with an origin of its own, as that of a data: worker. */
+export const MADE_ELSEWHERE = '; or make the channel with memory: false';
+
 /**
  * Browsers hide shared memory from pages that are not isolated: the name itself is missing there.
+ * @param remedy what else there is to do
  * @throws UnsupportedError that names the remedy
  */
-export function checkSharedMemory(action: string): void {
+export function checkSharedMemory(action: string, remedy = ''): void {
   if (typeof SharedArrayBuffer !== 'undefined') return;
-  throw new UnsupportedError(`Cannot ${action}: ${NO_SHARED_MEMORY}`, { feature: 'SharedArrayBuffer' });
+  throw new UnsupportedError(`Cannot ${action}: ${NO_SHARED_MEMORY}${remedy}`, { feature: 'SharedArrayBuffer' });
 }
 
 /** Bytes that a region with these capacities takes. */

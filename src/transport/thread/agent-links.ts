@@ -5,7 +5,7 @@ import { AGENT_PAGE_BYTES, LINK_PAGE_BYTES } from '../../link/layout.ts';
 import { loopBells } from '../../link/loop-bells.ts';
 import { type BellCard, type OwnAgent, ownAgent } from '../../link/own-agent.ts';
 import { createNatives, type NativePair } from '../../memory/native-pair.ts';
-import { checkSharedMemory, isSharedMemory } from '../../memory/region.ts';
+import { checkSharedMemory, isSharedMemory, MADE_ELSEWHERE } from '../../memory/region.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import { AgentWatch } from './agent-watch.ts';
@@ -206,7 +206,7 @@ let own: AgentLinks | undefined;
 
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
-  checkSharedMemory('connect threads');
+  checkSharedMemory('connect threads', MADE_ELSEWHERE);
   own ??= ofAgent('links/6', () => new AgentLinks(ownAgent()));
   return own;
 }

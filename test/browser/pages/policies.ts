@@ -70,7 +70,7 @@ check('a data: worker with memory works, or its port says why not', async () => 
   // Firefox and WebKit share memory with it. In Chromium it has none, and its port cannot be opened.
   const outcome = await within('the end or an answer', Promise.race([port.receiveAsync(), port.closed]));
   if (outcome === 'echo') return;
-  equal([outcome, /UnsupportedError: .*SharedArrayBuffer/.test(String(port.error))], ['crash', true]);
+  equal([outcome, /UnsupportedError: .*SharedArrayBuffer.*memory: false/.test(String(port.error))], ['crash', true]);
 });
 
 for (const [how, blocks] of [
