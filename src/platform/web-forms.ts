@@ -17,13 +17,15 @@ const makeOfParts: Make = (Class, parts) => new Class(...parts);
 const makeMatrix: Make = (Class, [flat, ...all]) => new Class(flat === true ? FLAT.map((at) => all[at]) : all);
 const makeImage: Make = (Class, [data, width, height, colorSpace, pixelFormat]) =>
   new Class(data, width, height, pixelFormat === undefined ? { colorSpace } : { colorSpace, pixelFormat });
-const makeException: Make = (Class, [name, message, stack]) => {
-  const exception = new Class(message, name);
-  // Where it was made, and not where it was read.
+/** Says where it was made, and not where it was read. */
+function withStack(exception: object, stack: unknown): object {
   if (typeof stack === 'string')
     Object.defineProperty(exception, 'stack', { value: stack, writable: true, configurable: true });
   return exception;
-};
+}
+const makeException: Make = (Class, [name, message, stack]) => withStack(new Class(message, name), stack);
+const makeQuotaExceeded: Make = (Class, [quota, requested, message, stack]) =>
+  withStack(new Class(message, { quota: quota ?? undefined, requested: requested ?? undefined }), stack);
 
 /** The order is the format (docs/protocol/packed.md). */
 const FORMS: readonly (readonly [name: string, parts: readonly string[], make: Make])[] = [
@@ -36,6 +38,8 @@ const FORMS: readonly (readonly [name: string, parts: readonly string[], make: M
   ['DOMMatrixReadOnly', MATRIX, makeMatrix],
   ['DOMMatrix', MATRIX, makeMatrix],
   ['DOMQuad', ['p1', 'p2', 'p3', 'p4'], makeOfParts],
+  // A DOMException of its name where an engine has no such class.
+  ['QuotaExceededError', ['quota', 'requested', 'message'], makeQuotaExceeded],
 ];
 
 function classNamed(name: string): WebClass | undefined {
@@ -64,7 +68,7 @@ export const webForms: HostForms = {
     if (number === undefined) return undefined;
     try {
       const parts = (ACCESSORS[number] as ((this: object) => unknown)[]).map((get) => get.call(object));
-      if (number === 0) parts.push((object as { stack?: unknown }).stack);
+      if (object instanceof Error) parts.push((object as { stack?: unknown }).stack);
       return [number, parts];
     } catch {
       return undefined;

@@ -15,6 +15,7 @@ const PAGES = [
   'round-trips',
   'order',
   'values',
+  'values-between',
   'ends',
   'faults',
   'handles',
