@@ -351,6 +351,8 @@ export const NATIVE_MOVED_MIN: number = 64 * 1024;
 export const NATIVE_GONE_MS: number = 50;
 /** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
 export const NATIVE_WHY_MS: number = 1000;
+/** How long a page waits for a service worker to be there. It loads, and is installed and started, which takes slow machines seconds. */
+export const SERVICE_WORKER_MS_DEFAULT: number = 10_000;
 /** Bytes read at a time by hand, where the runtime does not: a socket's fill in some calls. */
 export const SOCKET_READ_BYTES: number = 64 * 1024;
 /** Bytes that wait to be written from which on a connection has enough for now: some pieces, so that the line never waits for us. */

@@ -1,7 +1,8 @@
 // What is bundled at build time, from src/, with maps to it (the package holds it, too):
 //   dist/lib/       what Node, Bun and Deno load: a file a door
 //   dist/browser/   the same with the browser's platform inside, for the `browser` condition of package.json's `exports`
-//   dist/iife/      for script tags and classic workers: millrace.global.js defines `Millrace`, sab-message-port.global.js `SABMessagePortLib`
+//   dist/iife/      for script tags and classic workers: millrace.global.js defines `Millrace`, sab-message-port.global.js `SABMessagePortLib`,
+//                   service-worker.global.js `MillraceServiceWorker`
 // docs/decisions/0023 tells why they look as they do.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -15,7 +16,7 @@ import { putRight } from './top-level.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Doors that have all they need in one file. The others share `core.js`, so that each of them loads two files. */
-const ALONE = ['./ring', './compat/nxtedition-shared'];
+const ALONE = ['./ring', './browser/service-worker', './compat/nxtedition-shared'];
 /** Doors to calls: what only they have in common is in `calls.js`. */
 const CALLS = ['./rpc', './compat/comlink', './compat/comlink/node-adapter'];
 /** What they are bundled for: a door without a file for browsers is for servers alone. */
@@ -188,6 +189,11 @@ const SCRIPTS = [
     source: 'src/compat/sab-message-port.ts',
     file: 'dist/iife/sab-message-port.global.js',
     global: 'SABMessagePortLib',
+  },
+  {
+    source: 'src/browser/service-worker.ts',
+    file: 'dist/iife/service-worker.global.js',
+    global: 'MillraceServiceWorker',
   },
 ];
 /** Its types, for scripts: TypeScript finds them beside the file. */

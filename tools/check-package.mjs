@@ -24,6 +24,8 @@ const SIZE_MAX = {
   './process': 118_900,
   './rpc': 104_700,
   './topic': 37_600,
+  './browser/service-worker': 3_000,
+  './browser/service-worker.global.js': 3_000,
   './compat/sab-message-port': 74_700,
   './compat/sab-message-port.global.js': 71_100,
   './millrace.global.js': 107_000,

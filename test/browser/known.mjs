@@ -24,6 +24,12 @@ const DEFECTS = [
       [WEBKIT, 'faults', 'a tab is closed'],
     ],
   },
+  {
+    number: 'D16',
+    why: "WebKit does not look at the embedder policy of a worker's script that a service worker answers with a response of its own, whose address is empty; a blob: worker has its page's",
+    looks: /got Symbol\(millrace.CLOSED\), not/,
+    checks: [[WEBKIT, 'isolate', 'a worker from the server blocks in receive() through shared memory']],
+  },
 ];
 
 export const KNOWN = DEFECTS.flatMap(({ number, why, looks, checks }) =>

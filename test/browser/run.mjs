@@ -32,9 +32,13 @@ const PAGES = [
   'native-channels',
   'not-isolated',
   'bundles',
+  'isolate',
+  'service-worker',
 ];
 /** Pages that are served without the headers that isolate. */
-const PLAIN = ['not-isolated', 'bench-page-plain'];
+const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker'];
+/** Of these, those that come to be isolated. */
+const TO_BE_ISOLATED = ['isolate'];
 /** Without a word from the page for so long it hangs: each check has a watchdog of its own. */
 const SILENCE_MS = 45_000;
 
@@ -122,7 +126,7 @@ class Engine {
       };
       listen();
     });
-    const isolated = !PLAIN.includes(page);
+    const isolated = !PLAIN.includes(page) || TO_BE_ISOLATED.includes(page);
     const address = `${this.#server.origin}${addressOf(page)}`;
     const browser = open(this.#engine, this.#program, address, { screen: this.#screen, isolated });
     opened.add(browser);

@@ -2,6 +2,7 @@
 import { pageFile } from '../../bench/page/server.mjs';
 import { benchPage, reported } from './bench-page.mjs';
 import { host } from './host.mjs';
+import { scriptAt } from './service-workers.mjs';
 
 const scriptOf = (name) => `<script type="module" src="/test/browser/pages/${name}.js"></script>`;
 const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace</title><link rel="icon" href="data:,">
@@ -26,5 +27,8 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };
-  return host(answerTo, { port, folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\// });
+  return host((path, asked) => scriptAt(path) ?? answerTo(path, asked), {
+    port,
+    folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\//,
+  });
 }

@@ -1,0 +1,78 @@
+// In the service worker. It keeps nothing between two events: the browser stops it when it likes and starts it again.
+import { UnsupportedError, UsageError } from '../errors.ts';
+import { type Hello, SPOKEN, type Welcome, type WorkerFetchEvent, type WorkerScope } from './worker-types.ts';
+
+export interface ServeOptions {
+  /**
+   * Whether documents and workers are given the two headers that isolate: `true` or `require-corp`, where what comes from other origins has to allow it (CORS, or
+   * Cross-Origin-Resource-Policy); or `credentialless`, where it comes without cookies, which WebKit does not know. False by default: nothing is changed.
+   */
+  readonly isolate?: boolean | 'require-corp' | 'credentialless' | undefined;
+}
+
+const EMBEDDER_POLICIES: ReadonlyMap<unknown, string | undefined> = new Map<unknown, string | undefined>([
+  [undefined, undefined],
+  [false, undefined],
+  [true, 'require-corp'],
+  ['require-corp', 'require-corp'],
+  ['credentialless', 'credentialless'],
+]);
+
+/** What has an embedder policy of its own. All else of the page goes as if there were no service worker. */
+const ENVIRONMENTS: readonly string[] = ['worker', 'sharedworker'];
+
+/**
+ * Does in this service worker what pages ask of it by `isolate`. Call it in the first turn of the service worker's script, which may have listeners of its
+ * own: only documents and workers are answered, and only with `isolate`.
+ *
+ * The script is a module, `import { serve } from 'millrace/browser/service-worker'` bundled or by its address; or a classic one, which calls
+ * `importScripts('service-worker.global.js')` and `MillraceServiceWorker.serve`.
+ *
+ * @throws UnsupportedError in what is no service worker
+ * @throws UsageError ERR_OPTION
+ */
+export function serve(options: ServeOptions = {}): void {
+  const { isolate } = options;
+  if (!EMBEDDER_POLICIES.has(isolate)) {
+    throw new UsageError(
+      'ERR_OPTION',
+      `Option isolate cannot be ${String(isolate)}: it takes true, false, 'require-corp' or 'credentialless'`,
+      { option: 'isolate', value: isolate },
+    );
+  }
+  const policy = EMBEDDER_POLICIES.get(isolate);
+  const scope = globalThis as unknown as WorkerScope;
+  if (!('ServiceWorkerGlobalScope' in globalThis)) {
+    throw new UnsupportedError(
+      'Cannot serve here: this is no service worker; call it in the script that a page hands to isolate()',
+      { feature: 'ServiceWorkerGlobalScope' },
+    );
+  }
+  scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
+  scope.addEventListener('activate', (event) => event.waitUntil(scope.clients.claim()));
+  scope.addEventListener('message', (event) => {
+    if ((event.data as Hello | null | undefined)?.type !== 'millrace-hello') return;
+    const welcome: Welcome = { spoken: SPOKEN, isolates: policy !== undefined, client: event.source?.id ?? '' };
+    // A page that was loaded past the service worker is not its own: what such a page starts would not be, either.
+    event.waitUntil(scope.clients.claim().then(() => event.ports[0]?.postMessage(welcome)));
+  });
+  // Only where it answers something: a listener makes each request of the page go by here.
+  if (policy !== undefined) scope.addEventListener('fetch', (event) => answerIsolated(event, policy));
+}
+
+function answerIsolated(event: WorkerFetchEvent, policy: string): void {
+  const { request } = event;
+  if (request.mode !== 'navigate' && !ENVIRONMENTS.includes(request.destination)) return;
+  event.respondWith(withHeaders(request, policy));
+}
+
+async function withHeaders(request: Request, policy: string): Promise<Response> {
+  const response = await fetch(request);
+  // A redirect is followed by who asked; of another origin's answers nothing may be seen.
+  if (response.type !== 'basic') return response;
+  const headers = new Headers(response.headers);
+  headers.set('Cross-Origin-Opener-Policy', 'same-origin');
+  headers.set('Cross-Origin-Embedder-Policy', policy);
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}
