@@ -351,6 +351,19 @@ export const NATIVE_MOVED_MIN: number = 64 * 1024;
 export const NATIVE_GONE_MS: number = 50;
 /** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
 export const NATIVE_WHY_MS: number = 1000;
+/** Milliseconds of one request for what a blocked thread waits for; then it asks again. Browsers give a service worker's answer minutes. */
+export const SYNC_READ_MS_MAX: number = 20_000;
+/** How often a thread that does not return to its event loop asks for what has come, where it only looks: a request takes milliseconds. */
+export const NATIVE_LOOK_MS: number = 20;
+/** Pieces, and bytes of them, that a thread has taken from its event loop before it says so to who keeps them. */
+export const NATIVE_TELL_PIECES: number = 16;
+export const NATIVE_TELL_BYTES: number = 64 * 1024;
+/** Bytes of kept pieces in one answer from which on no further one goes with it. */
+export const KEPT_ANSWER_BYTES: number = 1024 * 1024;
+/** By which an answer of our service worker is told from a server's. */
+export const ANSWER_HEADER: string = 'X-Millrace-Pieces';
+/** How long an older service worker has to say what it does, where a newer one could take its place. */
+export const SERVICE_WORKER_OLD_MS: number = 1000;
 /** How long a page waits for a service worker to be there. It loads, and is installed and started, which takes slow machines seconds. */
 export const SERVICE_WORKER_MS_DEFAULT: number = 10_000;
 /** Bytes read at a time by hand, where the runtime does not: a socket's fill in some calls. */

@@ -19,16 +19,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 86_100,
+  '.': 87_300,
   './ring': 4_150,
-  './process': 118_900,
-  './rpc': 104_700,
+  './process': 119_200,
+  './rpc': 105_900,
   './topic': 37_600,
-  './browser/service-worker': 3_000,
-  './browser/service-worker.global.js': 3_000,
+  './browser/service-worker': 4_300,
+  './browser/service-worker.global.js': 4_600,
   './compat/sab-message-port': 74_700,
   './compat/sab-message-port.global.js': 71_100,
-  './millrace.global.js': 107_000,
+  './millrace.global.js': 108_200,
   './compat/comlink': 87_400,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_700,

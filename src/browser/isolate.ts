@@ -22,7 +22,7 @@ export async function isolate(script: string | URL, options: IsolateOptions = {}
     globalThis.sessionStorage?.removeItem(RELOADED);
     return;
   }
-  const { scope, welcome } = await register(script, options);
+  const { scope, welcome } = await register(script, options, (it) => it.isolates);
   if (!welcome.isolates) throw stillNot(`the service worker of ${scope} does not call serve({ isolate: true })`);
   if (sessionStorage.getItem(RELOADED) !== null) {
     sessionStorage.removeItem(RELOADED);

@@ -1,7 +1,7 @@
 // In a page: brings a service worker that calls `serve` to be there, and says why where it cannot be.
 import { TimeoutError, UnsupportedError, UsageError } from '../errors.ts';
-import { SERVICE_WORKER_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
-import { type Hello, SPOKEN, type Welcome } from './worker-types.ts';
+import { SERVICE_WORKER_MS_DEFAULT, SERVICE_WORKER_OLD_MS, TIMEOUT_MS_MAX } from '../limits.ts';
+import { type Hello, SPOKEN, type TakeOver, type Welcome } from './worker-types.ts';
 
 export interface RegisterOptions {
   /** The pages it is for; default: the folder of its script. More than that takes the header `Service-Worker-Allowed`. */
@@ -18,15 +18,22 @@ export interface Registered {
   readonly welcome: Welcome;
 }
 
-/** Resolves once the service worker runs and controls this page. @throws as `isolate` */
-export async function register(script: string | URL, options: RegisterOptions): Promise<Registered> {
+/**
+ * Resolves once the service worker runs and controls this page. One that is there already stays, if it does what is wanted.
+ * @throws as `isolate`
+ */
+export async function register(
+  script: string | URL,
+  options: RegisterOptions,
+  wanted: (welcome: Welcome) => boolean,
+): Promise<Registered> {
   const timeoutMs = timeOf(options.timeoutMs);
   const container = containerHere();
   const url = addressOf(script);
   const registration = await registered(container, url, options);
   if (!location.href.startsWith(registration.scope)) throw notCovered(registration.scope);
-  const worker = registration.installing ?? registration.waiting ?? registration.active;
-  const welcome = await inTime(timeoutMs, url, started(worker as ServiceWorker, url).then(greeting));
+  const fits = (welcome: Welcome | undefined): boolean => welcome?.spoken === SPOKEN && wanted(welcome);
+  const welcome = await inTime(timeoutMs, url, welcomed(registration, url, fits));
   if (welcome.spoken !== SPOKEN) {
     throw new UnsupportedError(
       `Cannot use the service worker ${url}: it is of another release of millrace (protocol ${welcome.spoken}, here ${SPOKEN}); serve the script of this one`,
@@ -112,6 +119,24 @@ function notCovered(scope: string): UsageError {
     `Cannot use the service worker: its scope ${scope} does not cover this page, ${location.href}; put its script into a folder above the page, or give \`scope\` and send the script with the header Service-Worker-Allowed`,
     { option: 'scope', value: scope },
   );
+}
+
+async function welcomed(
+  { installing, waiting, active }: ServiceWorkerRegistration,
+  url: string,
+  fits: (welcome: Welcome | undefined) => boolean,
+): Promise<Welcome> {
+  const newer = installing ?? waiting;
+  if (active !== null) {
+    const known = greeting(active);
+    if (newer === null) return known;
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, SERVICE_WORKER_OLD_MS));
+    const welcome = await Promise.race([known, late]);
+    if (welcome !== undefined && fits(welcome)) return welcome;
+  }
+  const takeOver: TakeOver = { type: 'millrace-take-over' };
+  newer?.postMessage(takeOver);
+  return greeting(await started(newer as ServiceWorker, url));
 }
 
 function started(worker: ServiceWorker, url: string): Promise<ServiceWorker> {

@@ -1,6 +1,16 @@
 // In the service worker. It keeps nothing between two events: the browser stops it when it likes and starts it again.
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { type Hello, SPOKEN, type Welcome, type WorkerFetchEvent, type WorkerScope } from './worker-types.ts';
+import { ANSWER_HEADER } from '../limits.ts';
+import {
+  type Asked,
+  type Hello,
+  READ_PATH,
+  SPOKEN,
+  type TakeOver,
+  type Welcome,
+  type WorkerFetchEvent,
+  type WorkerScope,
+} from './worker-types.ts';
 
 export interface ServeOptions {
   /**
@@ -8,6 +18,8 @@ export interface ServeOptions {
    * Cross-Origin-Resource-Policy); or `credentialless`, where it comes without cookies, which WebKit does not know. False by default: nothing is changed.
    */
   readonly isolate?: boolean | 'require-corp' | 'credentialless' | undefined;
+  /** Whether workers that block are answered, of pages that have called `enableBlocking`. False by default. */
+  readonly blocking?: boolean | undefined;
 }
 
 const EMBEDDER_POLICIES: ReadonlyMap<unknown, string | undefined> = new Map<unknown, string | undefined>([
@@ -22,8 +34,8 @@ const EMBEDDER_POLICIES: ReadonlyMap<unknown, string | undefined> = new Map<unkn
 const ENVIRONMENTS: readonly string[] = ['worker', 'sharedworker'];
 
 /**
- * Does in this service worker what pages ask of it by `isolate`. Call it in the first turn of the service worker's script, which may have listeners of its
- * own: only documents and workers are answered, and only with `isolate`.
+ * Does in this service worker what pages ask of it by `isolate` and `enableBlocking`. Call it in the first turn of the service worker's script, which may have
+ * listeners of its own: only documents and workers are answered, with `isolate`, and what this library asks for, with `blocking`.
  *
  * The script is a module, `import { serve } from 'millrace/browser/service-worker'` bundled or by its address; or a classic one, which calls
  * `importScripts('service-worker.global.js')` and `MillraceServiceWorker.serve`.
@@ -32,7 +44,7 @@ const ENVIRONMENTS: readonly string[] = ['worker', 'sharedworker'];
  * @throws UsageError ERR_OPTION
  */
 export function serve(options: ServeOptions = {}): void {
-  const { isolate } = options;
+  const { isolate, blocking = false } = options;
   if (!EMBEDDER_POLICIES.has(isolate)) {
     throw new UsageError(
       'ERR_OPTION',
@@ -48,16 +60,20 @@ export function serve(options: ServeOptions = {}): void {
       { feature: 'ServiceWorkerGlobalScope' },
     );
   }
-  scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
   scope.addEventListener('activate', (event) => event.waitUntil(scope.clients.claim()));
   scope.addEventListener('message', (event) => {
-    if ((event.data as Hello | null | undefined)?.type !== 'millrace-hello') return;
-    const welcome: Welcome = { spoken: SPOKEN, isolates: policy !== undefined, client: event.source?.id ?? '' };
+    const { type } = (event.data ?? {}) as Partial<Hello | TakeOver>;
+    // Otherwise it waits until no page uses the older one: in Firefox a worker that stands still hears nothing of a new one.
+    if (type === 'millrace-take-over') event.waitUntil(scope.skipWaiting());
+    if (type !== 'millrace-hello') return;
+    const client = event.source?.id ?? '';
+    const welcome: Welcome = { spoken: SPOKEN, isolates: policy !== undefined, blocks: blocking, client };
     // A page that was loaded past the service worker is not its own: what such a page starts would not be, either.
     event.waitUntil(scope.clients.claim().then(() => event.ports[0]?.postMessage(welcome)));
   });
   // Only where it answers something: a listener makes each request of the page go by here.
   if (policy !== undefined) scope.addEventListener('fetch', (event) => answerIsolated(event, policy));
+  if (blocking) scope.addEventListener('fetch', (event) => answerRead(event, scope));
 }
 
 function answerIsolated(event: WorkerFetchEvent, policy: string): void {
@@ -75,4 +91,31 @@ async function withHeaders(request: Request, policy: string): Promise<Response> 
   headers.set('Cross-Origin-Embedder-Policy', policy);
   const { status, statusText } = response;
   return new Response(response.body, { status, statusText, headers });
+}
+
+function answerRead(event: WorkerFetchEvent, scope: WorkerScope): void {
+  const { href, origin, pathname, searchParams } = new URL(event.request.url);
+  if (!href.startsWith(scope.registration.scope) || !`${origin}${pathname}`.endsWith(READ_PATH)) return;
+  event.respondWith(read(scope.clients, searchParams, event.request.signal));
+}
+
+const NOTHING_YET = new Uint8Array(0);
+
+async function read(clients: WorkerScope['clients'], query: URLSearchParams, gone: AbortSignal): Promise<Response> {
+  const first = Number(query.get('first'));
+  const client = await clients.get(query.get('client') ?? '');
+  const { port1, port2 } = new MessageChannel();
+  const bytes = await new Promise<Uint8Array<ArrayBuffer> | null>((resolve) => {
+    if (client === undefined) return resolve(null);
+    setTimeout(() => resolve(NOTHING_YET), Number(query.get('wait')));
+    // Nobody waits any more: the service worker may rest, or be replaced.
+    gone.addEventListener('abort', () => resolve(null));
+    if (first < 0) return undefined;
+    port1.onmessage = ({ data }) => resolve(data as Uint8Array<ArrayBuffer> | null);
+    const request: Asked = { type: 'millrace-read', channel: query.get('channel') ?? '', from: first };
+    return client.postMessage(request, [port2]);
+  });
+  port1.close();
+  const headers = { 'Cache-Control': 'no-store', [ANSWER_HEADER]: '1' };
+  return bytes === null ? new Response(null, { status: 410, headers }) : new Response(bytes, { headers });
 }

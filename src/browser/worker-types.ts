@@ -32,11 +32,29 @@ export const SPOKEN = 1;
 export interface Hello {
   readonly type: 'millrace-hello';
 }
-/** The answer. */
+/** A page asks a newer service worker to take the place of one that does not do what it wants. */
+export interface TakeOver {
+  readonly type: 'millrace-take-over';
+}
+/** The answer to Hello. */
 export interface Welcome {
   readonly spoken: number;
   /** What `serve` was told. */
   readonly isolates: boolean;
+  readonly blocks: boolean;
   /** The page, as `clients.get` knows it. */
   readonly client: string;
+}
+
+/**
+ * What a worker that blocks asks for, below the scope, with `client` (the page that has what it waits for), `channel`, `first` (the number of the first piece it
+ * lacks; -1: none can come, it only waits) and `wait` in milliseconds. Answered with pieces (src/transport/native/kept-pieces.ts), none at the end of
+ * that time, or 410 where there is no such page or channel any more.
+ */
+export const READ_PATH = '.millrace/read';
+/** The same for the page, with a native port for the answer: bytes, or `null` for 410. */
+export interface Asked {
+  readonly type: 'millrace-read';
+  readonly channel: string;
+  readonly from: number;
 }

@@ -102,7 +102,7 @@ export function capacityFor(bytes: number, name = 'capacity'): number {
 
 /** What is missing where browsers hide shared memory, and what brings it. */
 export const NO_SHARED_MEMORY: string =
-  'there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless)';
+  'there is no SharedArrayBuffer here, because the page is not cross-origin isolated; serve it with the headers Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp (or credentialless), or have a service worker help: isolate() or enableBlocking() of millrace/browser/service-worker';
 
 /** What else helps where somebody else has made the channel: no header isolates a thread with an origin of its own, as that of a data: worker. */
 export const MADE_ELSEWHERE = '; or make the channel with memory: false';

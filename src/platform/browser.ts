@@ -2,12 +2,14 @@
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 
 import { UnsupportedError } from '../errors.ts';
+import { ANSWER_HEADER } from '../limits.ts';
 import type {
   Forsake,
   HostForms,
   NativePort,
   Platform,
   StartPlatform,
+  SyncAnswer,
   TetherHandlers,
   ThreadEnd,
   ThreadEnded,
@@ -28,6 +30,23 @@ function mayBlock(): boolean {
   } catch {
     return false;
   }
+}
+
+/** Pages have XMLHttpRequest, too, and must not wait; a service worker has none. */
+function fetchesSync(): boolean {
+  return 'XMLHttpRequest' in globalThis && !('document' in globalThis);
+}
+function fetchSync(url: string): SyncAnswer | undefined {
+  const request = new XMLHttpRequest();
+  request.open('GET', url, false);
+  request.responseType = 'arraybuffer';
+  try {
+    request.send();
+  } catch {
+    return undefined;
+  }
+  const { status, response } = request;
+  return { status, ours: request.getResponseHeader(ANSWER_HEADER) !== null, bytes: new Uint8Array(response ?? 0) };
 }
 
 function bestPark(): Platform['asyncPark'] {
@@ -174,6 +193,8 @@ export const platform: Platform = {
   get parallelism(): number {
     return navigator.hardwareConcurrency;
   },
+
+  fetchSync: /* @__PURE__ */ fetchesSync() ? fetchSync : undefined,
 
   turn(task: () => void): void {
     tasks.push(task);

@@ -44,6 +44,13 @@ export interface TetherHandlers {
   unreadable?(): void;
 }
 
+export interface SyncAnswer {
+  readonly status: number;
+  /** Whether it has the header ANSWER_HEADER: a server may answer anything. */
+  readonly ours: boolean;
+  readonly bytes: Uint8Array;
+}
+
 export type ThreadEnd = 'exit' | 'crash';
 
 /** What a thread that is being started is given. */
@@ -203,6 +210,8 @@ export interface Platform {
   hold(port: NativePort, held: boolean): void;
   /** Threads that can run at the same time, as far as the runtime tells. */
   readonly parallelism: number;
+  /** Where a thread may wait for an answer over HTTP: a browser's worker. `undefined`: none came. */
+  readonly fetchSync?: ((url: string) => SyncAnswer | undefined) | undefined;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
   turn(task: () => void): void;
   /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */

@@ -14,7 +14,7 @@ export interface Features {
   readonly nativeTextMin: number;
   /** Whether channels go through shared memory here. */
   readonly memory: boolean;
-  /** What is missing where they do not, and what brings it: channels go over native MessagePorts then, and no thread can block. */
+  /** What is missing where they do not, and what brings it: channels go over native MessagePorts then, and threads block only by a service worker (millrace/browser/service-worker). */
   readonly memoryMissing: string | undefined;
   /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn(url)`. */
   readonly probesPeers: boolean;

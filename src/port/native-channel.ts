@@ -3,8 +3,10 @@ import { platform } from '#platform';
 import { createNativeHandle, type NativeHandle, openNativeHandle, type Remote } from '../memory/handle.ts';
 import { NO_SHARED_MEMORY } from '../memory/region.ts';
 import type { NativePort } from '../platform/contract.ts';
+import { type KeptPieces, keeper } from '../transport/native/kept-pieces.ts';
 import { NativeStream } from '../transport/native/native-stream.ts';
 import { NativeValues } from '../transport/native/native-values.ts';
+import { SyncReads } from '../transport/native/sync-reads.ts';
 import { StreamConnection } from '../transport/stream/connection.ts';
 import { StreamTransport } from '../transport/stream/stream-transport.ts';
 import type { TransportEvents, Way } from '../transport/transport.ts';
@@ -15,12 +17,12 @@ import { streamEnd } from './stream-options.ts';
 /** The one channel that such a connection has, which both sides open. */
 const MAIN = '';
 
-function wayHere(): Way {
+function wayHere(blocks: boolean): Way {
   const missing = typeof SharedArrayBuffer === 'undefined';
   return {
     name: 'native-port',
     why: missing ? NO_SHARED_MEMORY : 'option memory is false',
-    blocking: missing ? NO_SHARED_MEMORY : 'it was made without memory',
+    blocking: blocks ? undefined : missing ? NO_SHARED_MEMORY : 'it was made without memory',
   };
 }
 
@@ -30,11 +32,19 @@ interface End {
 }
 
 /** @param first what the other end had said when the handle of this one was made: so no OPEN of theirs crosses one of ours, and what is closed at once is told as such */
-function openEnd(native: NativePort, end: 0 | 1, options: Resolved, events: TransportEvents, first?: Uint8Array): End {
+function openEnd(
+  native: NativePort,
+  end: 0 | 1,
+  options: Resolved,
+  events: TransportEvents,
+  first?: Uint8Array,
+  reads?: SyncReads,
+  kept?: KeptPieces,
+): End {
   const { wish, transport } = streamEnd(options);
-  const stream = new NativeStream(native);
+  const stream = new NativeStream(native, reads, kept);
   const values = new NativeValues(stream);
-  const way = wayHere();
+  const way = wayHere(reads !== undefined);
   const connection = new StreamConnection(
     stream,
     {
@@ -49,7 +59,7 @@ function openEnd(native: NativePort, end: 0 | 1, options: Resolved, events: Tran
   );
   if (first !== undefined) connection.received(first);
   const channel = connection.open(MAIN, wish);
-  stream.connect(connection, values);
+  stream.connect(connection, values, () => channel.owner?.changed());
   return { stream, transport: new StreamTransport(connection, channel, { ...transport, beside: values }, events) };
 }
 
@@ -62,13 +72,18 @@ export interface MadeNative {
 
 export function makeNativeChannel(options: Resolved): MadeNative {
   const [near, far] = platform.messageChannel();
+  const kept = keeper().keep?.();
   let stream!: NativeStream;
   const port = new Port((events) => {
-    const made = openEnd(near, 0, options, events);
+    const made = openEnd(near, 0, options, events, undefined, undefined, kept);
     stream = made.stream;
     return made.transport;
   });
-  return { port, remote: createNativeHandle(1, far, sharedOf(options), stream.takeGathered()), stream };
+  return {
+    port,
+    remote: createNativeHandle(1, far, { ...sharedOf(options), reads: kept?.address }, stream.takeGathered()),
+    stream,
+  };
 }
 
 /** A handle for each end of a channel that this thread has no part in. */
@@ -80,8 +95,10 @@ export function nativePair(options: Resolved): [Remote, Remote] {
 /** @throws UsageError ERR_HANDLE, ERR_OPTION; LayoutError if it comes from another version */
 export function attachNative(handle: NativeHandle, options: Resolved, events: TransportEvents): StreamTransport {
   const { native, end, shared, first } = openNativeHandle(handle);
-  return openEnd(native, end, { ...options, ...sharedOf(resolveOptions(shared as PairOptions)) }, events, first)
-    .transport;
+  const { reads: address, ...agreed } = (shared ?? {}) as PairOptions & { readonly reads?: unknown };
+  const { fetchSync } = platform;
+  const reads = typeof address === 'string' && fetchSync !== undefined ? new SyncReads(address, fetchSync) : undefined;
+  return openEnd(native, end, { ...options, ...sharedOf(resolveOptions(agreed)) }, events, first, reads).transport;
 }
 
 /** What is decided for both ends when the channel is made. */

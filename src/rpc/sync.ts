@@ -11,7 +11,8 @@ import { blocking, isRemoteIterator } from './stream-reader.ts';
  * @throws what the call has thrown; TimeoutError, ClosedError, UnsupportedError where this thread may not block
  */
 export const invokeSync: Invoke = ({ connection, target, options }, path, values) => {
-  if (!platform.canBlock) throw new UnsupportedError('Cannot block here: this thread may not; use wrap, or a worker');
+  if (!platform.canBlock && platform.fetchSync === undefined)
+    throw new UnsupportedError('Cannot block here: this thread may not; use wrap, or a worker');
   if (options?.signal !== undefined) {
     throw new UsageError(
       'ERR_OPTION',

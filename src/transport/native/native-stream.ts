@@ -5,12 +5,16 @@
 //     bytes (a Uint8Array)     frames of docs/protocol/stream.md
 //     [number, value, ports]   a value beside them; native ports in it stand in the list
 //     null                     nothing follows
+//     number                   so many of these have come, where the other side keeps them for a reader that blocks (kept-pieces.ts)
 import { platform } from '#platform';
+import { UsageError } from '../../errors.ts';
 import type { BesideValue } from '../../lane/beside.ts';
 import { NATIVE_GATHER_FIRST, NATIVE_GONE_MS, NATIVE_MOVED_MIN, NATIVE_WHY_MS } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
+import { BESIDE, type KeptPieces } from './kept-pieces.ts';
+import { GONE, type SyncReads } from './sync-reads.ts';
 
 /** Whom values that come are given to. */
 export interface ValueTaker {
@@ -19,11 +23,21 @@ export interface ValueTaker {
   unreadable(): void;
 }
 
+/** Streams that have something to say at the end of this turn, or when this thread blocks before that. */
+const gathering: Set<() => void> = /* @__PURE__ */ new Set();
+
 export class NativeStream implements ByteStream {
   readonly port: NativePort;
+  /** As ByteStream: where a service worker brings what comes. */
+  readonly receiveSync: ((timeoutMs: number) => boolean) | undefined;
+  readonly #reads: SyncReads | undefined;
+  readonly #kept: KeptPieces | undefined;
+  #received: (bytes: Uint8Array) => void = () => {};
+  #brought: () => void = () => {};
+  /** What has come is being handed over. */
+  #inside = false;
   #gathered = new Uint8Array(NATIVE_GATHER_FIRST);
   #length = 0;
-  #scheduled = false;
   /** To be asked what goes with the next message. */
   #say: (() => void) | undefined;
   #endSaid = false;
@@ -36,12 +50,27 @@ export class NativeStream implements ByteStream {
   /** How it has. */
   #gone: { readonly reason: EndReason; readonly error: Error | undefined } | undefined;
 
-  constructor(port: NativePort) {
+  /**
+   * @param reads how this end waits with its thread
+   * @param kept what it keeps for the other end, which may
+   */
+  constructor(port: NativePort, reads?: SyncReads, kept?: KeptPieces) {
     this.port = port;
+    this.#reads = reads;
+    this.#kept = kept;
+    if (reads !== undefined) this.receiveSync = (timeoutMs) => this.#read(reads, timeoutMs);
+  }
+  /** Whether bytes have come that say of values which the native port is still to bring. */
+  get late(): boolean {
+    return this.#reads?.ahead === true && this.#gone === undefined;
   }
 
-  /** From here on what comes goes to these. */
-  connect(connection: Pick<StreamConnection, 'received' | 'closed'>, values: ValueTaker): void {
+  /**
+   * From here on what comes goes to these.
+   * @param brought a value has come which bytes may have been waiting for
+   */
+  connect(connection: Pick<StreamConnection, 'received' | 'closed'>, values: ValueTaker, brought: () => void): void {
+    this.#brought = brought;
     const over = (): void => {
       if (this.#endCame) return;
       this.#endCame = true;
@@ -51,14 +80,32 @@ export class NativeStream implements ByteStream {
       this.#closeIfDone();
     };
     this.#over = over;
+    this.#received = (bytes) => {
+      this.#inside = true;
+      try {
+        connection.received(bytes);
+      } finally {
+        this.#inside = false;
+      }
+    };
     platform.listen(this.port, {
       message: (message) => {
         this.heard = true;
-        if (message instanceof Uint8Array) connection.received(message);
-        else if (message === null) over();
-        else if (isValue(message)) values.arrived(message[0], { value: message[1], ports: message[2] });
+        if (typeof message === 'number') {
+          this.#kept?.confirm(message);
+          return;
+        }
+        const isNew = this.#isNew(message instanceof Uint8Array ? message.length : 0);
+        if (isValue(message)) values.arrived(message[0], { value: message[1], ports: message[2] });
+        else if (isNew && message instanceof Uint8Array) this.#received(message);
+        else if (isNew && message === null) over();
+        this.#caughtUp();
       },
-      unreadable: () => values.unreadable(),
+      unreadable: () => {
+        this.#isNew(0);
+        values.unreadable();
+        this.#caughtUp();
+      },
       closed: () => {
         if (this.endTold && this.#gone === undefined) platform.later(over, NATIVE_WHY_MS);
         else over();
@@ -73,6 +120,49 @@ export class NativeStream implements ByteStream {
   gone(reason: EndReason, error: unknown): void {
     this.#gone ??= { reason, error: error instanceof Error ? error : undefined };
     platform.later(() => this.#over(), NATIVE_GONE_MS);
+  }
+
+  /** Not where a service worker was quicker. */
+  #isNew(bytes: number): boolean {
+    const reads = this.#reads;
+    if (reads === undefined) return true;
+    const isNew = reads.arrived(bytes);
+    const due = reads.due();
+    if (due !== undefined) this.port.postMessage(due);
+    return isNew;
+  }
+  /** The native port comes behind what a service worker has brought. */
+  #caughtUp(): void {
+    if (this.#reads === undefined) return;
+    this.#brought();
+    this.#closeIfDone();
+  }
+  #read(reads: SyncReads, timeoutMs: number): boolean {
+    if (this.#endCame) {
+      // What is missing comes to the event loop alone: who has a time limit waits until then.
+      if (timeoutMs > 0 && this.late) reads.rest(timeoutMs);
+      return false;
+    }
+    if (timeoutMs <= 0 && (this.#inside || !reads.looks)) return false;
+    if (this.#inside) {
+      throw new UsageError('ERR_BUSY', 'Cannot wait for what comes: this call is in the middle of what has come');
+    }
+    // The other sides may be waiting for it.
+    for (const post of gathering) post();
+    return reads.read(timeoutMs, (piece) => {
+      this.heard = true;
+      if (piece instanceof Uint8Array) this.#received(piece);
+      else {
+        if (piece === GONE) this.#gone ??= { reason: 'terminated', error: undefined };
+        this.#over();
+      }
+    });
+  }
+
+  /** A value beside the bytes. */
+  postValue(value: readonly unknown[], transfer: readonly unknown[]): void {
+    this.port.postMessage(value, transfer);
+    this.#kept?.push(BESIDE);
   }
 
   write(bytes: Uint8Array): boolean {
@@ -102,14 +192,12 @@ export class NativeStream implements ByteStream {
     this.#gathered = gathered;
   }
   #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    queueMicrotask(() => {
-      this.#scheduled = false;
-      this.#post();
-    });
+    if (gathering.has(this.#post)) return;
+    gathering.add(this.#post);
+    queueMicrotask(this.#post);
   }
-  #post(): void {
+  readonly #post = (): void => {
+    gathering.delete(this.#post);
     const say = this.#say;
     this.#say = undefined;
     say?.();
@@ -119,8 +207,10 @@ export class NativeStream implements ByteStream {
     const bytes = this.#gathered.slice(0, length);
     // Memory for what is seldom so much is not kept.
     if (this.#gathered.length > NATIVE_MOVED_MIN) this.#gathered = new Uint8Array(NATIVE_GATHER_FIRST);
-    this.port.postMessage(bytes, length < NATIVE_MOVED_MIN ? undefined : [bytes.buffer]);
-  }
+    const stays = length < NATIVE_MOVED_MIN || this.#kept !== undefined;
+    this.port.postMessage(bytes, stays ? undefined : [bytes.buffer]);
+    this.#kept?.push(bytes);
+  };
 
   /** Some runtimes drop what a port has posted when it is closed: it stays until the other side has said its end, too, or is gone. */
   end(): void {
@@ -128,10 +218,13 @@ export class NativeStream implements ByteStream {
     this.#post();
     this.#endSaid = true;
     this.port.postMessage(null);
+    this.#kept?.push(null);
     this.#closeIfDone();
   }
   #closeIfDone(): void {
-    if (this.#endSaid && this.#endCame) platform.turn(() => this.port.close());
+    if (!this.#endSaid || !this.#endCame || this.late) return;
+    this.#kept?.drop();
+    platform.turn(() => this.port.close());
   }
   hold(held: boolean): void {
     platform.hold(this.port, held);

@@ -10,7 +10,6 @@ import type { NativeStream, ValueTaker } from './native-stream.ts';
 
 export class NativeValues implements Beside, ValueTaker {
   readonly textMin: number = Number.POSITIVE_INFINITY;
-  readonly late = false;
   readonly atWill = false;
   readonly postedWhere = 0;
   posted = 0;
@@ -26,11 +25,15 @@ export class NativeValues implements Beside, ValueTaker {
     this.#stream = stream;
   }
 
+  get late(): boolean {
+    return this.#stream.late;
+  }
+
   post(value: unknown, transfer: readonly unknown[]): number {
     this.#check(transfer);
     const ports = transfer.filter((item) => platform.isNativePort(item));
     try {
-      this.#stream.port.postMessage([this.posted, value, ports], transfer);
+      this.#stream.postValue([this.posted, value, ports], transfer);
     } catch (cause) {
       throw refusal(value, transfer, cause);
     }

@@ -17,8 +17,6 @@ export interface StreamBlockingParts {
 }
 
 export class StreamBlocking implements Blocking {
-  /** Nothing goes beside the stream. */
-  readonly awaitsEventLoop: boolean = false;
   readonly #connection: StreamConnection;
   readonly #channel: StreamChannel;
   readonly #parts: StreamBlockingParts;
@@ -29,11 +27,18 @@ export class StreamBlocking implements Blocking {
     this.#parts = parts;
   }
 
+  /** What stands beside the stream comes to an event loop only. */
+  get awaitsEventLoop(): boolean {
+    return this.#parts.reading.awaitsSide;
+  }
+
   readable(timeoutMs: number, interruptible: boolean): boolean {
     const { reading, interrupts } = this.#parts;
     return this.#until(() => {
       this.#moveOut();
-      return reading.ready || (interruptible && interrupts.word !== 0);
+      if (reading.ready || (interruptible && interrupts.word !== 0)) return true;
+      // Who waits for ever would not know.
+      return timeoutMs === Number.POSITIVE_INFINITY && this.awaitsEventLoop;
     }, timeoutMs);
   }
 

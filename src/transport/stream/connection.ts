@@ -59,7 +59,7 @@ export interface ByteStream {
    * Where the medium can: waits with the thread until something has happened, and hands it over before it returns (`received`, `drained`,
    * `closed`). False: the time limit passed first, or nothing will come any more. 0 only looks.
    */
-  receiveSync?(timeoutMs: number): boolean;
+  receiveSync?: ((timeoutMs: number) => boolean) | undefined;
 }
 
 export interface ConnectionOptions extends GreetingOptions {

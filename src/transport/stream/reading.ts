@@ -32,7 +32,11 @@ export class Reading implements Inbound {
     return this.#lane?.ports ?? NO_PORTS;
   }
   get ready(): boolean {
-    return this.#open?.ready === true || this.#channel.ended !== undefined;
+    return this.#open?.ready === true || (this.#channel.ended !== undefined && !this.awaitsSide);
+  }
+  /** Whether what comes next is a value that is still on its way beside the stream. */
+  get awaitsSide(): boolean {
+    return this.#lane?.awaitsSide === true;
   }
   get whole(): boolean {
     const { ended } = this.#channel;
@@ -81,7 +85,7 @@ export class Reading implements Inbound {
       if (value !== EMPTY || channel.ended === undefined) return value;
       // What came before the end may have come since the look above.
       const last = lane === undefined ? EMPTY : lane.tryReceive();
-      if (last !== EMPTY) return last;
+      if (last !== EMPTY || this.awaitsSide) return last;
     } catch (error) {
       if (error instanceof LayoutError) this.#spoil(error);
       throw error;

@@ -49,6 +49,7 @@ const NEVER_SPINS = new Spin(0);
 export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly out: Writing;
   readonly in: Inbound;
+  readonly #reading: Reading;
   readonly loop: LoopWait = this;
   readonly blocking: Blocking | undefined;
   readonly interrupts: Interrupts;
@@ -96,6 +97,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     const reading = new Reading(channel, (terms) => inboundLane(channel, terms, options), look);
     this.out = new Writing(this.#lane, channel, look);
     this.in = reading;
+    this.#reading = reading;
     this.interrupts = {
       get word() {
         look();
@@ -121,6 +123,11 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     return this.#channel.ended;
   }
 
+  /** Also behind the end: a value that is on its way beside the stream. */
+  get follows(): boolean {
+    return this.#reading.awaitsSide;
+  }
+
   // ---- the event loop ---------------------------------------------------------------------------------------------
 
   stirs(data: boolean, space: boolean, taken: Mark | undefined): boolean {
@@ -128,7 +135,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     return (space && this.#lane.progressed) || (taken !== undefined && this.#lane.isTaken(taken));
   }
   park(data: boolean, space: boolean, taken: Mark | undefined): boolean {
-    if (this.stirs(data, space, taken) || this.ended !== undefined) return false;
+    if (this.stirs(data, space, taken) || (this.ended !== undefined && !this.follows)) return false;
     if (taken?.position !== undefined) this.#channel.ask(taken.position);
     this.#parked = { data, space: space || (taken !== undefined && taken.position === undefined), taken };
     this.#parks++;
