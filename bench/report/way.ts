@@ -5,10 +5,10 @@ import { WAIT_NAMES, WAITS, type Wait } from '../wait.ts';
 import { kindOf } from './kind.ts';
 
 /**
- * Scenarios that don't ask how anybody waits: instructions counted in one thread, workers and channels made; and pages, where the seed's
- * own table has all ways in one.
+ * Scenarios that don't ask how anybody waits: instructions counted in one thread, workers and channels made; and `browsers`, where the
+ * seed's own table has all ways in one.
  */
-const WITHOUT_WAYS: ReadonlySet<string> = new Set(['shared-ipc', 'startup', 'workers-50', 'open', 'browsers', 'page']);
+const WITHOUT_WAYS: ReadonlySet<string> = new Set(['shared-ipc', 'startup', 'workers-50', 'open', 'browsers']);
 
 /** Subjects of older files whose worker stays in a call that reads; `:block` and `:polled` do so on both sides. */
 const WORKER_BLOCKS: ReadonlySet<string> = new Set([
