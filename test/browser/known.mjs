@@ -3,6 +3,7 @@
 //
 // Not here, for no check shows them: D8 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed), D13 (coarse clocks).
 
+const FIREFOX = ['firefox'];
 const WEBKIT = ['webkit'];
 
 const DEFECTS = [
@@ -29,6 +30,44 @@ const DEFECTS = [
     why: "WebKit does not look at the embedder policy of a worker's script that a service worker answers with a response of its own, whose address is empty; a blob: worker has its page's",
     looks: /got Symbol\(millrace.CLOSED\), not/,
     checks: [[WEBKIT, 'isolate', 'a worker from the server blocks in receive() through shared memory']],
+  },
+  {
+    number: 'D14',
+    why: 'the facts of shared memory are asked of structuredClone, which in WebKit copies it',
+    looks: /not so: (the copy can grow as far|what one writes the other reads)/,
+    checks: [
+      [WEBKIT, 'suites-codec', 'web platform tests: a growable SharedArrayBuffer'],
+      [WEBKIT, 'suites-codec', 'HTML standard: SharedArrayBuffer shares the memory'],
+      [WEBKIT, 'suites-codec', 'HTML standard: Uint8Array over shared memory shares the memory'],
+    ],
+  },
+  {
+    number: 'of WebKit',
+    why: 'its structuredClone throws a TypeError for a detached ArrayBuffer, where the standard has a DataCloneError; ours throws that',
+    looks: /the runtime agrees: it threw TypeError/,
+    checks: [[WEBKIT, 'suites-codec', 'a detached ArrayBuffer throws DataCloneError as structuredClone does']],
+  },
+  {
+    number: 'of Firefox',
+    why: 'a stack that overflows is an InternalError there, where others throw a RangeError',
+    looks: /false is not true/,
+    checks: [
+      [FIREFOX, 'suites-codec', "a stack overflow in a getter is the caller's own RangeError, or the value is refused"],
+    ],
+  },
+  {
+    number: 'D17',
+    why: 'a select that is blocked asks every 5 ms for what no mark tells, which a blocked thread of a browser asks in vain',
+    looks: /it woke \d{2,} times/,
+    checks: [
+      [['chromium', 'firefox', 'webkit'], 'stress', 'a worker that is blocked in select sleeps when nothing happens'],
+    ],
+  },
+  {
+    number: 'D18',
+    why: 'in a worker of Firefox a chain of scheduler.postTask, by which the event loop is made to turn (decision 0058), leaves timers no turn until it ends: 2,000 ms of a chain of 2,000 ms; between messages of a native port they have theirs',
+    looks: /the timer came after 20000 of 20000 messages/,
+    checks: [[FIREFOX, 'suites-port', 'thread: a flood on one port starves neither timers nor another port']],
   },
 ];
 

@@ -2,6 +2,7 @@
 //
 //   npm run test:browser -- --engine chromium    only this one (chromium, firefox, webkit); an engine that is not here is a failure
 //   npm run test:browser -- --page ends,values   only these pages
+//   npm run test:browser -- --times 5            each page so often
 //   npm run test:browser -- --serve 8080         serve the pages, for a browser that you open yourself
 //
 // The last line is `<n> passed, <n> failed, <n> known`: what is known to fail, and must (known.mjs).
@@ -27,6 +28,8 @@ const PAGES = [
   'audio',
   'calls',
   'measure',
+  'suites-port',
+  'suites-codec',
   'history',
   'history-closed',
   'native-channels',
@@ -46,6 +49,7 @@ const { values: options } = parseArgs({
   options: {
     engine: { type: 'string', default: ENGINES.map(({ name }) => name).join(',') },
     page: { type: 'string', default: PAGES.join(',') },
+    times: { type: 'string', default: '1' },
     serve: { type: 'string' },
   },
 });
@@ -53,7 +57,7 @@ const addressOf = (page) => `/page/${page}${PLAIN.includes(page) ? '?plain' : ''
 
 await build();
 const { serve } = await import('./server.mjs');
-const pages = options.page.split(',');
+const pages = Array.from({ length: Number(options.times) }, () => options.page.split(',')).flat();
 const sums = { passed: 0, failed: 0, known: 0 };
 /** What the page `bundles` opens is built for it, by other people's tools. */
 const built = pages.includes('bundles') ? await (await import('./bundles.mjs')).bundles().catch(notBuilt) : undefined;

@@ -1,6 +1,7 @@
 // The server of the checks: `/page/<name>` runs pages/<name>.ts, which posts what it found to `/report`.
 import { pageFile } from '../../bench/page/server.mjs';
 import { benchPage, reported } from './bench-page.mjs';
+import { suiteScript } from './bundle-suites.mjs';
 import { host } from './host.mjs';
 import { scriptAt } from './service-workers.mjs';
 
@@ -9,7 +10,7 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace
 ${scriptOf(script)}`;
 
 /**
- * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. Under `/frame/<name>?csp=...` stands one that has no checks, under that content security policy.
+ * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. `/suites/<name>.js` is a suite of the other runtimes (bundle-suites.mjs). Under `/frame/<name>?csp=...` stands one that has no checks, under that content security policy.
  * @param onReport called with what pages post to /report
  * @param others what answers for other addresses, as `answerTo` of `host`
  */
@@ -22,6 +23,8 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
       const policy = { 'Content-Security-Policy': search.get('csp') };
       return { headers: { ...html, ...policy }, body: pageOf(path.slice('/frame/'.length)) };
     }
+    const script = await suiteScript(/^\/suites\/([\w-]+)\.js$/.exec(path)?.[1]);
+    if (script !== undefined) return { headers: { 'Content-Type': 'text/javascript' }, body: script };
     if (method === 'POST' && path === '/results') return reported(await text());
     if (method !== 'POST' || path !== '/report') return (await others(path)) ?? pageFile(path);
     onReport(JSON.parse(await text()));

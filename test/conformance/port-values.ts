@@ -86,7 +86,9 @@ export function portValues(world: PortWorld): void {
     assert.equal(read[2], 'after');
     const moved = read[1] as { buffer: ArrayBuffer; port: MessagePort };
     assert.equal(new Uint8Array(moved.buffer)[3], 7);
-    const heard = new Promise((resolve) => port1.once('message', resolve));
+    const heard = new Promise((resolve) => {
+      (port1 as unknown as globalThis.MessagePort).onmessage = ({ data }) => resolve(data);
+    });
     moved.port.postMessage('through the moved port');
     assert.equal(await within('the moved port', heard), 'through the moved port');
     port1.close();

@@ -120,7 +120,7 @@ for (const parked of [false, true]) {
   check(
     `the page moves a buffer and closes at once: ${parked ? 'a parked' : 'a starting'} worker gets it`,
     async () => {
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 20; i++) {
         const { port, thread } = talkTo(async ({ port, say, millrace }) => {
           const p = port();
           const first = p.receiveAsync();
@@ -139,7 +139,7 @@ for (const parked of [false, true]) {
 }
 
 check('a worker moves a buffer, closes its port and then itself: the page gets it', async () => {
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 20; i++) {
     const { port } = talkTo(({ port }) => {
       const p = port();
       const buffer = new ArrayBuffer(8);

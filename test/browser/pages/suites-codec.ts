@@ -1,0 +1,3 @@
+import { checkSuite } from './suite.ts';
+
+await checkSuite('codec', 0);

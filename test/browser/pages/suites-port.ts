@@ -1,0 +1,3 @@
+import { checkSuite } from './suite.ts';
+
+await checkSuite('port', 4);
