@@ -26,10 +26,10 @@ const SIZE_MAX = {
   './topic': 37_600,
   './browser/service-worker': 4_300,
   './browser/service-worker.global.js': 4_600,
-  './compat/sab-message-port': 74_700,
-  './compat/sab-message-port.global.js': 71_100,
+  './compat/sab-message-port': 75_000,
+  './compat/sab-message-port.global.js': 71_600,
   './millrace.global.js': 108_200,
-  './compat/comlink': 87_400,
+  './compat/comlink': 87_700,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_700,
 };
