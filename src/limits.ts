@@ -81,6 +81,11 @@ export const MOVED_COPIED_SPARE: number = 4096;
 
 /** Microseconds of looking again before a thread parks; a wake-up costs 5 to 50, so waiting about as long is fair. */
 export const SPIN_US_DEFAULT: number = 50;
+/**
+ * Looks a microsecond after which looking again ends whatever the clock says, which browsers make as coarse as 100 ms: more than a processor does, so
+ * that a fine clock ends it first.
+ */
+export const SPIN_LOOKS_PER_US: number = 256;
 /** Microseconds of looking again at the most, by option. */
 export const SPIN_US_MAX: number = 10_000;
 /**

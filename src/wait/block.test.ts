@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SPIN_LOOKS_PER_US } from '../limits.ts';
 import { BlockingWait } from './block.ts';
 import { type ParkPlace, SharedPlace } from './park-place.ts';
 import { DATA } from './signal.ts';
@@ -24,4 +25,26 @@ test('who is woken for nothing all the time looks after what nobody rings for al
     wait.wait(DATA, () => looked, 10_000),
     true,
   );
+});
+
+/** As browsers that resist fingerprinting have it, only coarser: it stands still while `body` runs. */
+function withStillClock(body: () => void): void {
+  const { now } = performance;
+  performance.now = () => 0;
+  try {
+    body();
+  } finally {
+    performance.now = now;
+  }
+}
+
+test('looking again ends by the count of looks where the clock stands still', () => {
+  const spin = new Spin(50);
+  let looks = 0;
+  const look = (): boolean => {
+    assert.ok(++looks <= 50 * SPIN_LOOKS_PER_US + 16, 'it goes on looking');
+    return false;
+  };
+  withStillClock(() => assert.equal(spin.until(look), false));
+  assert.equal(spin.worthwhile, false, 'it was futile');
 });

@@ -5,6 +5,7 @@
 // So it adapts, by two measures. Trust: short sleeps earn it, long ones cost it; a port that goes quiet stops
 // spinning after one or two futile windows, and an idle port never spins. Penalty: every futile window makes the next
 // ones rarer, twice as rare each time, until one is successful.
+import { SPIN_LOOKS_PER_US } from '../limits.ts';
 
 /** Trust from which on spinning is tried, and the most there is. */
 const TRUST_NEEDED = 2;
@@ -39,7 +40,9 @@ export class Spin {
   /** Looks until `look` is true or the window has passed; says which, and learns. The thread does nothing else. */
   until(look: () => boolean): boolean {
     const end = performance.now() + this.windowMs;
+    let left = this.windowMs * 1000 * SPIN_LOOKS_PER_US;
     do {
+      left -= LOOKS_PER_CLOCK;
       for (let i = 0; i < LOOKS_PER_CLOCK; i++) {
         if (look()) {
           this.caught();
@@ -47,7 +50,7 @@ export class Spin {
         }
         if (pause !== undefined) pause();
       }
-    } while (performance.now() < end);
+    } while (performance.now() < end && left > 0);
     this.missed();
     return false;
   }
