@@ -358,6 +358,8 @@ export const NATIVE_GONE_MS: number = 50;
 export const NATIVE_WHY_MS: number = 1000;
 /** Milliseconds of one request for what a blocked thread waits for; then it asks again. Browsers give a service worker's answer minutes. */
 export const SYNC_READ_MS_MAX: number = 20_000;
+/** What a service worker gives a page at the least for its answer, however short the time limit: a look that nobody had the time to answer would find nothing, for ever. */
+export const SYNC_ANSWER_MS_MIN: number = 100;
 /** How often a thread that does not return to its event loop asks for what has come, where it only looks: a request takes milliseconds. */
 export const NATIVE_LOOK_MS: number = 20;
 /** Pieces, and bytes of them, that a thread has taken from its event loop before it says so to who keeps them. */

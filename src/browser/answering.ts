@@ -14,6 +14,8 @@ class Pieces implements KeptPieces {
   #first = 0;
   /** Who waits for the piece behind them. A newer request takes its place: nobody hears the older one any more. */
   #waiting: MessagePort | undefined;
+  /** When who waits is told that there is nothing. */
+  #limit: ReturnType<typeof setTimeout> | undefined;
 
   constructor(address: string, forget: () => void) {
     this.address = address;
@@ -22,9 +24,14 @@ class Pieces implements KeptPieces {
 
   push(piece: Piece): void {
     this.#kept.push(piece);
-    if (this.#waiting === undefined) return;
-    this.#answer(this.#waiting);
+    this.#answerWaiting();
+  }
+  #answerWaiting(): void {
+    const port = this.#waiting;
+    if (port === undefined) return;
+    clearTimeout(this.#limit);
     this.#waiting = undefined;
+    this.#answer(port);
   }
   confirm(count: number): void {
     const known = Math.min(count - this.#first, this.#kept.length);
@@ -37,13 +44,14 @@ class Pieces implements KeptPieces {
     this.#forget();
   }
 
-  ask(from: number, port: MessagePort): void {
+  ask({ from, waitMs }: Asked, port: MessagePort): void {
     this.confirm(from);
+    clearTimeout(this.#limit);
     this.#waiting?.close();
-    this.#waiting = undefined;
+    this.#waiting = port;
     // A request of long ago, of which nobody waits for the answer, has it.
-    if (this.#kept.length > 0 || from !== this.#first) this.#answer(port);
-    else this.#waiting = port;
+    if (this.#kept.length > 0 || from !== this.#first || !(waitMs > 0)) this.#answerWaiting();
+    else this.#limit = setTimeout(() => this.#answerWaiting(), waitMs);
   }
   #answer(port: MessagePort): void {
     let end = 0;
@@ -69,7 +77,7 @@ export function answer(container: ServiceWorkerContainer, base: string): void {
     const pieces = channels.get(asked.channel);
     // Its end was read, or its worker is gone.
     if (pieces === undefined) port.postMessage(null);
-    else pieces.ask(asked.from, port);
+    else pieces.ask(asked, port);
   });
   container.startMessages();
   keeper().keep = () => {

@@ -1,6 +1,6 @@
 // In the service worker. It keeps nothing between two events: the browser stops it when it likes and starts it again.
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { ANSWER_HEADER } from '../limits.ts';
+import { ANSWER_HEADER, SYNC_ANSWER_MS_MIN } from '../limits.ts';
 import {
   type Asked,
   type Hello,
@@ -103,16 +103,18 @@ const NOTHING_YET = new Uint8Array(0);
 
 async function read(clients: WorkerScope['clients'], query: URLSearchParams, gone: AbortSignal): Promise<Response> {
   const first = Number(query.get('first'));
+  const waitMs = Number(query.get('wait'));
   const client = await clients.get(query.get('client') ?? '');
   const { port1, port2 } = new MessageChannel();
   const bytes = await new Promise<Uint8Array<ArrayBuffer> | null>((resolve) => {
     if (client === undefined) return resolve(null);
-    setTimeout(() => resolve(NOTHING_YET), Number(query.get('wait')));
+    // It is the page that says that nothing has come in time; a page that is busy says nothing.
+    setTimeout(() => resolve(NOTHING_YET), first < 0 ? waitMs : Math.max(waitMs, SYNC_ANSWER_MS_MIN));
     // Nobody waits any more: the service worker may rest, or be replaced.
     gone.addEventListener('abort', () => resolve(null));
     if (first < 0) return undefined;
     port1.onmessage = ({ data }) => resolve(data as Uint8Array<ArrayBuffer> | null);
-    const request: Asked = { type: 'millrace-read', channel: query.get('channel') ?? '', from: first };
+    const request: Asked = { type: 'millrace-read', channel: query.get('channel') ?? '', from: first, waitMs };
     return client.postMessage(request, [port2]);
   });
   port1.close();

@@ -57,4 +57,6 @@ export interface Asked {
   readonly type: 'millrace-read';
   readonly channel: string;
   readonly from: number;
+  /** Milliseconds until the page says that there is nothing; 0: at once. */
+  readonly waitMs: number;
 }

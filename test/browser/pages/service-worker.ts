@@ -177,6 +177,8 @@ check('wrapSync() calls the page', async () => {
 check('a Blob is refused to a worker that blocks, and comes by its event loop, also behind the end', async () => {
   const { port, worker } = spawn(
     part(async (port, { EMPTY, CLOSED }) => {
+      // So that nothing has come before it blocks.
+      port.postMessage('up');
       const got: unknown[] = [port.receive()];
       try {
         got.push(port.receive());
@@ -190,6 +192,7 @@ check('a Blob is refused to a worker that blocks, and comes by its event loop, a
     }),
   );
   const got = new Promise((resolve) => (worker as Worker).addEventListener('message', ({ data }) => resolve(data)));
+  equal(await next(port), 'up');
   port.postMessage('before');
   port.postMessage(new Blob(['blob']));
   port.postMessage('behind');
