@@ -129,6 +129,8 @@ export const platform: Platform = {
   canBlock: /* @__PURE__ */ mayBlock(),
   agentLocks: /* @__PURE__ */ webLocks(),
   canTake: false,
+  // Firefox does: one of 20 such ports, where processors are busy.
+  losesAfterMove: true,
   // In Firefox it connects anew, by turns of the event loop. Until then nothing leaves a thread that blocks, memory of another thread
   // that is posted arrives as a `messageerror`, and what the other end posts before it closes is lost.
   movesWhole: false,

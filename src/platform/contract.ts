@@ -188,6 +188,8 @@ export interface Platform {
   listen(port: NativePort, handlers: TetherHandlers): void;
   /** Whether `takeMessage` sees a message as soon as the other side has posted it. */
   readonly canTake: boolean;
+  /** Whether what is said over a native port that has just moved may be lost. */
+  readonly losesAfterMove: boolean;
   /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
   /** Whether closing a port takes from the other end, in the same thread, what was posted and not yet taken. */

@@ -33,6 +33,8 @@ const members: Record<string, unknown> = {
   get canTake() {
     return modelled.canTake;
   },
+  // What is said again is not modelled: it comes at any time, and each time is a world of its own.
+  losesAfterMove: false,
   closeDropsPosted: false,
   canProbe: () => true,
   randomWords: (count: number) => crypto.getRandomValues(new Uint32Array(count)),
