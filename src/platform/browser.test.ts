@@ -24,8 +24,12 @@ const memories = [new SharedArrayBuffer(MEMORY_BYTES), new SharedArrayBuffer(MEM
 const ours = platformText(memories[0]);
 const theirs = nodeText(memories[1]);
 
+/** Node 26 leaves out a character of two bytes that ends where the room does, if more of a Latin-1 text follows. No browser does. */
+const encodesAll = new TextEncoder().encodeInto(`${'x'.repeat(254)}éx`, new Uint8Array(256)).written === 256;
+
 /** Writes and reads the text as Node does it, with so much room, and nothing beside it. */
 function asNode(encoding: 'latin1' | 'utf8' | 'utf16', text: string, maxLength: number): void {
+  if (encoding === 'utf8' && !encodesAll && isLatin1(text) && Buffer.byteLength(text) > maxLength) return;
   const what = `${encoding} of ${text.length} in ${maxLength}: ${JSON.stringify(text.slice(0, 40))}`;
   const written = ours[`${encoding}Write`](text, 16, maxLength);
   assert.equal(written, theirs[`${encoding}Write`](text, 16, maxLength), what);
