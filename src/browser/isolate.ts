@@ -2,8 +2,6 @@
 import { UnsupportedError } from '../errors.ts';
 import { type RegisterOptions, register } from './register.ts';
 
-export interface IsolateOptions extends RegisterOptions {}
-
 /** Of this tab: the page was loaded again for the headers. */
 const RELOADED = 'millrace.reloaded-to-isolate';
 
@@ -17,7 +15,7 @@ const RELOADED = 'millrace.reloaded-to-isolate';
  * @throws UsageError ERR_OPTION where the script is not there, is no script, or its scope does not cover the page
  * @throws TimeoutError where it does not answer
  */
-export async function isolate(script: string | URL, options: IsolateOptions = {}): Promise<void> {
+export async function isolate(script: string | URL, options: RegisterOptions = {}): Promise<void> {
   if (globalThis.crossOriginIsolated) {
     globalThis.sessionStorage?.removeItem(RELOADED);
     return;

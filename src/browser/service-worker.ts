@@ -2,6 +2,6 @@
 // which calls `serve`, and in pages, which name that script. It has all it needs in one file.
 
 export { enableBlocking } from './enable-blocking.ts';
-export { type IsolateOptions, isolate } from './isolate.ts';
+export { isolate } from './isolate.ts';
 export type { RegisterOptions } from './register.ts';
 export { type ServeOptions, serve } from './serve.ts';

@@ -2,18 +2,17 @@
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 
 import { UnsupportedError } from '../errors.ts';
-import { ANSWER_HEADER } from '../limits.ts';
 import type {
   Forsake,
   HostForms,
   NativePort,
   Platform,
   StartPlatform,
-  SyncAnswer,
   TetherHandlers,
   ThreadEnd,
   ThreadEnded,
 } from './contract.ts';
+import { fetchesSync, fetchSync } from './fetch-sync.ts';
 import { turnWhileAsleep, wakesStayBehind } from './late-wakes.ts';
 import { ListeningInbox, type StartInbox } from './start-inbox.ts';
 import { webForms } from './web-forms.ts';
@@ -30,23 +29,6 @@ function mayBlock(): boolean {
   } catch {
     return false;
   }
-}
-
-/** Pages have XMLHttpRequest, too, and must not wait; a service worker has none. */
-function fetchesSync(): boolean {
-  return 'XMLHttpRequest' in globalThis && !('document' in globalThis);
-}
-function fetchSync(url: string): SyncAnswer | undefined {
-  const request = new XMLHttpRequest();
-  request.open('GET', url, false);
-  request.responseType = 'arraybuffer';
-  try {
-    request.send();
-  } catch {
-    return undefined;
-  }
-  const { status, response } = request;
-  return { status, ours: request.getResponseHeader(ANSWER_HEADER) !== null, bytes: new Uint8Array(response ?? 0) };
 }
 
 function bestPark(): Platform['asyncPark'] {
@@ -129,8 +111,6 @@ export const platform: Platform = {
   canBlock: /* @__PURE__ */ mayBlock(),
   agentLocks: /* @__PURE__ */ webLocks(),
   canTake: false,
-  // Firefox does: one of 20 such ports, where processors are busy.
-  losesAfterMove: true,
   // In Firefox it connects anew, by turns of the event loop. Until then nothing leaves a thread that blocks, memory of another thread
   // that is posted arrives as a `messageerror`, and what the other end posts before it closes is lost.
   movesWhole: false,

@@ -173,7 +173,7 @@ export interface Platform {
   moveHere(ports: readonly NativePort[]): readonly NativePort[] | undefined;
   /** As structuredClone with a transfer list: what is in it has left its old objects then. */
   cloneMoving(value: unknown, transfer: readonly unknown[]): unknown;
-  /** Whether a port that was moved within its thread is as good as before, at once. */
+  /** Whether a port that was moved is as good as before, at once; else what is said over it may even be lost. */
   readonly movesWhole: boolean;
   /** Whether structuredClone leaves native ports of its transfer list where they were, too. */
   readonly cloneKeepsPorts: boolean;
@@ -188,8 +188,6 @@ export interface Platform {
   listen(port: NativePort, handlers: TetherHandlers): void;
   /** Whether `takeMessage` sees a message as soon as the other side has posted it. */
   readonly canTake: boolean;
-  /** Whether what is said over a native port that has just moved may be lost. */
-  readonly losesAfterMove: boolean;
   /** Takes one message off the port's queue without the event loop; `undefined` when there is none. */
   takeMessage(port: NativePort): { readonly message: unknown } | undefined;
   /** Whether closing a port takes from the other end, in the same thread, what was posted and not yet taken. */

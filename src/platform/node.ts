@@ -64,7 +64,6 @@ export const nodePlatform: Platform = {
   canBlock: true,
   agentLocks: undefined,
   canTake: true,
-  losesAfterMove: false,
   movesWhole: true,
   cloneKeepsPorts: false,
   closeDropsPosted: false,

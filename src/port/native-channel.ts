@@ -31,15 +31,21 @@ interface End {
   readonly transport: StreamTransport;
 }
 
-/** @param first what the other end had said when the handle of this one was made: so no OPEN of theirs crosses one of ours, and what is closed at once is told as such */
+interface EndParts {
+  /** What the other end had said when the handle of this one was made: so no OPEN of theirs crosses one of ours, and what is closed at once is told as such. */
+  readonly first?: Uint8Array | undefined;
+  /** How this end waits with its thread. */
+  readonly reads?: SyncReads | undefined;
+  /** What this end keeps for the other one, which may wait so. */
+  readonly kept?: KeptPieces | undefined;
+}
+
 function openEnd(
   native: NativePort,
   end: 0 | 1,
   options: Resolved,
   events: TransportEvents,
-  first?: Uint8Array,
-  reads?: SyncReads,
-  kept?: KeptPieces,
+  { first, reads, kept }: EndParts,
 ): End {
   const { wish, transport } = streamEnd(options);
   const stream = new NativeStream(native, reads, kept);
@@ -75,7 +81,7 @@ export function makeNativeChannel(options: Resolved): MadeNative {
   const kept = keeper().keep?.();
   let stream!: NativeStream;
   const port = new Port((events) => {
-    const made = openEnd(near, 0, options, events, undefined, undefined, kept);
+    const made = openEnd(near, 0, options, events, { kept });
     stream = made.stream;
     return made.transport;
   });
@@ -98,7 +104,8 @@ export function attachNative(handle: NativeHandle, options: Resolved, events: Tr
   const { reads: address, ...agreed } = (shared ?? {}) as PairOptions & { readonly reads?: unknown };
   const { fetchSync } = platform;
   const reads = typeof address === 'string' && fetchSync !== undefined ? new SyncReads(address, fetchSync) : undefined;
-  return openEnd(native, end, { ...options, ...sharedOf(resolveOptions(agreed)) }, events, first, reads).transport;
+  const own = { ...options, ...sharedOf(resolveOptions(agreed)) };
+  return openEnd(native, end, own, events, { first, reads }).transport;
 }
 
 /** What is decided for both ends when the channel is made. */

@@ -33,8 +33,8 @@ const members: Record<string, unknown> = {
   get canTake() {
     return modelled.canTake;
   },
-  // What is said again is not modelled: it comes at any time, and each time is a world of its own.
-  losesAfterMove: false,
+  // So what is said again is not modelled: it comes at any time, and each time is a world of its own.
+  movesWhole: true,
   closeDropsPosted: false,
   canProbe: () => true,
   randomWords: (count: number) => crypto.getRandomValues(new Uint32Array(count)),

@@ -334,7 +334,7 @@ export class Joining implements Member, Expecting {
   /** P: presents it, and where that can be lost again and again, until there is a link or nobody waits for one any more. */
   #insist(kind: number, said: unknown, delayMs: number = LINK_AGAIN_MS): void {
     this.#present(kind, said);
-    if (!platform.losesAfterMove || delayMs > LINK_PATIENCE_MS) return;
+    if (platform.movesWhole || delayMs > LINK_PATIENCE_MS) return;
     const turn = ++this.#insistsOn;
     platform.later(() => {
       const answered = this.#over || this.#link !== undefined || turn !== this.#insistsOn;
