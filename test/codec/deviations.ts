@@ -37,6 +37,17 @@ export const CYCLIC_CAUSE_FAILS: Deviation = {
   },
 };
 
+/** One error in two places is two errors in the copy. */
+export const ERRORS_APART: Deviation = {
+  name: 'structuredClone makes two errors of one that is met twice',
+  remedy: 'whether errors are one is compared with the original only',
+  present: () => {
+    const error = new Error('twice');
+    const [one, other] = structuredClone([error, error]);
+    return one !== other;
+  },
+};
+
 /** Properties put on a Map or Set arrive. */
 export const MAP_PROPERTIES_KEPT: Deviation = {
   name: 'structuredClone keeps named properties of a Map',
@@ -72,6 +83,7 @@ export const MESSAGE_SYMBOL: Deviation = {
 export const DEVIATIONS: readonly Deviation[] = [
   CAUSE_LOST,
   CYCLIC_CAUSE_FAILS,
+  ERRORS_APART,
   MAP_PROPERTIES_KEPT,
   MAP_GROWS,
   MESSAGE_SYMBOL,

@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { cases, eachCase } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
 import { randomValue } from '../kit/values.ts';
-import { CAUSE_LOST, CYCLIC_CAUSE_FAILS, DEVIATIONS } from './deviations.ts';
+import { CAUSE_LOST, CYCLIC_CAUSE_FAILS, DEVIATIONS, ERRORS_APART } from './deviations.ts';
 import { Link } from './link.ts';
 
 const count = cases(50_000, 1_000_000);
 const ignoreCause = CAUSE_LOST.present();
+const errorsApart = ERRORS_APART.present();
 const mayFail = CYCLIC_CAUSE_FAILS.present();
 
 /** What structuredClone makes of the value, or nothing where it is known to fail on cyclic causes. */
@@ -30,7 +31,7 @@ test(`${count} random values arrive as the standard and this runtime's structure
     assert.equal(difference(value, copy), undefined, 'against the original');
     const native = nativeClone(value);
     if (native === undefined) left++;
-    else assert.equal(difference(native.copy, copy, { original: false, ignoreCause }), undefined, 'against native');
+    else assert.equal(difference(native.copy, copy, { original: false, ignoreCause, errorsApart }), undefined, 'against native');
   });
   for (const { name, remedy, present } of DEVIATIONS) if (present()) console.log(`deviation: ${name}; ${remedy}`);
   if (left > 0) console.log(`${left} values were compared with the original only`);

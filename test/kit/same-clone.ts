@@ -11,6 +11,8 @@ export interface SameCloneOptions {
   readonly original: boolean;
   /** Leave the `cause` of errors alone, for a runtime whose own structured clone loses it. */
   readonly ignoreCause?: boolean;
+  /** Whether an error that is met twice may be two in `expected`, for a runtime whose own structured clone makes two of it. */
+  readonly errorsApart?: boolean;
 }
 
 const ERROR_NAMES = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
@@ -92,6 +94,7 @@ class Comparison {
     if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null) {
       return Object.is(expected, actual) ? undefined : `${path}: ${show(actual)} instead of ${show(expected)}`;
     }
+    if (this.#options.errorsApart && kindOf(expected) === 'Error') return this.#objects(expected, actual, path);
     const seen = this.#forth.get(expected);
     const seenBack = this.#back.get(actual);
     if (seen !== undefined || seenBack !== undefined) {
