@@ -31,7 +31,12 @@ test(`${count} random values arrive as the standard and this runtime's structure
     assert.equal(difference(value, copy), undefined, 'against the original');
     const native = nativeClone(value);
     if (native === undefined) left++;
-    else assert.equal(difference(native.copy, copy, { original: false, ignoreCause, errorsApart }), undefined, 'against native');
+    else
+      assert.equal(
+        difference(native.copy, copy, { original: false, ignoreCause, errorsApart }),
+        undefined,
+        'against native',
+      );
   });
   for (const { name, remedy, present } of DEVIATIONS) if (present()) console.log(`deviation: ${name}; ${remedy}`);
   if (left > 0) console.log(`${left} values were compared with the original only`);
