@@ -93,15 +93,8 @@ export function echo(
   blocks: boolean,
   answer: (value: unknown) => unknown = (value) => value,
 ): Tally | Promise<Tally> {
+  if (blocks) return echoBlocked(end, load, count, answer);
   let sum = 0;
-  if (blocks) {
-    for (let i = 0; i < count; i++) {
-      const value = end.read!();
-      sum = (sum + load.weigh(value)) | 0;
-      end.post!(answer(value));
-    }
-    return { count, sum };
-  }
   return new Promise((resolve) => {
     let seen = 0;
     end.listen!((value) => {
@@ -115,13 +108,25 @@ export function echo(
   });
 }
 
+async function echoBlocked(end: End, load: Load, count: number, answer: (value: unknown) => unknown): Promise<Tally> {
+  let sum = 0;
+  for (let i = 0; i < count; i++) {
+    const value = end.read!();
+    sum = (sum + load.weigh(value)) | 0;
+    const left = end.post!(answer(value));
+    if (left instanceof Promise) await left;
+  }
+  return { count, sum };
+}
+
 /** Sends, waits for the answer, sends the next: `count` times. */
 export async function roundTrips(end: End, load: Load, count: number, blocks: boolean): Promise<Tally> {
   const { items, mask } = load;
   let sum = 0;
   if (blocks) {
     for (let i = 0; i < count; i++) {
-      end.post!(items[i & mask]);
+      const left = end.post!(items[i & mask]);
+      if (left instanceof Promise) await left;
       sum = (sum + load.weigh(end.read!())) | 0;
     }
     return { count, sum };
@@ -134,7 +139,7 @@ export async function roundTrips(end: End, load: Load, count: number, blocks: bo
     let seen = 0;
     end.listen!((value) => {
       sum = (sum + load.weigh(value)) | 0;
-      if (++seen < count) return end.post!(items[seen & mask]);
+      if (++seen < count) return void end.post!(items[seen & mask]);
       end.listen!(null);
       resolve({ count, sum });
     });
@@ -147,7 +152,8 @@ export async function parkedRoundTrip(end: End, value: unknown, blocks: boolean,
   if (blocks) {
     Atomics.wait(idle(), 0, 0, pauseMs);
     const start = performance.now();
-    end.post!(value);
+    const left = end.post!(value);
+    if (left instanceof Promise) await left;
     end.read!();
     return (performance.now() - start) * 1e6;
   }

@@ -13,8 +13,10 @@ export type Progress = Int32Array;
 
 /** One side of a channel, in the thread that calls it. */
 export interface End {
-  /** Hands over one message now; does not wait for the reader. */
-  post?(value: unknown): void;
+  /**
+   * Hands over one message now; does not wait for the reader. A promise says that it leaves behind the microtasks only: who blocks next awaits it.
+   */
+  post?(value: unknown): void | Promise<void>;
   /** Delivers by the event loop until the next call of `listen`. */
   listen?(handler: ((value: unknown) => void) | null): void;
   /** Blocks this thread until there is a message. */

@@ -62,9 +62,7 @@ async function readAsync(port: SabPort, load: Load, count: number): Promise<Tall
 
 export function wrap(port: SabPort, blocks: boolean): End {
   const end: End = {
-    post: (value) => {
-      port.postMessage(value);
-    },
+    post: (value) => port.postMessage(value),
     send: (load, count, _progress, from) => sendBatches(port, load, count, from),
     receive: (load, count) => (blocks ? readBlocking(port, load, count) : readAsync(port, load, count)),
     close: () => port.close(),

@@ -106,12 +106,15 @@ async function batches(end: PageEnd, load: Load, count: number, batch: number, b
     }
     return { count, sum };
   }
-  const post = (i: number): void => {
-    for (let j = i; j < i + batch; j++) end.post!(items[j & mask]);
+  const post = (i: number): void | Promise<void> => {
+    const last = i + batch - 1;
+    for (let j = i; j < last; j++) end.post!(items[j & mask]);
+    return end.post!(items[last & mask]);
   };
   if (blocks) {
     for (let i = 0; i < count; i += batch) {
-      post(i);
+      const left = post(i);
+      if (left instanceof Promise) await left;
       for (let j = 0; j < batch; j++) sum = (sum + load.weigh(end.read!())) | 0;
     }
     return { count, sum };
