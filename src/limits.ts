@@ -356,8 +356,11 @@ export const NATIVE_MOVED_MIN: number = 64 * 1024;
 export const NATIVE_GONE_MS: number = 50;
 /** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
 export const NATIVE_WHY_MS: number = 1000;
-/** Milliseconds of one request for what a blocked thread waits for; then it asks again. Browsers give a service worker's answer minutes. */
-export const SYNC_READ_MS_MAX: number = 20_000;
+/**
+ * Milliseconds of one request for what a blocked thread waits for; then it asks again. Browsers give a service worker's answer minutes, but no other one takes its
+ * place meanwhile: half of the time that a page waits for that (SERVICE_WORKER_MS_DEFAULT).
+ */
+export const SYNC_READ_MS_MAX: number = 5000;
 /** What a service worker gives a page at the least for its answer, however short the time limit: a look that nobody had the time to answer would find nothing, for ever. */
 export const SYNC_ANSWER_MS_MIN: number = 100;
 /** How often a thread that does not return to its event loop asks for what has come, where it only looks: a request takes milliseconds. */
@@ -369,6 +372,8 @@ export const NATIVE_TELL_BYTES: number = 64 * 1024;
 export const KEPT_ANSWER_BYTES: number = 1024 * 1024;
 /** By which an answer of our service worker is told from a server's. */
 export const ANSWER_HEADER: string = 'X-Millrace-Pieces';
+/** How an address ends, but for its query, by which a service worker is asked; a handle names no other. */
+export const READ_PATH: string = '.millrace/read';
 /** How long an older service worker has to say what it does, where a newer one could take its place. */
 export const SERVICE_WORKER_OLD_MS: number = 1000;
 /** How long a page waits for a service worker to be there. It loads, and is installed and started, which takes slow machines seconds. */

@@ -57,3 +57,10 @@ test('what was not confirmed is answered again, and what was is not; behind the 
   pieces.drop();
   assert.equal(await ask(1, 0), null);
 });
+
+test('who waits when nobody is to read any more is told so, and keeps no service worker from being replaced', async () => {
+  const { pieces, ask } = page();
+  const answered = ask(0, 1_000_000);
+  pieces.drop();
+  assert.equal(await answered, null);
+});

@@ -42,6 +42,11 @@ class Pieces implements KeptPieces {
   drop(): void {
     this.#kept.length = 0;
     this.#forget();
+    // A worker that was terminated while it asked: until that is answered no newer service worker takes the place of the one that was asked.
+    clearTimeout(this.#limit);
+    this.#waiting?.postMessage(null);
+    this.#waiting?.close();
+    this.#waiting = undefined;
   }
 
   ask({ from, waitMs }: Asked, port: MessagePort): void {

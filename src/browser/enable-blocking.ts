@@ -1,8 +1,8 @@
 // Blocking calls of workers without shared memory: the service worker brings what they wait for.
 import { UnsupportedError } from '../errors.ts';
+import { READ_PATH } from '../limits.ts';
 import { answer } from './answering.ts';
 import { type RegisterOptions, register } from './register.ts';
-import { READ_PATH } from './worker-types.ts';
 
 /**
  * Lets workers of this page block without shared memory: registers the service worker `script`, which calls `serve({ blocking: true })`. Channels that this page

@@ -5,6 +5,15 @@ import { type RegisterOptions, register } from './register.ts';
 /** Of this tab: the page was loaded again for the headers. */
 const RELOADED = 'millrace.reloaded-to-isolate';
 
+/** To ask for it throws where the origin is the document's own, and where whoever sits there lets no page keep anything. */
+function storage(): Storage | undefined {
+  try {
+    return globalThis.sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Makes this page cross-origin isolated, so that it has SharedArrayBuffer: registers the service worker `script`, which calls `serve({ isolate: true })`, and loads the page again, once.
  * Resolves at once where it is isolated, by the server's headers or by the service worker; never where it is about to be loaded again.
@@ -17,20 +26,22 @@ const RELOADED = 'millrace.reloaded-to-isolate';
  */
 export async function isolate(script: string | URL, options: RegisterOptions = {}): Promise<void> {
   if (globalThis.crossOriginIsolated) {
-    globalThis.sessionStorage?.removeItem(RELOADED);
+    storage()?.removeItem(RELOADED);
     return;
   }
   const { scope, welcome } = await register(script, options, (it) => it.isolates);
   if (!welcome.isolates) throw stillNot(`the service worker of ${scope} does not call serve({ isolate: true })`);
-  if (sessionStorage.getItem(RELOADED) !== null) {
-    sessionStorage.removeItem(RELOADED);
+  const kept = storage();
+  if (kept === undefined) throw stillNot('sessionStorage cannot be had, by which it is known that it was loaded again');
+  if (kept.getItem(RELOADED) !== null) {
+    kept.removeItem(RELOADED);
     throw stillNot(
       (globalThis.top as unknown) === globalThis
         ? 'this browser does not take the two headers from a service worker'
         : 'a frame is isolated only if the page around it is; call isolate() there',
     );
   }
-  sessionStorage.setItem(RELOADED, '1');
+  kept.setItem(RELOADED, '1');
   location.reload();
   return new Promise(() => {});
 }

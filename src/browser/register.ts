@@ -58,6 +58,12 @@ function containerHere(): ServiceWorkerContainer {
       { feature: 'serviceWorker' },
     );
   }
+  if (globalThis.origin === 'null') {
+    throw new UnsupportedError(
+      'Cannot register a service worker: this document has an origin of its own, as one in a sandboxed frame has; give the frame allow-same-origin',
+      { feature: 'serviceWorker' },
+    );
+  }
   if (!isSecureContext) {
     throw new UnsupportedError(
       `Cannot register a service worker: ${location.origin} is no secure context; serve the page over https, or from localhost`,
@@ -122,17 +128,23 @@ function notCovered(scope: string): UsageError {
 }
 
 async function welcomed(
-  { installing, waiting, active }: ServiceWorkerRegistration,
+  registration: ServiceWorkerRegistration,
   url: string,
   fits: (welcome: Welcome | undefined) => boolean,
 ): Promise<Welcome> {
-  const newer = installing ?? waiting;
+  const { active } = registration;
+  const newerOne = (): ServiceWorker | null =>
+    registration.installing ?? registration.waiting ?? (registration.active === active ? null : registration.active);
+  let newer = newerOne();
   if (active !== null) {
     const known = greeting(active);
-    if (newer === null) return known;
     const late = new Promise<undefined>((resolve) => setTimeout(resolve, SERVICE_WORKER_OLD_MS));
     const welcome = await Promise.race([known, late]);
     if (welcome !== undefined && fits(welcome)) return welcome;
+    // `register` asks for no script again that it has, by its address: what the server sends by now may do what is wanted.
+    if (newer === null) await registration.update().catch(() => {});
+    newer = newerOne();
+    if (newer === null) return known;
   }
   const takeOver: TakeOver = { type: 'millrace-take-over' };
   newer?.postMessage(takeOver);

@@ -1,10 +1,10 @@
 // In the service worker. It keeps nothing between two events: the browser stops it when it likes and starts it again.
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { ANSWER_HEADER, SYNC_ANSWER_MS_MIN } from '../limits.ts';
+import { ANSWER_HEADER, READ_PATH, SYNC_ANSWER_MS_MIN } from '../limits.ts';
 import {
   type Asked,
+  type FetchEventHere,
   type Hello,
-  READ_PATH,
   SPOKEN,
   type TakeOver,
   type Welcome,
@@ -18,9 +18,13 @@ export interface ServeOptions {
    * Cross-Origin-Resource-Policy); or `credentialless`, where it comes without cookies, which WebKit does not know. False by default: nothing is changed.
    */
   readonly isolate?: boolean | 'require-corp' | 'credentialless' | undefined;
+  /** What answers documents and workers with `isolate`, in place of the network: a service worker that has them offline. The headers are added to what it answers. */
+  readonly answer?: ((event: FetchEventHere) => Response | Promise<Response>) | undefined;
   /** Whether workers that block are answered, of pages that have called `enableBlocking`. False by default. */
   readonly blocking?: boolean | undefined;
 }
+
+type Answer = NonNullable<ServeOptions['answer']>;
 
 const EMBEDDER_POLICIES: ReadonlyMap<unknown, string | undefined> = new Map<unknown, string | undefined>([
   [undefined, undefined],
@@ -34,8 +38,9 @@ const EMBEDDER_POLICIES: ReadonlyMap<unknown, string | undefined> = new Map<unkn
 const ENVIRONMENTS: readonly string[] = ['worker', 'sharedworker'];
 
 /**
- * Does in this service worker what pages ask of it by `isolate` and `enableBlocking`. Call it in the first turn of the service worker's script, which may have
- * listeners of its own: only documents and workers are answered, with `isolate`, and what this library asks for, with `blocking`.
+ * Does in this service worker what pages ask of it by `isolate` and `enableBlocking`. Call it in the first turn of the service worker's script, before that adds
+ * listeners of its own: only documents and workers are answered, with `isolate` (give what answered them as `answer`), and what this library asks for, with
+ * `blocking`. Listeners that come later see all else.
  *
  * The script is a module, `import { serve } from 'millrace/browser/service-worker'` bundled or by its address; or a classic one, which calls
  * `importScripts('service-worker.global.js')` and `MillraceServiceWorker.serve`.
@@ -44,7 +49,7 @@ const ENVIRONMENTS: readonly string[] = ['worker', 'sharedworker'];
  * @throws UsageError ERR_OPTION
  */
 export function serve(options: ServeOptions = {}): void {
-  const { isolate, blocking = false } = options;
+  const { isolate, blocking = false, answer = ({ request }) => fetch(request) } = options;
   if (!EMBEDDER_POLICIES.has(isolate)) {
     throw new UsageError(
       'ERR_OPTION',
@@ -72,20 +77,26 @@ export function serve(options: ServeOptions = {}): void {
     event.waitUntil(scope.clients.claim().then(() => event.ports[0]?.postMessage(welcome)));
   });
   // Only where it answers something: a listener makes each request of the page go by here.
-  if (policy !== undefined) scope.addEventListener('fetch', (event) => answerIsolated(event, policy));
+  if (policy !== undefined) scope.addEventListener('fetch', (event) => answerIsolated(event, policy, answer));
   if (blocking) scope.addEventListener('fetch', (event) => answerRead(event, scope));
 }
 
-function answerIsolated(event: WorkerFetchEvent, policy: string): void {
+function answerIsolated(event: WorkerFetchEvent, policy: string, answer: Answer): void {
   const { request } = event;
   if (request.mode !== 'navigate' && !ENVIRONMENTS.includes(request.destination)) return;
-  event.respondWith(withHeaders(request, policy));
+  respond(event, withHeaders(event, answer, policy));
 }
 
-async function withHeaders(request: Request, policy: string): Promise<Response> {
-  const response = await fetch(request);
-  // A redirect is followed by who asked; of another origin's answers nothing may be seen.
-  if (response.type !== 'basic') return response;
+/** Those who listen behind us would answer it once more, and throw. */
+function respond(event: WorkerFetchEvent, response: Promise<Response>): void {
+  event.respondWith(response);
+  event.stopImmediatePropagation();
+}
+
+async function withHeaders(event: FetchEventHere, answer: Answer, policy: string): Promise<Response> {
+  const response = await answer(event);
+  // A redirect is followed by who asked; of another origin's answers nothing may be seen. `default` is what a script has made.
+  if (response.type !== 'basic' && response.type !== 'default') return response;
   const headers = new Headers(response.headers);
   headers.set('Cross-Origin-Opener-Policy', 'same-origin');
   headers.set('Cross-Origin-Embedder-Policy', policy);
@@ -94,9 +105,9 @@ async function withHeaders(request: Request, policy: string): Promise<Response> 
 }
 
 function answerRead(event: WorkerFetchEvent, scope: WorkerScope): void {
-  const { href, origin, pathname, searchParams } = new URL(event.request.url);
-  if (!href.startsWith(scope.registration.scope) || !`${origin}${pathname}`.endsWith(READ_PATH)) return;
-  event.respondWith(read(scope.clients, searchParams, event.request.signal));
+  const { origin, pathname, searchParams } = new URL(event.request.url);
+  if (`${origin}${pathname}` !== `${scope.registration.scope}${READ_PATH}`) return;
+  respond(event, read(scope.clients, searchParams, event.request.signal));
 }
 
 const NOTHING_YET = new Uint8Array(0);
@@ -106,10 +117,11 @@ async function read(clients: WorkerScope['clients'], query: URLSearchParams, gon
   const waitMs = Number(query.get('wait'));
   const client = await clients.get(query.get('client') ?? '');
   const { port1, port2 } = new MessageChannel();
+  let limit: ReturnType<typeof setTimeout> | undefined;
   const bytes = await new Promise<Uint8Array<ArrayBuffer> | null>((resolve) => {
     if (client === undefined) return resolve(null);
     // It is the page that says that nothing has come in time; a page that is busy says nothing.
-    setTimeout(() => resolve(NOTHING_YET), first < 0 ? waitMs : Math.max(waitMs, SYNC_ANSWER_MS_MIN));
+    limit = setTimeout(() => resolve(NOTHING_YET), first < 0 ? waitMs : Math.max(waitMs, SYNC_ANSWER_MS_MIN));
     // Nobody waits any more: the service worker may rest, or be replaced.
     gone.addEventListener('abort', () => resolve(null));
     if (first < 0) return undefined;
@@ -117,6 +129,7 @@ async function read(clients: WorkerScope['clients'], query: URLSearchParams, gon
     const request: Asked = { type: 'millrace-read', channel: query.get('channel') ?? '', from: first, waitMs };
     return client.postMessage(request, [port2]);
   });
+  clearTimeout(limit);
   port1.close();
   const headers = { 'Cache-Control': 'no-store', [ANSWER_HEADER]: '1' };
   return bytes === null ? new Response(null, { status: 410, headers }) : new Response(bytes, { headers });

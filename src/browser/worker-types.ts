@@ -7,9 +7,13 @@ export interface WorkerClient {
 export interface WorkerEvent {
   waitUntil(promise: Promise<unknown>): void;
 }
-export interface WorkerFetchEvent extends WorkerEvent {
+/** What is used of a FetchEvent by who answers it; a service worker's own declarations have more. */
+export interface FetchEventHere extends WorkerEvent {
   readonly request: Request;
+}
+export interface WorkerFetchEvent extends FetchEventHere {
   respondWith(response: Promise<Response>): void;
+  stopImmediatePropagation(): void;
 }
 export interface WorkerMessageEvent extends WorkerEvent {
   readonly data: unknown;
@@ -47,12 +51,10 @@ export interface Welcome {
 }
 
 /**
- * What a worker that blocks asks for, below the scope, with `client` (the page that has what it waits for), `channel`, `first` (the number of the first piece it
- * lacks; -1: none can come, it only waits) and `wait` in milliseconds. Answered with pieces (src/transport/native/kept-pieces.ts), none at the end of
- * that time, or 410 where there is no such page or channel any more.
+ * What a worker that blocks asks for at READ_PATH (limits.ts) below the scope, with `client` (the page that has what it waits for), `channel`, `first` (the
+ * number of the first piece it lacks; -1: none can come, it only waits) and `wait` in milliseconds. Answered with pieces (src/transport/native/kept-pieces.ts), none
+ * at the end of that time, or 410 where there is no such page or channel any more. Here it is as the page is asked, with a native port for the answer: bytes, or `null` for 410.
  */
-export const READ_PATH = '.millrace/read';
-/** The same for the page, with a native port for the answer: bytes, or `null` for 410. */
 export interface Asked {
   readonly type: 'millrace-read';
   readonly channel: string;

@@ -28,12 +28,19 @@ function asked(body: () => void): string[] {
   return urls;
 }
 
-test('what a handle says is asked for of our own origin alone', () => {
+test('what a handle says is asked for of our own origin alone, and at no other address there', () => {
   const own = 'https://a.example/.millrace/read?client=1';
   const urls = asked(() => {
     const answer = fetchSync(own);
     assert.deepEqual([answer?.status, answer?.ours, answer?.bytes.length], [200, true, 3]);
-    for (const url of ['https://b.example/read', 'https://a.example.b.example/read', '/read', 'data:,x', ''])
+    for (const url of [
+      'https://b.example/.millrace/read',
+      'https://a.example.b.example/.millrace/read',
+      'https://a.example/account/delete?.millrace/read',
+      '/.millrace/read',
+      'data:,.millrace/read',
+      '',
+    ])
       assert.equal(fetchSync(url), undefined, url);
   });
   assert.deepEqual(urls, [own]);

@@ -80,14 +80,15 @@ export function blockingOf(
   instead: string,
 ): Blocking {
   if (transport.blocking !== undefined) return transport.blocking;
+  // A page's own thread, and a service worker: no header and no service worker would help it.
+  if (!platform.canBlock && platform.fetchSync === undefined) {
+    throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
+  }
   const why = transport.inspect().way?.blocking;
   if (why !== undefined) {
     throw new UnsupportedError(`Cannot ${action} here with the thread blocked: ${why}; or use ${instead}`, {
       feature: 'blocking',
     });
-  }
-  if (!platform.canBlock) {
-    throw new UnsupportedError(`Cannot ${action} here: this thread may not block; use ${instead}, or a worker`);
   }
   throw new UnsupportedError(
     `Cannot ${action} here: nothing would come over this connection while the thread is blocked; make it with \`blocking: true\` (listen, connect, fork and parentPort take that), or use ${instead}`,

@@ -33,6 +33,12 @@ const DEFECTS = [
     checks: [[WEBKIT, 'isolate', 'a worker from the server blocks in receive() through shared memory']],
   },
   {
+    number: 'of WebKit',
+    why: 'a frame of an isolated page that is redirected stays empty: the redirect itself is to have the embedder policy, and one that a service worker passes on shows no headers',
+    looks: /waited 8 s for the frame/,
+    checks: [[WEBKIT, 'isolate', 'a document behind a redirect is isolated']],
+  },
+  {
     number: 'D14',
     why: 'the facts of shared memory are asked of structuredClone, which in WebKit copies it',
     looks: /not so: (the copy can grow as far|what one writes the other reads)/,

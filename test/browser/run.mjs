@@ -37,9 +37,10 @@ const PAGES = [
   'bundles',
   'isolate',
   'service-worker',
+  'service-worker-own',
 ];
 /** Pages that are served without the headers that isolate. */
-const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker'];
+const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker', 'service-worker-own'];
 /** Of these, those that come to be isolated. */
 const TO_BE_ISOLATED = ['isolate'];
 /** Without a word from the page for so long it hangs: each check has a watchdog of its own. */

@@ -30,7 +30,7 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
     onReport(JSON.parse(await text()));
     return { status: 204 };
   };
-  return host((path, asked) => scriptAt(path) ?? answerTo(path, asked), {
+  return host(async (path, asked) => (await scriptAt(path, asked)) ?? answerTo(path, asked), {
     port,
     folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\//,
   });

@@ -15,6 +15,7 @@ import {
   UnsupportedError,
 } from '../../src/index.ts';
 import { expose, start, wrap } from '../../src/rpc/index.ts';
+import { keeper } from '../../src/transport/native/kept-pieces.ts';
 import { within } from '../kit/watchdog.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';
 
@@ -77,6 +78,26 @@ test('a worker that is spawned without memory answers, and its end is told with 
   assert.equal(await within('an answer', port.receiveAsync()), 'hello');
   worker.terminate();
   assert.equal(await within('its end', port.closed), 'terminated');
+});
+
+test('nothing is kept any more for a worker that may block and was terminated', async () => {
+  let kept = true;
+  const dropped = new Promise<void>((resolve) => {
+    const drop = (): void => {
+      kept = false;
+      resolve();
+    };
+    keeper().keep = () => ({ address: '', push() {}, confirm() {}, drop });
+  });
+  try {
+    const { port, worker } = spawn(module('parentPort().postMessage("up")'), { memory: false });
+    await within('a message', port.receiveAsync());
+    assert.equal(kept, true);
+    worker.terminate();
+    await within('its end', dropped);
+  } finally {
+    keeper().keep = undefined;
+  }
 });
 
 test('what a worker has moved before its end is read behind it', async () => {

@@ -77,6 +77,8 @@ export class NativeStream implements ByteStream {
       // A thread that ends by itself says so before.
       const { reason, error } = this.#gone ?? { reason: 'terminated' };
       connection.closed(reason, error);
+      // Where the other side has said its end, ours was said, and may be read yet.
+      if (!this.#endSaid) this.#kept?.drop();
       this.#closeIfDone();
     };
     this.#over = over;

@@ -107,7 +107,7 @@ export class SyncReads {
     const pieces = answer?.ours ? readPieces(answer.bytes) : undefined;
     if (pieces !== undefined) return pieces;
     throw new UnsupportedError(
-      `Cannot block this thread: no service worker of millrace answers at ${this.#address} (status ${answer?.status ?? 'none'}); is this worker's script in its scope, and does it call serve({ blocking: true })?`,
+      `Cannot block this thread: no service worker of millrace answers at ${this.#address} (status ${answer?.status ?? 'none'}); is this worker's script in its scope, does it call serve({ blocking: true }) before other listeners answer, and does a content security policy allow it (connect-src 'self')?`,
       { feature: 'blocking' },
     );
   }

@@ -26,7 +26,6 @@ for (const [name, call] of Object.entries({
   'pair({ memory: true })': () => pair({ memory: true }),
   'attach() of a handle with memory': () => attach({ type: 'millrace' }),
   'spawn({ memory: true })': () => spawn(worker, { memory: true }),
-  'a blocking receive': () => channel().port.receive(),
   'the ring: allocate()': () => allocate(1024),
   'nxtedition-shared: alloc()': () => alloc(1024),
   'nxtedition-shared: reader()': () => reader({} as SharedBuffers),
