@@ -11,6 +11,7 @@
 //   loop-bells/1             the bell of its event loop, and the links that ring it link/loop-bells.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts
+//   native-lock/1            its lock, where locks tell of its end                  transport/native/thread-lock.ts
 //   kept-pieces/1            what keeps what is sent for readers that block           transport/native/kept-pieces.ts
 //   turn/1                   what is put off to the end of the turn                compat/end-of-turn.ts
 //   calls/1                  the connections of calls, and who is blocked in one   rpc/blocking.ts

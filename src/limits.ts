@@ -354,6 +354,13 @@ export const NATIVE_GATHER_FIRST: number = 1024;
 export const NATIVE_MOVED_MIN: number = 64 * 1024;
 /** How long what a thread has said waits to be read behind the news that it is gone, where no runtime says that its port has ended: a page's next turns. */
 export const NATIVE_GONE_MS: number = 50;
+/**
+ * So long nothing has come over a native port behind the news by a lock that the thread at its other end is gone: what locks tell and what ports bring come in no
+ * order. WebKit was seen to bring words behind 50 ms.
+ */
+export const NATIVE_QUIET_MS: number = 500;
+/** Milliseconds that `port.ready` waits in browsers for both ends of a native port to say by which locks their ends are heard of: as LINK_PATIENCE_MS. */
+export const NATIVE_WATCHED_MS: number = 5000;
 /** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
 export const NATIVE_WHY_MS: number = 1000;
 /**

@@ -202,7 +202,8 @@ export const platform: Platform = {
     });
     // Of a worker's own close() nobody is told, so the call says it. What runs after it in the same turn is told nothing more.
     const { close } = globalThis;
-    if (!('DedicatedWorkerGlobalScope' in globalThis) || typeof close !== 'function') return;
+    // A service worker has none.
+    if (!('WorkerGlobalScope' in globalThis) || typeof close !== 'function') return;
     const value = (): void => {
       close.call(globalThis);
       task('exit');

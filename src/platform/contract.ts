@@ -105,8 +105,12 @@ export interface HostForms {
 
 /** What tells of the end of agents where no native port does. */
 export interface AgentLocks {
+  /** Whose threads have the same locks: an origin's. `undefined`: there are none here, and all requests are denied. */
+  readonly scope: string | undefined;
   /** Whether this agent can end in silence, so that it must hold one. */
   readonly mortal: boolean;
+  /** Whether it outlives documents, of which some end without a word. */
+  readonly outlives: boolean;
   /**
    * Asks for a lock that this agent alone has, until the returned function is called or the agent is gone.
    * @param held it has it
@@ -115,6 +119,8 @@ export interface AgentLocks {
   hold(name: string, held: () => void, denied: () => void): () => void;
   /** Calls `granted` once nobody holds it, unless the returned function was called before. Never throws. */
   await(name: string, granted: () => void): () => void;
+  /** The same where somebody else holds it now. `found` is called once it is waited for, or will not be. */
+  watch(name: string, found: () => void, granted: () => void): () => void;
 }
 
 /** How threads start, and get their names. Apart from the rest, because only a front door needs it. */
@@ -204,7 +210,7 @@ export interface Platform {
    * cannot be known. Leaves nothing at the other side.
    */
   probeGone(port: NativePort): boolean;
-  /** Where threads end without a word: what is heard of it. `undefined` where native ports tell, or nothing does. */
+  /** Where threads end without a word: what is heard of it. `undefined` where native ports tell. */
   readonly agentLocks: AgentLocks | undefined;
   /** Holds or releases the process for this port. */
   hold(port: NativePort, held: boolean): void;

@@ -3,12 +3,44 @@
 import type { AgentLocks } from './contract.ts';
 
 /** Where nobody says that these are missing, as in a frame of an opaque origin, they are refused when they are asked for. */
-export function webLocks(): AgentLocks | undefined {
+export function webLocks(): AgentLocks {
   const locks = globalThis.navigator?.locks;
-  if (locks === undefined) return undefined;
+  const { origin } = globalThis;
+  // A page tells of its own end (`onThreadEnd`), and takes its workers with it.
+  const mortal = 'WorkerGlobalScope' in globalThis;
+  const request = (name: string, options: LockOptions, granted: (lock: Lock | null) => unknown): Promise<unknown> =>
+    locks === undefined ? Promise.reject() : locks.request(name, options, granted);
+  /** Requests that wait. WebKit forgets those of a page that is put into the back-forward cache. */
+  const asking = new Set<() => void>();
+  globalThis.addEventListener?.('pageshow', ({ persisted }) => {
+    if (persisted) for (const ask of asking) ask();
+  });
+  const wait: AgentLocks['await'] = (name, granted) => {
+    let asked = new AbortController();
+    const cancel = (): void => {
+      asking.delete(ask);
+      asked.abort();
+    };
+    const ask = (): void => {
+      asked.abort();
+      const { signal } = (asked = new AbortController());
+      const free = (): void => {
+        if (signal.aborted) return;
+        asking.delete(ask);
+        granted();
+      };
+      // Shared: whoever waits for the same end is told of it at the same time, and nobody who is blocked keeps it from the others.
+      request(name, { mode: 'shared', signal }, free).catch(() => {});
+    };
+    asking.add(ask);
+    ask();
+    return cancel;
+  };
   return {
-    // A page tells of its own end (`onThreadEnd`), and takes its workers with it.
-    mortal: 'DedicatedWorkerGlobalScope' in globalThis,
+    mortal,
+    outlives: mortal && !('DedicatedWorkerGlobalScope' in globalThis),
+    scope: locks === undefined || origin === 'null' ? undefined : origin,
+    await: wait,
 
     hold(name, held, denied) {
       const asked = new AbortController();
@@ -20,7 +52,7 @@ export function webLocks(): AgentLocks | undefined {
         if (!asked.signal.aborted) held();
         return until;
       };
-      locks.request(name, { signal: asked.signal }, granted).catch(() => {
+      request(name, { signal: asked.signal }, granted).catch(() => {
         if (!asked.signal.aborted) denied();
       });
       return () => {
@@ -29,14 +61,20 @@ export function webLocks(): AgentLocks | undefined {
       };
     },
 
-    await(name, granted) {
-      const asked = new AbortController();
-      const free = (): void => {
-        if (!asked.signal.aborted) granted();
+    watch(name, found, granted) {
+      let cancel: (() => void) | undefined;
+      let over = false;
+      const look = (lock: Lock | null): void => {
+        if (over) return;
+        // Nobody has it: it is that of a document whose storage is another one's, and so are its locks, or of a thread that is gone already.
+        if (lock === null) cancel = wait(name, granted);
+        found();
       };
-      // Shared: whoever waits for the same end is told of it at the same time, and nobody who is blocked keeps it from the others.
-      locks.request(name, { mode: 'shared', signal: asked.signal }, free).catch(() => {});
-      return () => asked.abort();
+      request(name, { mode: 'shared', ifAvailable: true }, look).catch(found);
+      return () => {
+        over = true;
+        cancel?.();
+      };
     },
   };
 }

@@ -18,6 +18,11 @@ export interface Features {
   readonly memoryMissing: string | undefined;
   /** Whether a blocked thread finds out by itself that any peer was killed; if not, only of workers from `spawn(url)`. */
   readonly probesPeers: boolean;
+  /**
+   * Whether an event loop hears of a thread that ends without a word (terminated by somebody else, its page crashed): in browsers by Web Locks, which an opaque
+   * origin and an insecure context do not have.
+   */
+  readonly hearsEnds: boolean;
 }
 
 /** What this runtime and thread can do. By what processes can talk here, `features()` of `millrace/process` says as well. */
@@ -31,5 +36,6 @@ export function features(): Features {
     memory: typeof SharedArrayBuffer !== 'undefined',
     memoryMissing: typeof SharedArrayBuffer === 'undefined' ? NO_SHARED_MEMORY : undefined,
     probesPeers: platform.canProbe(),
+    hearsEnds: platform.agentLocks === undefined || platform.agentLocks.scope !== undefined,
   };
 }

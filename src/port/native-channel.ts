@@ -4,7 +4,7 @@ import { createNativeHandle, type NativeHandle, openNativeHandle, type Remote } 
 import { NO_SHARED_MEMORY } from '../memory/region.ts';
 import type { NativePort } from '../platform/contract.ts';
 import { type KeptPieces, keeper } from '../transport/native/kept-pieces.ts';
-import { NativeStream } from '../transport/native/native-stream.ts';
+import { NativeStream, nativeChannel } from '../transport/native/native-stream.ts';
 import { NativeValues } from '../transport/native/native-values.ts';
 import { SyncReads } from '../transport/native/sync-reads.ts';
 import { StreamConnection } from '../transport/stream/connection.ts';
@@ -66,7 +66,12 @@ function openEnd(
   if (first !== undefined) connection.received(first);
   const channel = connection.open(MAIN, wish);
   stream.connect(connection, values, () => channel.owner?.changed());
-  return { stream, transport: new StreamTransport(connection, channel, { ...transport, beside: values }, events) };
+  const { watch } = stream;
+  const whenWatched = watch && ((then: () => void): void => watch.whenWatched(then));
+  return {
+    stream,
+    transport: new StreamTransport(connection, channel, { ...transport, beside: values, whenWatched }, events),
+  };
 }
 
 /** A channel's end that stays here, what goes to the other thread, and whom to tell when that is gone. */
@@ -77,7 +82,7 @@ export interface MadeNative {
 }
 
 export function makeNativeChannel(options: Resolved): MadeNative {
-  const [near, far] = platform.messageChannel();
+  const [near, far] = nativeChannel();
   const kept = keeper().keep?.();
   let stream!: NativeStream;
   const port = new Port((events) => {
@@ -94,7 +99,7 @@ export function makeNativeChannel(options: Resolved): MadeNative {
 
 /** A handle for each end of a channel that this thread has no part in. */
 export function nativePair(options: Resolved): [Remote, Remote] {
-  const [one, other] = platform.messageChannel();
+  const [one, other] = nativeChannel();
   return [createNativeHandle(0, one, sharedOf(options)), createNativeHandle(1, other, sharedOf(options))];
 }
 

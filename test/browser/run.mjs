@@ -33,6 +33,8 @@ const PAGES = [
   'history',
   'history-closed',
   'native-channels',
+  'native-ends',
+  'native-history',
   'not-isolated',
   'bundles',
   'isolate',

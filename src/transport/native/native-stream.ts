@@ -6,15 +6,18 @@
 //     [number, value, ports]   a value beside them; native ports in it stand in the list
 //     null                     nothing follows
 //     number                   so many of these have come, where the other side keeps them for a reader that blocks (kept-pieces.ts)
+//     text, true, false        how the end of its thread is heard of (native-watch.ts)
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
 import type { BesideValue } from '../../lane/beside.ts';
-import { NATIVE_GATHER_FIRST, NATIVE_GONE_MS, NATIVE_MOVED_MIN, NATIVE_WHY_MS } from '../../limits.ts';
+import { NATIVE_GATHER_FIRST, NATIVE_GONE_MS, NATIVE_MOVED_MIN, NATIVE_QUIET_MS, NATIVE_WHY_MS } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 import { BESIDE, type KeptPieces } from './kept-pieces.ts';
+import { NativeWatch } from './native-watch.ts';
 import { GONE, type SyncReads } from './sync-reads.ts';
+import { threadLock } from './thread-lock.ts';
 
 /** Whom values that come are given to. */
 export interface ValueTaker {
@@ -23,11 +26,24 @@ export interface ValueTaker {
   unreadable(): void;
 }
 
+/** Pairs of native ports that were made in this thread, as long as they stay, and how many of the two ends are open here. */
+const madeHere: WeakMap<NativePort, { open: number }> = /* @__PURE__ */ new WeakMap();
+
+export function nativeChannel(): readonly [NativePort, NativePort] {
+  const pair = platform.messageChannel();
+  if (platform.agentLocks === undefined) return pair;
+  const ends = { open: 0 };
+  for (const port of pair) madeHere.set(port, ends);
+  return pair;
+}
+
 /** Streams that have something to say at the end of this turn, or when this thread blocks before that. */
 const gathering: Set<() => void> = /* @__PURE__ */ new Set();
 
 export class NativeStream implements ByteStream {
   readonly port: NativePort;
+  /** Where locks tell what native ports do not. */
+  readonly watch: NativeWatch | undefined;
   /** As ByteStream: where a service worker brings what comes. */
   readonly receiveSync: ((timeoutMs: number) => boolean) | undefined;
   readonly #reads: SyncReads | undefined;
@@ -44,6 +60,8 @@ export class NativeStream implements ByteStream {
   #endCame = false;
   /** Something has come. */
   heard = false;
+  /** How much. */
+  #words = 0;
   /** Somebody will say how the thread at the other end has ended (`gone`). */
   endTold = false;
   #over: () => void = () => {};
@@ -58,6 +76,11 @@ export class NativeStream implements ByteStream {
     this.port = port;
     this.#reads = reads;
     this.#kept = kept;
+    const { agentLocks } = platform;
+    if (agentLocks !== undefined) {
+      const say = (word: string | boolean): void => void port.postMessage(word);
+      this.watch = new NativeWatch(agentLocks, threadLock(agentLocks), say, () => this.#lost());
+    }
     if (reads !== undefined) this.receiveSync = (timeoutMs) => this.#read(reads, timeoutMs);
   }
   /** Whether bytes have come that say of values which the native port is still to bring. */
@@ -72,14 +95,13 @@ export class NativeStream implements ByteStream {
   connect(connection: Pick<StreamConnection, 'received' | 'closed'>, values: ValueTaker, brought: () => void): void {
     this.#brought = brought;
     const over = (): void => {
-      if (this.#endCame) return;
-      this.#endCame = true;
-      // A thread that ends by itself says so before.
-      const { reason, error } = this.#gone ?? { reason: 'terminated' };
-      connection.closed(reason, error);
-      // Where the other side has said its end, ours was said, and may be read yet.
-      if (!this.#endSaid) this.#kept?.drop();
-      this.#closeIfDone();
+      if (!this.#endCame) {
+        this.#endCame = true;
+        // A thread that ends by itself says so before.
+        const { reason, error } = this.#gone ?? { reason: 'terminated' };
+        connection.closed(reason, error);
+      }
+      this.#finish();
     };
     this.#over = over;
     this.#received = (bytes) => {
@@ -90,9 +112,22 @@ export class NativeStream implements ByteStream {
         this.#inside = false;
       }
     };
+    const ends = madeHere.get(this.port);
+    if (ends !== undefined) ends.open++;
+    // Of the end of a thread nothing is to be heard in that thread. A port that was made here may yet leave, or its other end.
+    const begin = (): void => {
+      if (ends?.open !== 2) this.watch?.begin();
+    };
+    if (ends === undefined) begin();
     platform.listen(this.port, {
       message: (message) => {
         this.heard = true;
+        this.#words++;
+        begin();
+        if (typeof message === 'string' || typeof message === 'boolean') {
+          this.watch?.heard(message);
+          return;
+        }
         if (typeof message === 'number') {
           this.#kept?.confirm(message);
           return;
@@ -124,6 +159,19 @@ export class NativeStream implements ByteStream {
     platform.later(() => this.#over(), NATIVE_GONE_MS);
   }
 
+  /** A lock says so: what was said before is over once nothing more has come for a while. */
+  #lost(): void {
+    const words = this.#words;
+    platform.later(() => {
+      if (words !== this.#words) {
+        this.#lost();
+        return;
+      }
+      this.#gone ??= { reason: 'terminated', error: undefined };
+      this.#over();
+    }, NATIVE_QUIET_MS);
+  }
+
   /** Not where a service worker was quicker. */
   #isNew(bytes: number): boolean {
     const reads = this.#reads;
@@ -137,7 +185,11 @@ export class NativeStream implements ByteStream {
   #caughtUp(): void {
     if (this.#reads === undefined) return;
     this.#brought();
-    this.#closeIfDone();
+    if (this.#endCame) this.#finish();
+  }
+  /** Nothing comes any more: whether or not the other side was told goodbye, nothing goes either. Not while the native port is behind what a service worker has brought. */
+  #finish(): void {
+    if (!this.late) this.end();
   }
   #read(reads: SyncReads, timeoutMs: number): boolean {
     if (this.#endCame) {
@@ -216,16 +268,18 @@ export class NativeStream implements ByteStream {
 
   /** Some runtimes drop what a port has posted when it is closed: it stays until the other side has said its end, too, or is gone. */
   end(): void {
-    if (this.#endSaid) return;
-    this.#post();
-    this.#endSaid = true;
-    this.port.postMessage(null);
-    this.#kept?.push(null);
+    if (!this.#endSaid) {
+      this.#post();
+      this.#endSaid = true;
+      this.port.postMessage(null);
+      this.#kept?.push(null);
+    }
     this.#closeIfDone();
   }
   #closeIfDone(): void {
-    if (!this.#endSaid || !this.#endCame || this.late) return;
+    if (!this.#endCame || this.late) return;
     this.#kept?.drop();
+    this.watch?.end();
     platform.turn(() => this.port.close());
   }
   hold(held: boolean): void {

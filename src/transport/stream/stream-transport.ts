@@ -42,6 +42,8 @@ export interface StreamOptions {
   readonly beside?: Beside;
   /** By what it goes, where there is more to be said of it than of its connection. */
   readonly way?: Way | undefined;
+  /** As Transport.whenWatched, where the medium does not tell of a thread's end. */
+  readonly whenWatched?: ((then: () => void) => void) | undefined;
 }
 
 const NEVER_SPINS = new Spin(0);
@@ -55,6 +57,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly interrupts: Interrupts;
   readonly spin: Spin = NEVER_SPINS;
   readonly link: Link;
+  readonly whenWatched?: (then: () => void) => void;
   readonly #connection: StreamConnection;
   readonly #channel: StreamChannel;
   readonly #lane: LaneOutbound;
@@ -80,6 +83,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     this.#channel = channel;
     this.#events = events;
     this.#way = options.way;
+    if (options.whenWatched !== undefined) this.whenWatched = options.whenWatched;
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const { beside = NOTHING_BESIDE } = options;
     this.#lane = new LaneOutbound({

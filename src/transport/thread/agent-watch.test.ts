@@ -10,6 +10,8 @@ import { AgentWatch } from './agent-watch.ts';
 /** Grants nothing by itself. */
 class PlayedLocks implements AgentLocks {
   readonly mortal: boolean;
+  readonly outlives = false;
+  readonly scope = 'http://here';
   readonly log: string[] = [];
   grant: () => void = () => {};
   deny: () => void = () => {};
@@ -27,6 +29,9 @@ class PlayedLocks implements AgentLocks {
     this.log.push(`await ${name}`);
     this.gone = granted;
     return () => this.log.push(`cancel ${name}`);
+  }
+  watch(): never {
+    throw new Error('that is for channels without memory');
   }
 }
 
