@@ -104,6 +104,11 @@ export const LIVENESS_SLICE_SPAWNED_MS: number = 50;
  */
 export const LIVENESS_SLICE_DEAF_MS: number = 1000;
 /**
+ * Milliseconds without a message after which such a thread sleeps where others than its peer can ring it, too: an end may be heard of so much
+ * later (100 are the goal), and a message that comes behind it costs its sender some accesses more.
+ */
+export const QUIET_MS: number = 50;
+/**
  * Milliseconds that `port.ready` waits in browsers for the link of two threads that have both opened their ends: a few turns of both event
  * loops, which were seen to take two seconds where four browsers share two processors. The channel works without a link, but a worker that
  * blocks is not told that the other one is gone.

@@ -19,17 +19,17 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 87_900,
+  '.': 88_700,
   './ring': 4_200,
   './process': 119_200,
-  './rpc': 106_200,
+  './rpc': 106_900,
   './topic': 37_600,
   './browser/service-worker': 4_300,
   './browser/service-worker.global.js': 4_600,
-  './compat/sab-message-port': 75_000,
-  './compat/sab-message-port.global.js': 71_700,
-  './millrace.global.js': 108_600,
-  './compat/comlink': 87_700,
+  './compat/sab-message-port': 75_700,
+  './compat/sab-message-port.global.js': 72_300,
+  './millrace.global.js': 109_500,
+  './compat/comlink': 88_300,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_900,
 };

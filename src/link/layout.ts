@@ -9,6 +9,7 @@
 //   0     0      SLEEP           everybody   0     0 awake, else how this agent sleeps (wait/signal.ts)
 //   1     4      SLEEPS          its agent   0     times it went to sleep
 //   2     8      HELD            its agent   0     the lock that tells of its end, by number; 0 none (transport/thread/agent-watch.ts)
+//   3     12     DEATHS          everybody   0     times that it was told that an agent is gone, and how stands on that one's page
 //
 // The LINK PAGE is one for each pair of agents: a side block for each. What one agent writes here reaches nobody but the
 // other one of the pair.
@@ -29,6 +30,7 @@ import { READY_SUMMARY_WORDS, readyWords } from './ready-set.ts';
 export const SLEEP = 0;
 export const SLEEPS = 1;
 export const HELD = 2;
+export const DEATHS = 3;
 /** Bytes of an agent page: a line of its own. */
 export const AGENT_PAGE_BYTES = 64;
 

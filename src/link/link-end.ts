@@ -92,7 +92,11 @@ export class LinkEnd {
   /** This agent is about to block for all its links: marks made from here on wake it. `take` after it. */
   restAbove(): void {
     // Announced already, as long as nobody has rung: storing again would only take the line from the other core.
-    if (this.#announced !== (ABOVE | DATA)) announce(this.#rest, ABOVE, DATA);
+    if (!this.restsAbove) announce(this.#rest, ABOVE, DATA);
+  }
+  /** Whether that stands announced: nobody has rung since. */
+  get restsAbove(): boolean {
+    return this.#announced === (ABOVE | DATA);
   }
 
   /** Rests with the event loop, if it does not yet; tells who was marked before, later. */

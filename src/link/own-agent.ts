@@ -4,7 +4,7 @@ import type { EndReason } from '../outcome.ts';
 import { type ParkPlace, SharedPlace } from '../wait/park-place.ts';
 import type { Parking } from '../wait/parking.ts';
 import { DATA, Waker } from '../wait/signal.ts';
-import { AGENT_PAGE_BYTES, SLEEP } from './layout.ts';
+import { AGENT_PAGE_BYTES, DEATHS, SLEEP } from './layout.ts';
 import type { LinkEnd } from './link-end.ts';
 
 /** A link of this agent's. */
@@ -89,6 +89,17 @@ export class OwnAgent {
     const waker = new Waker(parking.place(new Int32Array(page, 0, AGENT_PAGE_BYTES >> 2), SLEEP), DATA, ring);
     return () => waker.ring();
   }
+}
+
+/**
+ * Tells an agent that may be blocked that some agent is gone; how is written down where it looks.
+ * @param words of its own page
+ * @param wake as OwnAgent.wakerOf
+ */
+export function tellOfDeath(words: Int32Array, wake: () => void): void {
+  // SYNC deaths: what was written down comes before, and ringing who is asleep by then behind it; pairs with QuietPlace and AgentSelect.
+  Atomics.add(words, DEATHS, 1);
+  wake();
 }
 
 let own: OwnAgent | undefined;

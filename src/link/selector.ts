@@ -38,6 +38,8 @@ export interface Selectable {
 export interface Lookout {
   /** Whether it is time to ask, though no slice of a sleep has passed: somebody always has something. */
   readonly overdue: boolean;
+  /** Somebody has said that there is something to ask. Looked at before each sleep. */
+  readonly told?: boolean;
   /**
    * Asks whether the agents at the other ends live; true if all members are to be looked at.
    * @param unlinked members that no link knows yet
@@ -197,6 +199,11 @@ export class Selector {
     return found as T | undefined;
   }
 
+  /** Of the call that runs some have no link: they are looked at between slices of the sleep. */
+  get awaitsUnlinked(): boolean {
+    return this.#unlinked.length > 0;
+  }
+
   /** Forgets who stands in the line: nothing here may keep a channel that nobody asks for any more. */
   forget(): void {
     for (let watch = this.#line.shift(); watch !== undefined; watch = this.#line.shift()) watch.forget();
@@ -248,6 +255,7 @@ export class Selector {
       this.#takeMarks();
       this.#lookAtUnlinked();
       for (const watch of this.#warm.splice(0)) if (watch.warm) watch.marked();
+      if (this.#lookout.told === true) this.#lookAtAll();
       found = this.#next(false);
       return found !== undefined;
     };

@@ -6,9 +6,11 @@ import { ATTACHED, CLOSE_CODES, CLOSED, PARK, SIDE_0, SIDE_1 } from '../memory/l
 import { createLifePage, ERROR_LENGTH, ERROR_TEXT_BYTE, endedOn, tellEnded } from '../memory/life-page.ts';
 import { allocateMemory } from '../memory/region.ts';
 import { claimSide } from '../memory/sides.ts';
+import type { EndReason } from '../outcome.ts';
 import type { EndWords } from '../platform/bootstrap.ts';
 import type { Start, ThreadEnded } from '../platform/contract.ts';
 import type { Href } from '../platform/host-types.ts';
+import { agentLinks } from '../transport/thread/agent-links.ts';
 import { makeChannel, type Watch } from './channel.ts';
 import { makeNativeChannel } from './native-channel.ts';
 import {
@@ -123,17 +125,21 @@ function throughMemory(resolved: Resolved, options: PortOptions, watch: Watch): 
   // The Worker outlives a port that nobody holds; the other channels with it are to hear of its end all the same. And the lines
   // that lead to it: an end of this channel may have gone over to another thread since.
   const { joining } = transport.lines;
+  const tellEnd = (how: EndReason): void => {
+    tellEnded(life, how);
+    agentLinks().watch?.tellBlocked();
+  };
   return {
     port,
     data: { remote, life, options },
     transfer: remote.transfer,
     endWords: () => endWordsOf(region.memory, life),
     ended(how, error) {
-      tellEnded(life, how ?? 'terminated');
+      tellEnd(how ?? 'terminated');
       // Terminated while it starts, it ends on Node, and on Bun at times, with the exit code of one that has nothing more to do.
       joining.tellGone(how === 'exit' ? endedOn(life) : how, error);
     },
-    terminated: () => tellEnded(life, 'terminated'),
+    terminated: () => tellEnd('terminated'),
     forsake: () => claimSide(region.views.words, 1, 2),
   };
 }

@@ -1,13 +1,15 @@
 // How this thread waits for many channels at once: on the page that all its links know, with what no mark tells asked for
 // between slices.
+import { platform } from '#platform';
 import {
+  LIVENESS_SLICE_DEAF_MS,
   SELECT_LOOK_MS,
   SELECT_LOOKS_PER_CLOCK,
   SELECT_PROBES_MAX,
   SELECT_SLICE_MS,
   SPIN_US_DEFAULT,
 } from '../limits.ts';
-import { SLEEPS } from '../link/layout.ts';
+import { DEATHS, SLEEPS } from '../link/layout.ts';
 import type { LinkEnd } from '../link/link-end.ts';
 import { type OwnAgent, ownAgent, type SleepsBy } from '../link/own-agent.ts';
 import { type Lookout, type Selectable, Selector, type Watch } from '../link/selector.ts';
@@ -70,6 +72,8 @@ class Lives implements Lookout {
   #looks = 0;
   #askedAt = 0;
   #lookedAt = 0;
+  /** Of DEATHS of this agent's page: those that all were asked for. */
+  #deaths = 0;
   /** Where to go on among those that are not linked yet: each has to be asked by itself. */
   #from = 0;
 
@@ -82,7 +86,16 @@ class Lives implements Lookout {
     return performance.now() - this.#askedAt > SELECT_SLICE_MS;
   }
 
+  get told(): boolean {
+    return this.#deathsTold !== this.#deaths;
+  }
+  get #deathsTold(): number {
+    // SYNC deaths: what was written down is there; behind the announcement of SLEEP nobody sleeps through it; pairs with tellOfDeath.
+    return Atomics.load(this.#agent.sleeps.words, DEATHS);
+  }
+
   ask(unlinked: readonly Watch[]): boolean {
+    this.#deaths = this.#deathsTold;
     const now = performance.now();
     this.#askedAt = now;
     let gone = false;
@@ -113,9 +126,14 @@ export class AgentSelect implements SelectPlace {
     this.#place = new AgentPlace(agent);
     this.#selector = new Selector(
       ends,
-      (slice) => new BlockingWait(this.#place, SLEEPS, spin, () => SELECT_SLICE_MS, slice),
+      (slice) => new BlockingWait(this.#place, SLEEPS, spin, () => this.#sliceMs, slice),
       new Lives(agent),
     );
+  }
+
+  /** Who takes nothing in while it is blocked is told of all that concerns links. */
+  get #sliceMs(): number {
+    return platform.canTake || this.#selector.awaitsUnlinked ? SELECT_SLICE_MS : LIVENESS_SLICE_DEAF_MS;
   }
 
   watch(end: Selectable): Watch {

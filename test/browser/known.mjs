@@ -63,14 +63,6 @@ const DEFECTS = [
     ],
   },
   {
-    number: 'D17',
-    why: 'a select that is blocked asks every 5 ms for what no mark tells, which a blocked thread of a browser asks in vain',
-    looks: /it woke \d{2,} times/,
-    checks: [
-      [['chromium', 'firefox', 'webkit'], 'stress', 'a worker that is blocked in select sleeps when nothing happens'],
-    ],
-  },
-  {
     number: 'D18',
     why: 'in a worker of Firefox a chain of scheduler.postTask, by which the event loop is made to turn (decision 0058), leaves timers no turn until it ends: 2,000 ms of a chain of 2,000 ms; between messages of a native port they have theirs',
     looks: /the timer came after \d+ of 20000 messages/,

@@ -19,6 +19,7 @@ const PAGES = [
   'values-between',
   'ends',
   'faults',
+  'quiet',
   'handles',
   'stress',
   'neighbours',

@@ -1,6 +1,8 @@
 // Many channels, one sleep: the shipped ready sets, bells and selector, over park words as channels have them.
 //
 // A channel here is a word that counts the messages sent, and the park word of its reader.
+import * as layout from '../../src/link/layout.ts';
+import type { Lookout } from '../../src/link/selector.ts';
 import type { ParkPlace } from '../../src/wait/park-place.ts';
 import type { Actor, Kit, Model } from '../kit/explore.ts';
 import type { Shipped } from './shipped.ts';
@@ -13,6 +15,8 @@ const PARK = [2, 3] as const;
 const BELL = 4;
 const HELLO = 5;
 const DEAD = 6;
+const MOVED = 7;
+const TOLD = 10;
 const SLEEP = 8;
 /** Where sleeps are counted; nobody looks at it. */
 const SLEEPS = 9;
@@ -29,6 +33,8 @@ const names: Record<number, string> = {
   [BELL]: 'BELL',
   [HELLO]: 'HELLO',
   [DEAD]: 'DEAD',
+  [MOVED]: 'MOVED',
+  [TOLD]: 'TOLD',
   [SLEEP]: 'SLEEP',
   [LINK[0]]: 'REST of link 0',
   [LINK[1]]: 'REST of link 1',
@@ -164,6 +170,27 @@ function bellPlace(shipped: Shipped, words: Int32Array, rungBlocked: () => void 
   return { words, index: SLEEP, sliceMsMax: Number.POSITIVE_INFINITY, blocks: shipped.BLOCKED, sleep, wake: silent };
 }
 
+/** Asks whether an agent is gone when another one says so. */
+class Told implements Lookout {
+  readonly overdue = false;
+  readonly #words: Int32Array;
+  readonly #gone: () => void;
+  #heard = 0;
+
+  constructor(words: Int32Array, gone: () => void) {
+    this.#words = words;
+    this.#gone = gone;
+  }
+  get told(): boolean {
+    return Atomics.load(this.#words, TOLD) !== this.#heard;
+  }
+  ask(): boolean {
+    this.#heard = Atomics.load(this.#words, TOLD);
+    if (Atomics.load(this.#words, DEAD) === 1) this.#gone();
+    return true;
+  }
+}
+
 /** What the reader waits for: how often each channel speaks, and by which link. */
 interface Expected {
   readonly counts: readonly [number, number];
@@ -174,11 +201,19 @@ interface Expected {
  * Blocks until one of its channels has something, again and again.
  * @param hello says first what link it has, as a message on the native port would
  * @param mortal the agent of channel 0 may die, which shows between two slices and is news of that channel
+ * @param told it has died, and another agent says so
  */
 function selecting(
   shipped: Shipped,
   { counts, links }: Expected,
-  { linked = true, sliceMs = Number.POSITIVE_INFINITY, hello = false, mortal = false, bells = false } = {},
+  {
+    linked = true,
+    sliceMs = Number.POSITIVE_INFINITY,
+    hello = false,
+    mortal = false,
+    bells = false,
+    told = false,
+  } = {},
 ): Actor {
   return {
     name: 'reader',
@@ -191,7 +226,12 @@ function selecting(
         if (mortal && Atomics.load(words, DEAD) === 1) watches[0]!.end.gone = true;
       };
       const place = bells ? bellPlace(shipped, words) : at(shipped, words, SLEEP);
-      const { selector, watches } = selectorOf(shipped, kit, links, sliceMs, linked, between, place);
+      const lookout = told
+        ? new Told(words, () => {
+            watches[0]!.end.gone = true;
+          })
+        : undefined;
+      const { selector, watches } = selectorOf(shipped, kit, links, sliceMs, linked, between, place, lookout);
       if (hello) Atomics.store(words, HELLO, 1);
       const members = counts.flatMap((count, i) => (count > 0 ? [watches[i]!] : []));
       while (members.length > 0) {
@@ -425,6 +465,7 @@ function selectorOf(
   linked = true,
   between = silent,
   place: ParkPlace = at(shipped, kit.words(), SLEEP),
+  lookout?: Lookout,
 ) {
   const words = kit.words();
   const ends = ([0, 1] as const).map(
@@ -443,6 +484,7 @@ function selectorOf(
           slice();
         },
       ),
+    lookout,
   );
   const watches = ([0, 1] as const).map((channel) => {
     const watch = selector.watch(new End(shipped, words, channel, linked));
@@ -450,6 +492,55 @@ function selectorOf(
     return watch;
   });
   return { words, ends, selector, watches };
+}
+
+/** Whoever has learnt that an agent is gone, and tells all whose pages it knows. */
+function teller(shipped: Shipped): Actor {
+  return {
+    name: 'teller',
+    run(kit) {
+      const words = kit.words();
+      Atomics.store(words, DEAD, 1);
+      shipped.tellOfDeath(words, () => overPage(shipped)(words));
+    },
+  };
+}
+
+/**
+ * Blocks for channel 0 alone, where nobody but others can tell it that its peer is gone: until it has all, and has heard of the end if there is
+ * one. Above, no slice of its own wakes it.
+ */
+function quiet(shipped: Shipped, count: number, mortal: boolean): Actor {
+  return {
+    name: 'reader',
+    run(kit) {
+      const words = kit.words();
+      const end = new shipped.LinkEnd(readySet(shipped, words, 0), at(shipped, words, LINK[0]));
+      end.add({ marked: silent });
+      const soundly = at(shipped, words, SLEEP);
+      soundly.sleep = (seen) => Atomics.wait(words, SLEEP, seen) !== 'timed-out';
+      const link = { end, rest: silent };
+      const there = (): typeof link | undefined => (Atomics.load(words, MOVED) === 0 ? link : undefined);
+      const place = new shipped.QuietPlace(at(shipped, words, PARK[0]), soundly, there);
+      const heard = new End(shipped, words, 0, true);
+      const got: (number | string)[] = [];
+      const look = (): boolean => heard.unread || (heard.gone && !got.includes('gone'));
+      const slice = (): void => {
+        kit.checkpoint(got, heard, place, 'between two sleeps');
+        heard.gone = Atomics.load(words, DEAD) === 1;
+      };
+      const spin = new shipped.Spin(0);
+      const wait = new shipped.BlockingWait(place, SLEEPS, spin, () => Number.POSITIVE_INFINITY, slice);
+      while (heard.taken < count || (mortal && !got.includes('gone'))) {
+        kit.checkpoint(got, heard, place);
+        wait.wait(shipped.DATA, look, Number.POSITIVE_INFINITY);
+        const spoke = heard.unread;
+        if (spoke) heard.taken++;
+        got.push(spoke ? 0 : 'gone');
+      }
+      return got;
+    },
+  };
 }
 
 /** The reader has all, in the order of each channel. */
@@ -464,6 +555,13 @@ function heard({ counts }: Expected): NonNullable<Model['final']> {
 function model(expected: Expected, actors: readonly Actor[], extra: Partial<Model> = {}): Model {
   return { words: WORDS, names, counters: [SLEEPS], actors, final: heard(expected), ...extra };
 }
+
+/** The words of the agent's page that stand where they stand there, with nothing else that these models use. */
+const QUIET: Partial<Model> = {
+  names: { ...names, [layout.DEATHS]: 'DEATHS' },
+  counters: [SLEEPS, layout.SLEEPS],
+  timeoutsAreProgress: true,
+};
 
 export const linkModels: readonly NamedModel[] = [
   {
@@ -623,6 +721,67 @@ export const linkModels: readonly NamedModel[] = [
         },
       };
       return model(expected, [left, selecting(shipped, expected)]);
+    },
+  },
+  {
+    name: 'link: select is told of an end',
+    about: 'by an agent that has no channel with who selects, and rings its page: no slice finds it',
+    reaches: [/reader:\["gone",1\]/, /reader:\[1,"gone"\]/],
+    make(shipped) {
+      const expected: Expected = { counts: [1, 1], links: [0, 1] };
+      const tells: Actor = {
+        name: 'teller',
+        run(kit) {
+          const words = kit.words();
+          Atomics.store(words, DEAD, 1);
+          Atomics.add(words, TOLD, 1);
+          overPage(shipped)(words);
+        },
+      };
+      const right = sender(shipped, 'right', [1], overLink(shipped, 1));
+      return model(expected, [tells, right, selecting(shipped, expected, { told: true })], {
+        final: ({ results }) => {
+          const got = results['reader'] as (number | string)[];
+          return got.includes('gone') && got.includes(1) ? undefined : `heard ${got}`;
+        },
+      });
+    },
+  },
+  {
+    name: 'link: quiet, and the peer speaks',
+    about:
+      'who has blocked for a while sleeps above; what rings for one message may come when it has gone to sleep again',
+    make(shipped) {
+      const left = sender(shipped, 'left', [0, 0], overLink(shipped, 0));
+      return { ...model({ counts: [2, 0], links: [0, 0] }, [left, quiet(shipped, 2, false)]), ...QUIET };
+    },
+  },
+  {
+    name: 'link: quiet, and one agent tells of the other',
+    about: 'neither a message nor the news of the end is slept through',
+    reaches: [/reader:\[0,"gone"\]/, /reader:\["gone",0\]/],
+    make(shipped) {
+      const left = sender(shipped, 'left', [0], overLink(shipped, 0));
+      return {
+        ...model({ counts: [1, 0], links: [0, 0] }, [left, teller(shipped), quiet(shipped, 1, true)]),
+        ...QUIET,
+      };
+    },
+  },
+  {
+    name: 'link: quiet, and the other end moves',
+    about:
+      'to an agent that has no link with the one that sleeps above: it is rung by who leaves, and from there on its own word',
+    make(shipped) {
+      const left: Actor = {
+        name: 'left',
+        run(kit) {
+          Atomics.store(kit.words(), MOVED, 1);
+          overLink(shipped, 0)(kit.words(), 0);
+        },
+      };
+      const right = sender(shipped, 'right', [0], silent, { afterEnd: 'left' });
+      return { ...model({ counts: [1, 0], links: [0, 0] }, [left, right, quiet(shipped, 1, false)]), ...QUIET };
     },
   },
   {

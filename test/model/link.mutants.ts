@@ -6,6 +6,8 @@ const BELL = 'link/link-bell.js';
 const END = 'link/link-end.js';
 const SELECTOR = 'link/selector.js';
 const SIGNAL = 'wait/signal.js';
+const QUIET = 'link/quiet-place.js';
+const OWN_AGENT = 'link/own-agent.js';
 const BELLS = 'transport/process/bells.js';
 
 export const linkMutants: readonly Mutant[] = [
@@ -129,6 +131,62 @@ export const linkMutants: readonly Mutant[] = [
     find: 'this.#sleep = sleep(() => this.#lookAtAll());',
     replace: 'this.#sleep = sleep(() => {});',
     caughtBy: 'link: one agent of two is killed',
+    as: 'stuck',
+  },
+  {
+    name: 'nobody asks before a sleep what was told',
+    file: SELECTOR,
+    find: /if \(this\.#lookout\.told === true\)\s+this\.#lookAtAll\(\);/,
+    replace: '',
+    caughtBy: 'link: select is told of an end',
+    as: 'stuck',
+  },
+  {
+    name: 'who sleeps above does not look again whether the channel has spoken',
+    file: QUIET,
+    find: 'this.#isAsleep(seen) && ',
+    replace: '',
+    caughtBy: 'link: quiet, and the peer speaks',
+    as: 'stuck',
+  },
+  {
+    name: 'who sleeps above does not look again whether its link still says so',
+    file: QUIET,
+    find: ' && end.restsAbove',
+    replace: '',
+    caughtBy: 'link: quiet, and the peer speaks',
+    as: 'stuck',
+  },
+  {
+    name: 'who sleeps above looks before it announces that',
+    file: QUIET,
+    find: /(const state = announce\(agent, agent\.blocks, DATA\);)\s+if \(this\.#isAsleep\(seen\) && end\.restsAbove/,
+    replace: 'const silent = this.#isAsleep(seen) && end.restsAbove; $1 if (silent',
+    caughtBy: 'link: quiet, and the peer speaks',
+    as: 'stuck',
+  },
+  {
+    name: 'who sleeps above does not look whether somebody was told to be gone',
+    file: QUIET,
+    find: ' && this.#deathsTold === this.#deaths',
+    replace: '',
+    caughtBy: 'link: quiet, and one agent tells of the other',
+    as: 'stuck',
+  },
+  {
+    name: 'a death is told before it is counted',
+    file: OWN_AGENT,
+    find: /(Atomics\.add\(words, DEATHS, 1\);)\s+(wake\(\);)/,
+    replace: '$2 $1',
+    caughtBy: 'link: quiet, and one agent tells of the other',
+    as: 'stuck',
+  },
+  {
+    name: 'who sleeps above does not look whether the other end has moved',
+    file: QUIET,
+    find: ' && this.#link() === link',
+    replace: '',
+    caughtBy: 'link: quiet, and the other end moves',
     as: 'stuck',
   },
   {

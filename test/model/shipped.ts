@@ -23,6 +23,7 @@ type ReadySet = typeof import('../../src/link/ready-set.ts');
 type LinkBell = typeof import('../../src/link/link-bell.ts');
 type LinkEnd = typeof import('../../src/link/link-end.ts');
 type Selector = typeof import('../../src/link/selector.ts');
+type QuietPlace = typeof import('../../src/link/quiet-place.ts');
 type TopicProducer = typeof import('../../src/topic/producer.ts');
 type TopicConsumer = typeof import('../../src/topic/consumer.ts');
 type TopicSeats = typeof import('../../src/topic/seats.ts');
@@ -62,6 +63,7 @@ export type Shipped = Producer &
   LinkBell &
   LinkEnd &
   Selector &
+  QuietPlace &
   TopicProducer &
   TopicConsumer &
   TopicSeats &
@@ -99,6 +101,7 @@ const MODULES = [
   'link/link-bell.js',
   'link/link-end.js',
   'link/selector.js',
+  'link/quiet-place.js',
   'outcome.js',
   'transport/process/futex.js',
   'transport/process/bells.js',

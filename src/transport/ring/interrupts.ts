@@ -15,12 +15,22 @@ export class WordInterrupts implements Interrupts {
    * @param here word index of this side's block
    * @param there word index of the other side's block
    * @param place where the other side sleeps
+   * @param doorbell as Waker
+   * @param above as Waker
    */
-  constructor(words: Int32Array, here: number, there: number, place: ParkPlace, doorbell: () => void, wakes: number) {
+  constructor(
+    words: Int32Array,
+    here: number,
+    there: number,
+    place: ParkPlace,
+    doorbell: () => void,
+    wakes: number,
+    above: () => void,
+  ) {
     this.#words = words;
     this.#here = here + layout.INTERRUPT;
     this.#there = there + layout.INTERRUPT;
-    this.#caller = new Waker(place, INTERRUPT, doorbell, wakes);
+    this.#caller = new Waker(place, INTERRUPT, doorbell, wakes, undefined, above);
   }
 
   get word(): number {

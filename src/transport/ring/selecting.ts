@@ -14,7 +14,7 @@ import type { SendingLane, Writing } from './writing.ts';
 
 export interface RingSelectingParts {
   readonly together: Together;
-  readonly peer: Pick<Peer, 'linked' | 'peerGone' | 'sleepsBy'>;
+  readonly peer: Pick<Peer, 'linked' | 'moved' | 'peerGone' | 'sleepsBy'>;
   /** Where this side sleeps. */
   readonly sleeps: ParkPlace;
   readonly awaited: Awaited;
@@ -81,7 +81,7 @@ export class RingSelecting implements Selecting, Selectable {
   /** No mark tells of what is on its way beside the ring either. */
   get linked(): boolean {
     const { peer, reading } = this.#parts;
-    return peer.linked && !reading.awaitsSide;
+    return peer.linked && peer.moved !== true && !reading.awaitsSide;
   }
 
   arm(): boolean {

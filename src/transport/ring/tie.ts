@@ -7,6 +7,7 @@ import type { Lending } from '../../lane/lending.ts';
 import type { SleepsBy } from '../../link/own-agent.ts';
 import type { EndReason } from '../../outcome.ts';
 import type { ThreadEnd } from '../../platform/contract.ts';
+import type { ParkPlace } from '../../wait/park-place.ts';
 import type { Parking } from '../../wait/parking.ts';
 import type { ExitStatus, Link, SelectPlace, Way } from '../transport.ts';
 
@@ -18,6 +19,10 @@ export interface Peer {
   above(): void;
   /** Whether it will do so for us: this side may sleep above. */
   readonly linked: boolean;
+  /** It has gone over to another agent, and this one has not heard to which: nobody there rings who sleeps above. Not where that is heard in time. */
+  readonly moved?: boolean | undefined;
+  /** Where a blocked thread sleeps, where it can ask nobody whether this agent lives: so that others can ring it. */
+  quietly?(place: ParkPlace): ParkPlace;
   /** As AgentLink's, of the link that this side sleeps above with. */
   readonly sleepsBy?: SleepsBy | undefined;
   /** Sleeps above with the event loop, after this side has announced that. What came before is told of later. */

@@ -178,12 +178,12 @@ export class RingTraffic {
     const rest = parking.onLoop(sleepsHere, sleeps, () => events.woken());
     const restAbove = new AboveWait(sleepsHere, sleeps, () => peer.rest());
     this.loop = new RingLoop(spin, rest, restAbove, peer, awaited, lane, reading, life, damage);
-    this.interrupts = new WordInterrupts(words, here, there, sleepsThere, doorbell, wakes);
+    this.interrupts = new WordInterrupts(words, here, there, sleepsThere, doorbell, wakes, above);
     this.blocking =
       !platform.canBlock || sleepsHere.blocks === 0
         ? undefined
         : new RingBlocking({
-            wait: new BlockingWait(sleepsHere, sleeps, spin, sliceMs, () => {
+            wait: new BlockingWait(peer.quietly?.(sleepsHere) ?? sleepsHere, sleeps, spin, sliceMs, () => {
               // If it is gone, `closed` has told.
               peer.peerGone();
             }),

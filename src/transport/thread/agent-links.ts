@@ -70,7 +70,8 @@ export class AgentLinks {
     this.card = { id: randomName(), page, ...(bell && { bell }) };
     const { agentLocks } = platform;
     if (agentLocks === undefined) return;
-    this.watch = new AgentWatch(agentLocks, this.card.id, agent, ({ link }) => link.say([HELD_SAID, LINK]));
+    const say = ({ link }: KnownLink): void => void link.say([HELD_SAID, LINK]);
+    this.watch = new AgentWatch(agentLocks, this.card.id, agent, say, (card) => this.wakerOf(card));
   }
 
   /** What came as what a thread tells of itself; `undefined` if that makes no sense, or nobody here knows how to ring it. */
@@ -207,7 +208,7 @@ let own: AgentLinks | undefined;
 /** @throws UnsupportedError where there is no shared memory */
 export function agentLinks(): AgentLinks {
   checkSharedMemory('connect threads', MADE_ELSEWHERE);
-  own ??= ofAgent('links/6', () => new AgentLinks(ownAgent()));
+  own ??= ofAgent('links/7', () => new AgentLinks(ownAgent()));
   return own;
 }
 

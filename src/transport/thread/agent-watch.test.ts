@@ -1,10 +1,10 @@
 // What a thread holds and waits for, with locks that are played: when it asks, when it gives back, and whose end that is not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { HELD } from '../../link/layout.ts';
+import { DEATHS, HELD } from '../../link/layout.ts';
 import { createLifePage, endedOn } from '../../memory/life-page.ts';
 import type { AgentLocks } from '../../platform/contract.ts';
-import type { KnownLink } from './agent-links.ts';
+import type { AgentCard, KnownLink } from './agent-links.ts';
 import { AgentWatch } from './agent-watch.ts';
 
 /** Grants nothing by itself. */
@@ -39,14 +39,21 @@ function scene(mortal: boolean) {
   const locks = new PlayedLocks(mortal);
   const page = new SharedArrayBuffer(64);
   const said: KnownLink[] = [];
-  const watch = new AgentWatch(locks, 'me', { page }, (to) => said.push(to));
+  const rung: AgentCard[] = [];
+  const watch = new AgentWatch(
+    locks,
+    'me',
+    { page },
+    (to) => said.push(to),
+    (card) => () => rung.push(card),
+  );
   const card = { id: 'you', page: new SharedArrayBuffer(64) };
   const ends: unknown[] = [];
   const link = {
     living: 1,
     peopled: () => {},
     peerLife: createLifePage(),
-    tellGone: (how: unknown) => ends.push(how),
+    tellGone: (how: unknown): void => void ends.push(how),
   };
   const known = { agent: 'you', link, confirmed: true, waiting: new Set() } as unknown as KnownLink;
   const people = (count: number): void => {
@@ -61,6 +68,7 @@ function scene(mortal: boolean) {
     link,
     people,
     said,
+    rung,
     ends,
     own: new Int32Array(page),
     theirs: new Int32Array(card.page),
@@ -118,6 +126,20 @@ test('who is given the lock of another thread knows that it is gone, and writes 
   assert.deepEqual(locks.log, ['await millrace/you/7']);
   locks.gone();
   assert.deepEqual([ends, endedOn(link.peerLife)], [['terminated'], 'terminated']);
+});
+
+test('the end of one thread is told to all that this one has links with, once it is written down', () => {
+  const { locks, watch, card, known, link, rung } = scene(false);
+  const other = { id: 'other', page: new SharedArrayBuffer(64) };
+  watch.begin(known, card);
+  watch.begin({ ...known, agent: 'other', link: { ...link } } as unknown as KnownLink, other);
+  new Int32Array(card.page)[HELD] = 7;
+  watch.look(known);
+  link.tellGone = (how) => {
+    assert.deepEqual([rung, endedOn(link.peerLife)], [[card, other], how]);
+  };
+  locks.gone();
+  assert.equal(new Int32Array(other.page)[DEATHS], 1);
 });
 
 test('a lock that was given back is no end', () => {

@@ -3,11 +3,12 @@
 //
 //   its own end    HELD of its page (link/layout.ts) is the number of the lock that it holds, 0 while it holds none; the number is
 //                  part of the lock's name. Said over each link when it is set.
-//   another's      whoever is given that lock and finds the number on the page still: it did not give the lock back.
+//   another's      whoever is given that lock and finds the number on the page still: it did not give the lock back. It writes that down and
+//                  tells every thread that it has a link with: those that are blocked hear of nothing else.
 //
 // No lock where there is no channel: some browsers do not keep a page whose threads hold one in their back-forward cache.
-import { HELD } from '../../link/layout.ts';
-import type { OwnAgent } from '../../link/own-agent.ts';
+import { AGENT_PAGE_BYTES, HELD } from '../../link/layout.ts';
+import { type OwnAgent, tellOfDeath } from '../../link/own-agent.ts';
 import { tellEnded } from '../../memory/life-page.ts';
 import type { AgentLocks } from '../../platform/contract.ts';
 import type { AgentCard, KnownLink } from './agent-links.ts';
@@ -16,6 +17,10 @@ const nothing = (): void => {};
 
 interface Watched {
   readonly card: AgentCard;
+  /** Of its page. No longer than it must be: who made it may have made it of any length. */
+  readonly words: Int32Array;
+  /** Rings it where it blocks. */
+  readonly wake: () => void;
   /** Of the lock that is waited for. */
   number: number;
   cancel: () => void;
@@ -27,6 +32,7 @@ export class AgentWatch {
   readonly #words: Int32Array;
   /** Says that this thread's lock is held. */
   readonly #say: (to: KnownLink) => void;
+  readonly #wakerOf: (card: AgentCard) => (() => void) | undefined;
   readonly #links = new Map<KnownLink, Watched>();
   /** Waits until the lock is held. */
   readonly #waiting = new Set<() => void>();
@@ -37,16 +43,25 @@ export class AgentWatch {
   /** There are no locks in this thread. */
   #denied = false;
 
-  constructor(locks: AgentLocks, id: string, { page }: Pick<OwnAgent, 'page'>, say: (to: KnownLink) => void) {
+  /** @param wakerOf what wakes a thread where it blocks; `undefined` if nothing does */
+  constructor(
+    locks: AgentLocks,
+    id: string,
+    { page }: Pick<OwnAgent, 'page'>,
+    say: (to: KnownLink) => void,
+    wakerOf: (card: AgentCard) => (() => void) | undefined,
+  ) {
     this.#locks = locks;
     this.#id = id;
     this.#words = new Int32Array(page);
     this.#say = say;
+    this.#wakerOf = wakerOf;
   }
 
   /** Both threads know the link, or this one has proposed it: what is said over it comes behind that. */
   begin(known: KnownLink, card: AgentCard): void {
-    this.#links.set(known, { card, number: 0, cancel: nothing });
+    const words = new Int32Array(card.page, 0, AGENT_PAGE_BYTES >> 2);
+    this.#links.set(known, { card, words, wake: this.#wakerOf(card) ?? nothing, number: 0, cancel: nothing });
     known.link.peopled = () => this.#changed(known);
     if (this.#held) this.#say(known);
     this.#changed(known);
@@ -60,8 +75,7 @@ export class AgentWatch {
   look(known: KnownLink): void {
     const watched = this.#links.get(known);
     if (watched === undefined || known.link.living === 0) return;
-    const { card } = watched;
-    const words = new Int32Array(card.page, 0, HELD + 1);
+    const { card, words } = watched;
     // SYNC agent-held: a plain look; it is said when it is set; pairs with AgentWatch.#hold.
     const number = Atomics.load(words, HELD);
     if (number === 0 || number === watched.number) return;
@@ -77,7 +91,13 @@ export class AgentWatch {
     const life = link.peerLife;
     // For whoever looks there while blocked. If it had said how it ends, that stands.
     if (life !== null) tellEnded(life, 'terminated');
+    this.tellBlocked();
     link.tellGone('terminated', undefined);
+  }
+
+  /** The end of some thread was written down: who is blocked is to look. Who has links with that one is not known here, so all are told. */
+  tellBlocked(): void {
+    for (const { words, wake } of this.#links.values()) tellOfDeath(words, wake);
   }
 
   /** Calls `then` as soon as others would hear of this thread's end, whatever it does from then on; at once where nobody will. */

@@ -10,14 +10,19 @@
 // side has used last. Then MOVES is counted on: whoever finds that it has, and has not heard why, takes in what waits for it. What is
 // still on its way to the one who has left, a LeftEnd sends on.
 
+import { platform } from '#platform';
+import { ownAgent } from '../../link/own-agent.ts';
+import { QuietPlace } from '../../link/quiet-place.ts';
 import * as layout from '../../memory/layout.ts';
 import type { NativePair } from '../../memory/native-pair.ts';
 import { createNatives } from '../../memory/native-pair.ts';
+import type { ParkPlace } from '../../wait/park-place.ts';
 import { BLOCKED, Waker } from '../../wait/signal.ts';
 import { isUnopened, type OnTheWay } from '../beside/lost-values.ts';
 import type { EndLines } from '../ring/end-teller.ts';
 import { MOVED, rankAfter } from './stretch.ts';
 import { type LinesLuggage, Stretches } from './stretches.ts';
+import type { ThreadLink } from './thread-link.ts';
 
 const NONE: readonly OnTheWay[] = [];
 
@@ -81,6 +86,14 @@ export class ChannelLines extends Stretches implements EndLines {
 
   get linked(): boolean {
     return this.joining.seat.taken;
+  }
+  get moved(): boolean {
+    return !platform.canTake && this.moveUnheard;
+  }
+  quietly(place: ParkPlace): ParkPlace {
+    if (platform.canTake) return place;
+    const link = (): ThreadLink | undefined => (this.linked && !this.moved ? this.joining.link : undefined);
+    return new QuietPlace(place, ownAgent().sleeps, link);
   }
   /** Rings for the other side, which sleeps on its own for a message on a native port. */
   doorbell(): void {

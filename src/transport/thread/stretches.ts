@@ -151,7 +151,7 @@ export class Stretches implements Joiner {
   }
   /** Whether something may come by ways of which this thread, if it were blocked, could not take it in at will. */
   get unsettled(): boolean {
-    return this.#unsettledHere || (this.#moveUnheard && !this.#willNotMeet);
+    return this.#unsettledHere || (this.moveUnheard && !this.#willNotMeet);
   }
   /** The other side may not have heard yet that this end has come here. What must not be lost it says again when it has. */
   get unmet(): boolean {
@@ -266,13 +266,13 @@ export class Stretches implements Joiner {
     this.#ownGone ||= stretch === this.#own;
     this.hearOfMove();
     if (this.stretch !== stretch) return;
-    if (this.#moveUnheard) this.#awaitNews(stretch);
+    if (this.moveUnheard) this.#awaitNews(stretch);
     else this.user.deref()?.gone(how, error);
   }
   /** It did not say where to, or only our event loop can hear it, or both sides have moved, and a thread that was left has still to pass it on. */
   #awaitNews(broken: Stretch): void {
     const tell = (): void => {
-      if (this.stretch !== broken || !this.#moveUnheard) return;
+      if (this.stretch !== broken || !this.moveUnheard) return;
       this.#awaitsNews = false;
       // Nothing that was sent by way of it comes any more: who waits for it is told so.
       this.#moves = Atomics.load(this.side.words, this.side.there + layout.MOVES);
@@ -289,13 +289,13 @@ export class Stretches implements Joiner {
   // ---- moves of the other side --------------------------------------------------------------------------------
 
   /** The other side has gone over to another thread, and we have not heard to which. */
-  get #moveUnheard(): boolean {
+  protected get moveUnheard(): boolean {
     // SYNC moved: MOVED was said before; pairs with ChannelLines.leave.
     return Atomics.load(this.side.words, this.side.there + layout.MOVES) !== this.#moves;
   }
   /** Takes in who it is, if there is any such news and it can be had at will; whether there was. */
   protected hearOfMove(): boolean {
-    if (!this.#moveUnheard) return false;
+    if (!this.moveUnheard) return false;
     this.pull();
     return true;
   }

@@ -1,8 +1,8 @@
 // The fault matrix of deaths: `port.closed` settles although nobody reads, and how soon. One after the other, for the sake of the times, which are
 // figures that the run prints; what a check asks for is ten times as long, and more where the machine is busy.
-import { channel, type Port, spawn } from '../../../src/index.ts';
+import { channel, type Port, pair, spawn, transferOf } from '../../../src/index.ts';
 import { afterwards, check, equal, figure, ok, within } from './checks.ts';
-import { next, type Role, talkTo } from './thread.ts';
+import { asleepFor, next, type Role, spawnThread, talkTo } from './thread.ts';
 
 /** Milliseconds that each is to take where nothing else runs (issue 13), and what is asked for here. */
 const GATE = 10;
@@ -52,6 +52,45 @@ for (const [what, role, goalMs] of [
     await thread.next();
     equal(await settles(what, port, goalMs, () => thread.worker.terminate()), 'terminated');
   });
+}
+
+/** Has an end of a channel with the other worker, and blocks there. */
+const blocksOnSibling: Role = async ({ port, data, millrace, hear, sleepSoundly }) => {
+  const { how, asleep } = data as { how: 'receive' | 'select'; asleep: Int32Array };
+  port();
+  const p = millrace.attach(await hear());
+  await p.ready;
+  sleepSoundly(asleep);
+  if (how === 'select') millrace.select([p]);
+  const got = p.receive();
+  const at = performance.timeOrigin + performance.now();
+  return { got: got === millrace.CLOSED && p.reason, at };
+};
+const siblingOf: Role = async ({ port, say, millrace, hear }) => {
+  await port().ready;
+  await millrace.attach(await hear()).ready;
+  say('up');
+};
+
+for (const how of ['receive', 'select'] as const) {
+  for (const started of ['spawned', 'made by hand'] as const) {
+    check(`a worker blocked in ${how} whose sibling, ${started}, is terminated`, async () => {
+      const asleep = new Int32Array(new SharedArrayBuffer(4));
+      const [one, other] = pair();
+      const reader = talkTo(blocksOnSibling, {}, { how, asleep });
+      const sibling = (started === 'spawned' ? spawnThread : talkTo)(siblingOf);
+      reader.thread.tell(one, transferOf(one));
+      sibling.thread.tell(other, transferOf(other));
+      await sibling.thread.next();
+      await asleepFor(1, asleep);
+      const start = performance.timeOrigin + performance.now();
+      sibling.thread.worker.terminate();
+      const { got, at } = (await reader.thread.done()) as { got: unknown; at: number };
+      equal(got, 'terminated');
+      figure(`${started} sibling of one that blocks in ${how}`, at - start, 'ms', 100);
+      ok(at - start < GATE * 100, `it took ${at - start} ms`);
+    });
+  }
 }
 
 check('a spawned worker whose script is not there', async () => {

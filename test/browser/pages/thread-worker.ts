@@ -8,6 +8,9 @@ const scope = globalThis as unknown as EventTarget & {
   postMessage(message: Said, transfer?: Transferable[]): void;
 };
 
+/** Shorter sleeps are between messages. */
+const SOUNDLY_MS = 500;
+
 const heard: unknown[] = [];
 const listeners: ((value: unknown) => void)[] = [];
 function hearing({ data }: MessageEvent<{ readonly told: unknown }>): void {
@@ -34,6 +37,14 @@ function play({ data, remote }: Casting, open: (options?: millrace.PortOptions) 
     say: (value, transfer) => scope.postMessage({ said: value }, transfer ?? []),
     hear: <T>() => hear() as Promise<T>,
     rest: (ms) => void Atomics.wait(still as Int32Array, 0, 0, ms),
+    sleepSoundly(asleep) {
+      const { wait } = Atomics;
+      Atomics.wait = ((words: Int32Array, index: number, value: number, ms = SOUNDLY_MS) => {
+        if (ms < SOUNDLY_MS) return wait(words, index, value, ms);
+        Atomics.add(asleep, 0, 1);
+        return wait(words, index, value);
+      }) as typeof wait;
+    },
   };
   // An uncaught error inside a listener stays one; what the role itself throws is its result.
   const role = new Function(`return (${scope.name});`)() as Role;

@@ -1,7 +1,7 @@
 // A worker for a check, with its part written where the check is: a role is a function whose text travels. It must therefore
 // use nothing but its argument and globals. test/kit/thread.ts is the same for the other runtimes.
 import * as millrace from '../../../src/index.ts';
-import { afterwards, within } from './checks.ts';
+import { afterwards, rest, within } from './checks.ts';
 
 /** What a role is given in its thread. */
 export interface Stage<D = unknown> {
@@ -17,6 +17,11 @@ export interface Stage<D = unknown> {
   hear<T = unknown>(): Promise<T>;
   /** Blocks this thread for so long. */
   rest(ms: number): void;
+  /**
+   * From now on this thread, where it sleeps for longer than it does while messages come, counts that in memory and sleeps until it is rung: no
+   * look that it takes by itself helps it.
+   */
+  sleepSoundly(asleep: Int32Array): void;
 }
 // biome-ignore lint/suspicious/noExplicitAny: each role knows its own data
 export type Role = (stage: Stage<any>) => unknown;
@@ -113,6 +118,14 @@ export function spawnThread(role: Role, options?: millrace.AdoptOptions): Talk {
   const { port, worker } = millrace.spawn(() => workerFor(role, true), options);
   afterwards(() => port.close());
   return { port, thread: new PageThread(worker) };
+}
+
+/** Waits until a thread has slept soundly so often: `Stage.sleepSoundly`. */
+export async function asleepFor(times: number, asleep: Int32Array): Promise<void> {
+  const count = async (): Promise<void> => {
+    while (Atomics.load(asleep, 0) < times) await rest(10);
+  };
+  await within(`it to sleep ${times} times`, count());
 }
 
 /** The next message, not by a listener. */
