@@ -57,7 +57,7 @@ export const subjects: readonly PageSubject[] = [
   {
     name: 'millrace-port:loop',
     label: 'Millrace port, event loops',
-    use: 'channel() with its defaults; postMessage and on("message") on both sides.',
+    use: 'channel() with its defaults; postMessage and on("message") on both sides; streams by receiveAsync, and tryReceive for what has come with it.',
     isolated: false,
     places: ['page', 'workers'],
     wait: LOOPS,
