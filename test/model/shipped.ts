@@ -215,7 +215,7 @@ function unchanged(file: string): string {
   return text;
 }
 
-const IMPORT = /^(?:import|export)\b[^'"]*(["'])(\.[^'"]+)\1;$/gm;
+const IMPORT = /^(?:import|export)\b[^'"]*(["'])(\.\.?\/[^'"]+)\1;$/gm;
 
 /** Files of the source that one of them imports. */
 function importsOf(file: string, text: string): string[] {
