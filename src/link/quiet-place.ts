@@ -28,6 +28,7 @@ export class QuietPlace implements ParkPlace {
   readonly #channel: ParkPlace;
   readonly #agent: ParkPlace;
   readonly #link: () => QuietLink | undefined;
+  asks = false;
   /** Nothing has come for a while. */
   #quiet = false;
   /** Of DEATHS: those that this channel's peer has been asked for. */
@@ -54,7 +55,9 @@ export class QuietPlace implements ParkPlace {
     return this.#quiet && this.#link()?.end !== undefined ? ABOVE : this.#channel.blocks;
   }
   sleep(seen: number, timeoutMs: number): boolean {
-    const woken = (seen & ABOVE) === 0 ? this.#channel.sleep(seen, timeoutMs) : this.#sleepAbove(seen, timeoutMs);
+    this.asks = false;
+    if ((seen & ABOVE) !== 0) return this.#sleepAbove(seen, timeoutMs);
+    const woken = this.#channel.sleep(seen, timeoutMs);
     this.#quiet = !woken && (this.#quiet || timeoutMs >= QUIET_MS);
     return woken;
   }
@@ -62,18 +65,20 @@ export class QuietPlace implements ParkPlace {
     this.#channel.wake();
   }
 
-  /** False also if it was a death that ended it, or a move: whoever sleeps looks after its peer then. */
+  /** If it was a death that ended it, or a move, whoever sleeps looks after its peer. */
   #sleepAbove(seen: number, timeoutMs: number): boolean {
     const link = this.#link();
     const end = link?.end;
-    if (link === undefined || end === undefined) return false;
+    this.asks = true;
+    if (link === undefined || end === undefined) return true;
     const agent = this.#agent;
+    let woken = true;
     try {
       end.restAbove();
       const state = announce(agent, agent.blocks, DATA);
       if (this.#isAsleep(seen) && end.restsAbove && this.#deathsTold === this.#deaths && this.#link() === link) {
         agent.words[SLEEPS] = (agent.words[SLEEPS] as number) + 1;
-        agent.sleep(state, timeoutMs);
+        woken = agent.sleep(state, timeoutMs);
       }
       this.#deaths = this.#deathsTold;
     } finally {
@@ -81,7 +86,9 @@ export class QuietPlace implements ParkPlace {
       end.wake();
       this.#restLater(link);
     }
-    return !this.#isAsleep(seen);
+    this.#quiet = this.#isAsleep(seen);
+    this.asks = woken && this.#quiet;
+    return woken;
   }
   /** Whether nobody has rung for the channel. */
   #isAsleep(seen: number): boolean {

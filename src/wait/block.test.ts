@@ -48,3 +48,31 @@ test('looking again ends by the count of looks where the clock stands still', ()
   withStillClock(() => assert.equal(spin.until(look), false));
   assert.equal(spin.worthwhile, false, 'it was futile');
 });
+
+/** Sleeps that their time limits end. */
+function placeOf(sleeps: number[]): ParkPlace {
+  const shared = new SharedPlace(new Int32Array(new SharedArrayBuffer(64)), 0);
+  const sleep = (_: number, timeoutMs: number): boolean => {
+    assert.ok(sleeps.push(timeoutMs) <= 10, 'it goes on sleeping');
+    return false;
+  };
+  return Object.assign(Object.create(shared) as ParkPlace, { sleep });
+}
+
+test('where the clock stands still a time limit ends by what was slept', () => {
+  const sleeps: number[] = [];
+  const wait = new BlockingWait(
+    placeOf(sleeps),
+    1,
+    new Spin(0),
+    () => 5,
+    () => {},
+  );
+  withStillClock(() =>
+    assert.equal(
+      wait.wait(DATA, () => false, 12),
+      false,
+    ),
+  );
+  assert.deepEqual(sleeps, [5, 5, 2]);
+});

@@ -39,15 +39,20 @@ export class BlockingWait {
     if (this.#spin.worthwhile && this.#spin.until(look)) return true;
     // Also by the clock: whoever is woken for nothing, again and again, is to ask for the peer's life all the same (G10).
     let sliceAt = this.#sliceMs();
+    // Where the clock is so coarse that it has not moved while a sleep lasted until its end, that counts by its limit.
+    let slept = 0;
     for (;;) {
-      const waited = performance.now() - start;
+      const clock = performance.now() - start;
+      const waited = Math.max(clock, slept);
       if (waited >= timeoutMs) return false;
       const state = announce(place, place.blocks, interest);
       if (!lookBeforeSleep()) {
         place.words[this.#sleeps] = (place.words[this.#sleeps] as number) + 1;
         const sliceMs = Math.min(this.#sliceMs(), place.sliceMsMax);
         const left = Math.min(timeoutMs - waited, sliceMs, TIMEOUT_MS_MAX);
-        if (!place.sleep(state, left) || waited > sliceAt) {
+        const woken = place.sleep(state, left);
+        if (!woken && performance.now() - start === clock) slept = waited + left;
+        if (!woken || place.asks === true || waited > sliceAt) {
           sliceAt = waited + sliceMs;
           this.#slice();
         }

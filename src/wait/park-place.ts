@@ -17,6 +17,8 @@ export interface ParkPlace {
   readonly blocks: number;
   /** Sleeps while the word is `seen`, at most `timeoutMs`; false if it was the time that ended it. */
   sleep(seen: number, timeoutMs: number): boolean;
+  /** Whoever was woken is to look after what nobody rings for: somebody has said so. */
+  readonly asks?: boolean | undefined;
   /** Wakes whoever sleeps here, in whatever way. */
   wake(): void;
 }

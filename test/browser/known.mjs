@@ -1,8 +1,7 @@
 // What is known to fail in browsers: each defect by its number, why it is there, what it looks like, and the checks that show it.
 // A check that is listed here must fail in just this way: once it passes, or fails otherwise, the run fails until this list says so.
 //
-// Not here, for no check shows them: D8 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed),
-// D13 (coarse clocks: a time limit lasts until the clock has moved).
+// Not here, for no check shows them: D8 (speed), D12 (an MWChannel whose worker blocks goes on answering natively: speed).
 
 const FIREFOX = ['firefox'];
 const WEBKIT = ['webkit'];

@@ -260,3 +260,23 @@ check('a worker with a blocked receive sleeps, and does not ask again and again'
   ok(parks >= 1 && parks < 4, `${parks} sleeps in half a second`);
   port.close();
 });
+
+check('where the clock moves every 200 ms only, a time limit of 1 ms ends after one sleep', async () => {
+  const { thread } = talkTo(async ({ port, millrace }) => {
+    const p = port();
+    await p.ready;
+    const now = performance.now.bind(performance);
+    const { wait } = Atomics;
+    let sleeps = 0;
+    Atomics.wait = ((...args: Parameters<typeof wait>) => {
+      sleeps++;
+      return wait.apply(Atomics, args);
+    }) as typeof wait;
+    // At the beginning of a tick: the next one is far.
+    for (const tick = Math.floor(now() / 200); Math.floor(now() / 200) === tick; );
+    performance.now = () => Math.floor(now() / 200) * 200;
+    const got = p.receive({ timeoutMs: 1 });
+    return [got === millrace.EMPTY, sleeps];
+  });
+  equal(await thread.done(), [true, 1]);
+});
