@@ -58,6 +58,15 @@ test('what was not confirmed is answered again, and what was is not; behind the 
   assert.equal(await ask(1, 0), null);
 });
 
+test('an older request is answered when a newer one takes its place, and keeps no service worker from being replaced', async () => {
+  const { pieces, ask } = page();
+  const older = ask(0, 1_000_000);
+  const newer = ask(0, 1_000_000);
+  assert.deepEqual(await older, []);
+  pieces.push(Uint8Array.of(1));
+  assert.deepEqual(await newer, [Uint8Array.of(1)]);
+});
+
 test('who waits when nobody is to read any more is told so, and keeps no service worker from being replaced', async () => {
   const { pieces, ask } = page();
   const answered = ask(0, 1_000_000);

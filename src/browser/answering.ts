@@ -52,6 +52,8 @@ class Pieces implements KeptPieces {
   ask({ from, waitMs }: Asked, port: MessagePort): void {
     this.confirm(from);
     clearTimeout(this.#limit);
+    // A service worker is not replaced before all that it was asked is answered, whether somebody hears that or not.
+    this.#waiting?.postMessage(new Uint8Array(0));
     this.#waiting?.close();
     this.#waiting = port;
     // A request of long ago, of which nobody waits for the answer, has it.
