@@ -64,6 +64,8 @@ export interface Beside {
   take(number: number, where: number): BesideValue | undefined;
   /** Whether value `number` has come. Takes nothing in. */
   has(number: number, where: number): boolean;
+  /** Nobody reads here any more: what has come, and what still comes, is let go. Only where this is not said by somebody else. */
+  readerOver?(): void;
   /** Lets go of every value before `number`, also of those still on their way: what they belong to was replaced. */
   letGoBefore(number: number): void;
   /**

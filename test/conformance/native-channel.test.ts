@@ -153,6 +153,45 @@ test('a handle goes on from thread to thread, is attached once, and a pair has n
   for (const port of carrier) port.close();
 });
 
+/** What tells in a thread that the other end of a native port that has moved is let go. */
+function toldWhenLost(): { readonly moves: MessagePort; readonly told: Promise<unknown> } {
+  const { port1, port2 } = new MessageChannel();
+  const told = new Promise((resolve) => port2.addEventListener('close', resolve));
+  port2.start();
+  return { moves: port1, told };
+}
+for (const [how, lose] of [
+  ['that has come, and its reader closes', (_: Port, far: Port) => far.close()],
+  [
+    'that has come, and both close',
+    async (port: Port, far: Port) => {
+      port.close();
+      await within('the end', far.closed);
+      far.close();
+    },
+  ],
+  [
+    'that waits for room, and its reader closes',
+    async (port: Port, far: Port) => {
+      port.close();
+      far.close();
+    },
+  ],
+] as const) {
+  test(`the other end of a native port is told when the message is lost with it ${how}`, async () => {
+    const [port, far] = both({ capacityBytes: 4096 });
+    port.postMessage('up');
+    await within('the first', far.receiveAsync());
+    if (how.includes('waits')) for (let i = 0; i < 20; i++) port.postMessage('x'.repeat(1000));
+    const { moves, told } = toldWhenLost();
+    port.postMessage({ moves }, [moves as never]);
+    await quiet();
+    await lose(port, far);
+    await within('the other end to be told', told);
+    for (const each of [port, far]) each.close();
+  });
+}
+
 test('calls between two ends in one thread', async () => {
   const [a, b] = both({});
   expose({ add: (x: number, y: number) => x + y }, b);

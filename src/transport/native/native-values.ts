@@ -18,8 +18,8 @@ export class NativeValues implements Beside, ValueTaker {
   readonly #came = new Map<number, BesideValue>();
   /** The number of the next one that comes. */
   #next = 0;
-  /** Values before this number are wanted by nobody. */
-  #wantedFrom = 0;
+  /** Nobody reads any more. */
+  #unread = false;
 
   constructor(stream: NativeStream) {
     this.#stream = stream;
@@ -56,7 +56,7 @@ export class NativeValues implements Beside, ValueTaker {
 
   arrived(number: number, value: BesideValue): void {
     this.#next = (number + 1) | 0;
-    if (((number - this.#wantedFrom) | 0) < 0) letGoOf(value.value, value.ports);
+    if (this.#unread) letGoOf(value.value, value.ports);
     else this.#came.set(number, value);
   }
   unreadable(): void {
@@ -70,14 +70,13 @@ export class NativeValues implements Beside, ValueTaker {
   has(number: number): boolean {
     return this.#came.has(number);
   }
-  letGoBefore(end: number): void {
-    this.#wantedFrom = end;
-    for (const [number, { value, ports }] of this.#came) {
-      if (((number - end) | 0) >= 0) continue;
-      this.#came.delete(number);
-      letGoOf(value, ports);
-    }
+  readerOver(): void {
+    this.#unread = true;
+    for (const { value, ports } of this.#came.values()) letGoOf(value, ports);
+    this.#came.clear();
   }
+  /** Overflow `latest`, which replaces messages, takes memory. */
+  letGoBefore(): void {}
   peerOver(): void {}
   movesOn(value: unknown, transfer: readonly unknown[]): HeldValue {
     return { value, transfer };

@@ -63,6 +63,10 @@ export class Reading implements Inbound {
       throw error;
     }
   }
+  /** Nobody will ask any more for what was taken in. */
+  letGo(): void {
+    this.#lane?.letGo();
+  }
   get stashedBytes(): number {
     return this.#lane?.stashedBytes ?? 0;
   }

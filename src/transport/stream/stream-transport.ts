@@ -62,6 +62,8 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
   readonly #channel: StreamChannel;
   readonly #lane: LaneOutbound;
   readonly #outbox: Outbox;
+  /** What may bring values, and take them, whose other ends are to hear that they are lost. */
+  readonly #beside: Beside | undefined;
   readonly #events: TransportEvents;
   readonly #way: Way | undefined;
   #held = false;
@@ -86,6 +88,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     if (options.whenWatched !== undefined) this.whenWatched = options.whenWatched;
     this.#outbox = new Outbox(options.overflow, options.highWaterMark, options.outboxLimit);
     const { beside = NOTHING_BESIDE } = options;
+    this.#beside = options.beside;
     this.#lane = new LaneOutbound({
       sink: channel.sink,
       notes: channel.outNotes,
@@ -159,6 +162,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     this.turned();
   }
   turned(): void {
+    this.#giveUpUnsent();
     if (this.#wakes) return;
     queueMicrotask(this.#wake);
     // Not before: where the stack has ended nobody would wake it again.
@@ -218,8 +222,16 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
       channel.endedHere = true;
     }
     this.#lane.shut();
+    if (this.#beside !== undefined) {
+      this.#reading.letGo();
+      this.#beside.readerOver?.();
+    }
     this.drain();
     done = true;
+  }
+  /** Nothing follows the end of this side: what waits is lost. */
+  #giveUpUnsent(): void {
+    if (this.#beside !== undefined && this.#channel.closeSent) this.#lane.abandon();
   }
   drain(): void {
     const channel = this.#channel;
@@ -239,6 +251,7 @@ export class StreamTransport implements Transport, ChannelOwner, LoopWait {
     const over = channel.closeSent || !channel.endedHere || channel.peerLingers || this.#lane.backlog === 0;
     if (over) channel.finish(channel.endedHere ? (channel.ended as EndReason) : 'closed');
     else channel.askForAll();
+    this.#giveUpUnsent();
     if (over === this.#lingers) {
       this.#connection.hold(!over);
       this.#lingers = !over;
