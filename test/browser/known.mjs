@@ -16,7 +16,7 @@ const DEFECTS = [
   {
     number: 'D15',
     why: 'WebKit hands shared memory to no other document, a frame of the same origin or not: it arrives as a copy, and the frame can attach nothing',
-    looks: /waited \d s for a message/,
+    looks: /the memory handed over is not a SharedArrayBuffer/,
     checks: [
       [WEBKIT, 'ends', 'a frame is navigated away'],
       [WEBKIT, 'ends', 'a frame is removed'],

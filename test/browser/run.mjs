@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { build } from '../../tools/build.mjs';
 import { ENGINES, open, programOf, screenFor, versionOf } from './engines.mjs';
 import { unmet, verdictOf } from './known.mjs';
+import { Visits } from './visits.mjs';
 
 const PAGES = [
   'round-trips',
@@ -29,6 +30,8 @@ const PAGES = [
   'audio',
   'calls',
   'measure',
+  'bench-page',
+  'bench-page-plain',
   'suites-port',
   'suites-codec',
   'history',
@@ -46,8 +49,8 @@ const PAGES = [
 const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker', 'service-worker-own'];
 /** Of these, those that come to be isolated. */
 const TO_BE_ISOLATED = ['isolate'];
-/** Without a word from the page for so long it hangs: each check has a watchdog of its own. */
-const SILENCE_MS = 45_000;
+/** Pages that want a browser in which no other was: of what it keeps of pages that are left, of service workers, and WebKit's, which has memory or has none. */
+const ALONE = ['history', 'history-closed', 'native-history', ...PLAIN];
 
 const { values: options } = parseArgs({
   options: {
@@ -90,61 +93,16 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-/** One engine, with a server of its own: the engines run at the same time, and much of it is waiting for what must not come. */
-class Engine {
-  #engine;
-  #program;
-  #screen;
-  #server;
-  #heard = () => {};
-
-  constructor(engine, program, screen) {
-    this.#engine = engine;
-    this.#program = program;
-    this.#screen = screen;
-  }
-
-  /** Opens the pages, one after the other, and calls `over` with each check that is over, `measured` with each figure. */
-  async run(pages, over, measured) {
-    this.#server = await serve(
-      (report) => {
-        if (report.figure === undefined) this.#heard(report);
-        else measured(report.page, report.figure);
-      },
-      { others },
-    );
-    for (const page of pages) await this.#runPage(page, (done) => over(page, done));
-    this.#server.close();
-  }
-
-  async #runPage(page, over) {
-    let current = 'the page itself';
-    let silence;
-    const ended = new Promise((resolve) => {
-      const listen = () => {
-        clearTimeout(silence);
-        silence = setTimeout(resolve, SILENCE_MS, `hang: nothing was heard of it for ${SILENCE_MS / 1000} s`);
-      };
-      this.#heard = ({ page: from, done, next, over: ended }) => {
-        if (from !== page) return;
-        listen();
-        if (done !== undefined) over(done);
-        current = next ?? current;
-        if (ended) resolve(undefined);
-      };
-      listen();
-    });
+/** Opens pages in one engine: the engines run at the same time, and much of it is waiting for what must not come. */
+function visitsIn(engine, program, screen) {
+  const openPage = (origin, page) => {
     const isolated = !PLAIN.includes(page) || TO_BE_ISOLATED.includes(page);
-    const address = `${this.#server.origin}${addressOf(page)}`;
-    const browser = open(this.#engine, this.#program, address, { screen: this.#screen, isolated });
+    const browser = open(engine, program, `${origin}${addressOf(page)}`, { screen, isolated });
     opened.add(browser);
-    const error = await Promise.race([ended, browser.ended.then((how) => `the browser ended: ${how}`)]);
-    clearTimeout(silence);
-    this.#heard = () => {};
-    await browser.close();
-    opened.delete(browser);
-    if (error !== undefined) over({ name: current, error, ms: 0 });
-  }
+    const close = () => browser.close().then(() => opened.delete(browser));
+    return { ended: browser.ended, close };
+  };
+  return new Visits({ serve: (say) => serve(say, { others }), openPage, addressOf });
 }
 
 const SIGNS = { passed: 'ok    ', known: 'known ', failed: 'FAILED' };
@@ -170,8 +128,11 @@ async function check(name) {
   const counts = { passed: 0, failed: 0, known: 0 };
   const met = new Set();
   console.log(`${name}: ${versionOf(program, screen)}`);
-  await new Engine(engine, program, screen).run(
-    pages,
+  const longest = await visitsIn(engine, program, screen).all(
+    [
+      pages.filter((page) => !ALONE.includes(page)),
+      ...pages.filter((page) => ALONE.includes(page)).map((page) => [page]),
+    ],
     (page, done) => {
       met.add(`${page}: ${done.name}`);
       const { is, why } = verdictOf(name, page, done);
@@ -190,7 +151,9 @@ async function check(name) {
     console.log(`FAILED  known.mjs lists "${listed}", which is no check`);
   }
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.known} known in ${seconds} s`);
+  console.log(
+    `${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.known} known in ${seconds} s; ${longest}`,
+  );
   for (const key of Object.keys(sums)) sums[key] += counts[key];
 }
 

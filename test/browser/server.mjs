@@ -10,8 +10,8 @@ const pageOf = (script) => `<!doctype html><meta charset="utf-8"><title>Millrace
 ${scriptOf(script)}`;
 
 /**
- * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. `/suites/<name>.js` is a suite of the other runtimes (bundle-suites.mjs). Under `/frame/<name>?csp=...` stands one that has no checks, under that content security policy.
- * @param onReport called with what pages post to /report
+ * Under `/page/<name>` stands a page that runs pages/<name>.ts; `?plain` leaves out the isolating headers. `/suites/<name>.js` is a suite of the other runtimes (bundle-suites.mjs). Under `/frame/<name>` stands one that has no checks; `?csp=...` puts it under that content security policy.
+ * @param onReport called with what pages post to /report; what it returns is the address at which the page goes on
  * @param others what answers for other addresses, as `answerTo` of `host`
  */
 export function serve(onReport, { port = 0, others = () => undefined } = {}) {
@@ -20,15 +20,15 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
     if (path.startsWith('/page/bench-page')) return { headers: html, body: await benchPage(scriptOf('shell')) };
     if (path.startsWith('/page/')) return { headers: html, body: pageOf('shell') };
     if (path.startsWith('/frame/')) {
-      const policy = { 'Content-Security-Policy': search.get('csp') };
+      const policy = search.has('csp') && { 'Content-Security-Policy': search.get('csp') };
       return { headers: { ...html, ...policy }, body: pageOf(path.slice('/frame/'.length)) };
     }
     const script = await suiteScript(/^\/suites\/([\w-]+)\.js$/.exec(path)?.[1]);
     if (script !== undefined) return { headers: { 'Content-Type': 'text/javascript' }, body: script };
     if (method === 'POST' && path === '/results') return reported(await text());
     if (method !== 'POST' || path !== '/report') return (await others(path)) ?? pageFile(path);
-    onReport(JSON.parse(await text()));
-    return { status: 204 };
+    const onward = onReport(JSON.parse(await text()));
+    return typeof onward === 'string' ? { body: onward } : { status: 204 };
   };
   return host(async (path, asked) => (await scriptAt(path, asked)) ?? answerTo(path, asked), {
     port,

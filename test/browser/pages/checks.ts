@@ -37,8 +37,16 @@ export function afterwards(task: () => unknown): void {
   cleanings.push(task);
 }
 
-async function report(report: Report): Promise<void> {
-  await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
+/** @returns where this browser is to go on, behind the last check; '' where it is not */
+async function report(report: Report): Promise<string> {
+  const answer = await fetch('/report', { method: 'POST', body: JSON.stringify(report) });
+  return answer.text();
+}
+
+async function leave(page: string): Promise<void> {
+  const onward = await report({ page, over: true });
+  // In the place of this page, so that none is kept in memory to come back to.
+  if (onward !== '') location.replace(onward);
 }
 
 /** The name of this page. */
@@ -78,7 +86,7 @@ export async function runChecks(page: string): Promise<void> {
     if (group.length === 0) for (const task of cleanings.splice(0)) await task();
     await report({ page, done: { name: check.name, ...outcome } });
   }
-  await report({ page, over: true });
+  await leave(page);
 }
 
 /** Tells of a page that could not run its checks. */

@@ -1,6 +1,7 @@
 // How an end is learnt: by close, by what is left unread, by a Worker that is gone.
 import { CLOSED, channel, type Port, transferOf } from '../../../src/index.ts';
 import { afterwards, check, checkTogether, equal, ok, thrownBy, within } from './checks.ts';
+import { openFrame, talkToDocument } from './documents.ts';
 import { next, type Stage, talkTo } from './thread.ts';
 
 /** Seconds until an end that no browser announces counts as not told. */
@@ -263,27 +264,13 @@ checkTogether(
   },
 );
 
-/** A frame of this origin that attaches what it is posted and answers. */
-async function frame(): Promise<HTMLIFrameElement> {
-  const element = document.createElement('iframe');
-  element.src = '/page/frame';
-  const up = new Promise<void>((resolve) =>
-    addEventListener('message', ({ source }) => source === element.contentWindow && resolve()),
-  );
-  document.body.append(element);
-  afterwards(() => element.remove());
-  await within('the frame', up);
-  return element;
-}
 for (const [how, leave] of [
   ['navigated away', (element: HTMLIFrameElement): void => void (element.src = 'about:blank')],
   ['removed', (element: HTMLIFrameElement): void => element.remove()],
 ] as const) {
   checkTogether(`a frame is ${how}`, async () => {
-    const element = await frame();
-    const { port, remote } = channel();
-    afterwards(() => port.close());
-    element.contentWindow!.postMessage({ remote }, location.origin, remote.transfer);
+    const element = await openFrame();
+    const port = await talkToDocument(element.contentWindow as Window);
     for (let i = 0; i < 50; i++) {
       port.postMessage(i);
       equal(await next(port), i);

@@ -1,8 +1,9 @@
 // The fault matrix of deaths: `port.closed` settles although nobody reads, and how soon. One after the other, for the sake of the times, which are
 // figures that the run prints; what a check asks for is ten times as long, and more where the machine is busy.
-import { channel, type Port, pair, spawn, transferOf } from '../../../src/index.ts';
+import { type Port, pair, spawn, transferOf } from '../../../src/index.ts';
 import { afterwards, check, equal, figure, ok, within } from './checks.ts';
-import { asleepFor, next, type Role, spawnThread, talkTo } from './thread.ts';
+import { openFrame, openTab, talkToDocument } from './documents.ts';
+import { asleepFor, type Role, spawnThread, talkTo } from './thread.ts';
 
 /** Milliseconds that each is to take where nothing else runs (issue 13), and what is asked for here. */
 const GATE = 10;
@@ -99,42 +100,19 @@ check('a spawned worker whose script is not there', async () => {
   equal(await settles('load failure', port, 1000, () => {}), 'crash');
 });
 
-/** A document of this origin that attaches what it is posted and answers. */
-async function talkToDocument(target: Window): Promise<Port> {
-  const { port, remote } = channel();
-  afterwards(() => port.close());
-  target.postMessage({ remote }, location.origin, remote.transfer);
-  port.postMessage('there?');
-  equal(await next(port), 'there?');
-  return port;
-}
-const up = (target: () => Window | null): Promise<void> =>
-  within(
-    'the document',
-    new Promise((resolve) => addEventListener('message', ({ source }) => source === target() && resolve())),
-  );
-
 for (const [what, leave] of [
   ['a frame is navigated away', (element: HTMLIFrameElement): void => void (element.src = 'about:blank')],
   ['a frame is removed', (element: HTMLIFrameElement): void => element.remove()],
 ] as const) {
   check(what, async () => {
-    const element = document.createElement('iframe');
-    element.src = '/page/frame';
-    const there = up(() => element.contentWindow);
-    document.body.append(element);
-    afterwards(() => element.remove());
-    await there;
+    const element = await openFrame();
     const port = await talkToDocument(element.contentWindow as Window);
     equal(await settles(what, port, 100, () => leave(element)), 'exit');
   });
 }
 
 check('a tab is closed', async () => {
-  const tab = open('/page/frame', '_blank');
-  ok(tab !== null, 'this browser opens no tab without a click');
-  afterwards(() => tab.close());
-  await up(() => tab);
+  const tab = await openTab();
   const port = await talkToDocument(tab);
   equal(await settles('a tab is closed', port, 100, () => tab.close()), 'exit');
 });

@@ -1,8 +1,16 @@
-// Inside a frame of ends.ts, or a tab of faults.ts: attaches what it is posted, and answers. It has no checks.
+// Inside a frame or a tab that documents.ts opens: attaches what it is posted, and answers. It has no checks.
 import { attach } from '../../../src/index.ts';
+import type { DocumentSays } from './documents.ts';
+
+const opened = (opener as Window | null) ?? parent;
+const say = (what: DocumentSays): void => opened.postMessage(what, location.origin);
 
 addEventListener('message', ({ data }: MessageEvent<{ remote: unknown }>) => {
-  const port = attach(data.remote);
-  port.onmessage = ({ data }) => port.postMessage(data);
+  try {
+    const port = attach(data.remote);
+    port.onmessage = ({ data }) => port.postMessage(data);
+  } catch (error) {
+    say({ failed: String(error) });
+  }
 });
-((opener as Window | null) ?? parent).postMessage('up', location.origin);
+say('up');

@@ -1,7 +1,7 @@
 // Workers whose event loops write as fast as there is room, by each way of sleeping: nobody sleeps through a wake-up, and the page keeps its
 // timers and frames. Blocked ones, to whom nothing happens: they sleep.
 import { sleeping } from '../../kit/sleeping.ts';
-import { check, figure, ok, within } from './checks.ts';
+import { check, checkTogether, figure, ok, within } from './checks.ts';
 import { talkTo } from './thread.ts';
 
 const SECONDS = 3;
@@ -80,7 +80,7 @@ check(`${SECONDS} s of a page that is flooded: timers and frames come`, async ()
 });
 
 for (const how of ['receive', 'select'] as const) {
-  check(`a worker that is blocked in ${how} sleeps when nothing happens`, async () => {
+  checkTogether(`a worker that is blocked in ${how} sleeps when nothing happens`, async () => {
     const { thread } = talkTo(
       async ({ port, data, millrace }) => {
         const { how, seconds } = data as { how: 'receive' | 'select'; seconds: number };

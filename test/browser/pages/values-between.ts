@@ -41,8 +41,8 @@ for (const [group, fate, kinds] of [
         await p.ready;
         const [values, moved] = await hear<[unknown[], unknown[]]>();
         for (const value of values) {
-          p.postMessage(value, moved.includes(value) ? [value as never] : []);
           p.receive();
+          p.postMessage(value, moved.includes(value) ? [value as never] : []);
         }
       },
       { remote: one },
@@ -55,6 +55,8 @@ for (const [group, fate, kinds] of [
         for (const name of data as string[]) {
           let told = 'came';
           let value: unknown;
+          // Its event loop has no turn between this and the value.
+          p.postMessage('next');
           try {
             value = p.receive();
           } catch (error) {
@@ -62,7 +64,6 @@ for (const [group, fate, kinds] of [
             value = await p.receiveAsync();
           }
           fates.push(`${name}: ${told} ${Object.prototype.toString.call(value)}`);
-          p.postMessage('next');
         }
         return fates;
       },
