@@ -215,6 +215,8 @@ export const DEATH_TEXT_MAX: number = 8192;
 export const BUDGET_MESSAGES: number = 1024;
 /** Milliseconds after which it yields even when the count is not reached. */
 export const BUDGET_MS: number = 1;
+/** Milliseconds that an event loop is made to turn in a way that leaves its timers no turn, as in Firefox's workers: what a nested timer waits at the least. */
+export const TURNS_MS: number = 4;
 /** Messages between two readings of the clock for that. */
 export const BUDGET_MESSAGES_PER_LOOK: number = 32;
 

@@ -2,6 +2,7 @@
 // a dedicated worker may. Without cross-origin isolation there is no SharedArrayBuffer, and `channel` says so.
 
 import { UnsupportedError } from '../errors.ts';
+import { TURNS_MS } from '../limits.ts';
 import type {
   Forsake,
   HostForms,
@@ -64,9 +65,32 @@ function nextScheduledTask(): void {
 function makeTurns(): Turns {
   const { scheduler } = globalThis as { readonly scheduler?: { postTask?(task: () => void): unknown } };
   if (typeof scheduler?.postTask === 'function') {
-    return { ask: () => void scheduler.postTask?.(nextScheduledTask), rest: () => {} };
+    const scheduling = { ask: () => void scheduler.postTask?.(nextScheduledTask), rest: () => {} };
+    return starvesTimers() ? withPauses(scheduling) : scheduling;
   }
   return toggling() ?? channelling();
+}
+
+/** A worker of Firefox, whose timers have no turn as long as one scheduled task asks for the next one. */
+function starvesTimers(): boolean {
+  return 'InternalError' in globalThis && typeof document !== 'object';
+}
+
+/** Scheduled tasks, and after some time of them one by a native port, between whose messages timers have their turns. */
+function withPauses(scheduling: Turns): Turns {
+  const { ask, rest } = channelling();
+  let pausedAt = performance.now();
+  return {
+    ask() {
+      const now = performance.now();
+      if (now - pausedAt < TURNS_MS) scheduling.ask();
+      else {
+        pausedAt = now;
+        ask();
+      }
+    },
+    rest,
+  };
 }
 
 /** A page of WebKit: a native port takes turns by way of another process. What is shown or hidden tells so in a task, to nobody else. */

@@ -61,12 +61,6 @@ const DEFECTS = [
       [FIREFOX, 'suites-codec', "a stack overflow in a getter is the caller's own RangeError, or the value is refused"],
     ],
   },
-  {
-    number: 'D18',
-    why: 'in a worker of Firefox a chain of scheduler.postTask, by which the event loop is made to turn (decision 0058), leaves timers no turn until it ends: 2,000 ms of a chain of 2,000 ms; between messages of a native port they have theirs',
-    looks: /the timer came after \d+ of 20000 messages/,
-    checks: [[FIREFOX, 'suites-port', 'thread: a flood on one port starves neither timers nor another port']],
-  },
 ];
 
 export const KNOWN = DEFECTS.flatMap(({ number, why, looks, checks }) =>
