@@ -19,13 +19,14 @@ function problemIn(method, { exceptionDetails, entry, type, args }) {
 
 /**
  * Starts Chromium, headless, with one empty page.
- * @returns `send(method, parameters)`, whose promise is the answer; `problems`, the errors that the page has logged; `close`
+ * @returns `send(method, parameters)`, whose promise is the answer; `problems`, the errors that the page has logged; `worklets()`, for
+ *   each worklet that the page has started since it was first called a `send` of its own; `close`
  * @throws Error where there is no Chromium
  */
 export async function openDevtools() {
   const engine = ENGINES.find(({ name }) => name === 'chromium');
   const program = programOf(engine);
-  if (program === undefined) throw new Error('Cannot take pictures: there is no Chromium (or name it in CHROMIUM)');
+  if (program === undefined) throw new Error('There is no Chromium (or name it in CHROMIUM)');
   const profile = mkdtempSync(join(tmpdir(), 'millrace-page-'));
   const [url, ...flags] = engine.arguments(profile, 'about:blank').reverse();
   const child = spawn(program, ['--remote-debugging-pipe', '--hide-scrollbars', ...flags, url], {
@@ -35,7 +36,11 @@ export async function openDevtools() {
   const gone = new Promise((resolve) => child.on('exit', resolve));
   const pending = new Map();
   const problems = [];
+  const worklets = [];
   const heard = (method, params) => {
+    if (method === 'Target.attachedToTarget' && params.targetInfo.type.endsWith('worklet')) {
+      worklets.push((method, parameters) => sendTo(params.sessionId, method, parameters));
+    }
     const problem = problemIn(method, params);
     if (problem !== undefined) problems.push(problem);
   };
@@ -71,7 +76,12 @@ export async function openDevtools() {
     const { targetId } = await sendTo(undefined, 'Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await sendTo(undefined, 'Target.attachToTarget', { targetId, flatten: true });
     for (const domain of ['Page', 'Runtime', 'Log']) await sendTo(sessionId, `${domain}.enable`);
-    return { send: (method, params) => sendTo(sessionId, method, params), problems, close };
+    const send = (method, params) => sendTo(sessionId, method, params);
+    const watched = async () => {
+      await send('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
+      return worklets;
+    };
+    return { send, problems, worklets: watched, close };
   } catch (error) {
     await close();
     throw error;
