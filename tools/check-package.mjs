@@ -27,7 +27,7 @@ const SIZE_MAX = {
   './browser/service-worker': 4_300,
   './browser/service-worker.global.js': 4_600,
   './compat/sab-message-port': 75_700,
-  './compat/sab-message-port.global.js': 72_300,
+  './compat/sab-message-port.global.js': 72_600,
   './millrace.global.js': 109_500,
   './compat/comlink': 88_300,
   './compat/comlink/node-adapter': 20_600,
