@@ -144,9 +144,12 @@ const ASKED_FOR: PropertyDescriptorMap & ThisType<{ readonly [BORN]: Born }> = {
 };
 
 /** What stands in it is nobody's but the library's: to a program it is a handle as any other. */
-export function createNativeHandle(end: 0 | 1, native: unknown, shared: unknown, first?: Uint8Array): Remote {
+export function createNativeHandle(end: 0 | 1, native: NativePort, shared: object, first?: Uint8Array): Remote {
   const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, native, shared, first };
-  Object.defineProperty(handle, 'transfer', { value: [native] });
+  // Copies of the handle share its `shared`, and its transfer list keeps it.
+  const transfer = Object.defineProperty([native], Symbol('handle'), { value: shared });
+  Object.defineProperty(handle, 'transfer', { value: transfer });
+  droppedNatives.register(shared, native);
   return handle as unknown as Remote;
 }
 export function isNativeHandle(value: unknown): value is NativeHandle {
@@ -154,6 +157,10 @@ export function isNativeHandle(value: unknown): value is NativeHandle {
 }
 /** Native ports that an end was made of in this thread. */
 const attachedNatives: WeakSet<object> = /* @__PURE__ */ new WeakSet();
+/** Those of handles that are garbage: of one that was handed on nothing is here any more. Native ports are no garbage themselves. */
+const droppedNatives: FinalizationRegistry<NativePort> = /* @__PURE__ */ new FinalizationRegistry((native) => {
+  if (!attachedNatives.has(native)) native.close();
+});
 
 /** @throws UsageError ERR_HANDLE, LayoutError as openHandle */
 export function openNativeHandle({ version, end, native, shared, first }: NativeHandle): {

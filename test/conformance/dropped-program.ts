@@ -114,6 +114,32 @@ const cases: Record<string, () => Promise<void>> = {
   'an end that was attached': async () => {
     await allTold(watched(100, (remote) => void attach(remote)));
   },
+  'handles without memory': async () => {
+    const gone = Array.from({ length: 50 }, () => channel({ memory: false }).port);
+    let told = 0;
+    for (const port of gone) void port.closed.then(() => told++);
+    const make = (take: (remote: Remote) => Port): [Port, Port] => {
+      const { port, remote } = channel({ memory: false });
+      return [port, take(remote)];
+    };
+    const carrier = make(attach);
+    const used = [
+      make(attach),
+      // The list alone is held, a copy, and what was moved from it.
+      make(({ transfer, ...copy }) => {
+        carrier[0].postMessage(copy, transfer);
+        return carrier[1];
+      }),
+    ];
+    const arrived = attach(await within('the handle', carrier[1].receiveAsync()));
+    await collectUntil('all are told', () => told >= gone.length - STRAYS);
+    for (const [port, far] of used) {
+      port.postMessage('there');
+      const reader = far === carrier[1] ? arrived : far;
+      assert.equal(await within('a message', reader.receiveAsync()), 'there');
+    }
+    for (const port of [...used.flat(), ...carrier, ...gone, arrived]) port.close();
+  },
   'ends that were selected together': async () => {
     const fars: Port[] = [];
     const ends = watched(100, (remote) => void fars.push(attach(remote)));
