@@ -33,7 +33,8 @@ function mayBlock(): boolean {
 }
 
 function bestPark(): Platform['asyncPark'] {
-  return wakesStayBehind() || !('waitAsync' in Atomics) ? 'doorbell' : 'wait-async';
+  if (!('waitAsync' in Atomics)) return 'doorbell';
+  return wakesStayBehind() ? 'both' : 'wait-async';
 }
 
 const tasks: (() => void)[] = [];
@@ -142,6 +143,7 @@ export const platform: Platform = {
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: /* @__PURE__ */ bestPark(),
+  turnsAreDear: /* @__PURE__ */ wakesStayBehind(),
   turnWhileAsleep: /* @__PURE__ */ wakesStayBehind() ? turnWhileAsleep : undefined,
   nativeTextMin: NEVER,
   nativeMemberTextMin: NEVER,

@@ -144,12 +144,18 @@ export interface StartPlatform {
   readonly data: unknown;
 }
 
+/**
+ * How an event loop sleeps: on the word, for a message on a native port, or for whichever comes first, where wake-ups of the word may
+ * stay behind (docs/decisions/0058).
+ */
+export type LoopWay = 'wait-async' | 'doorbell' | 'both';
+
 export interface Platform {
   readonly name: 'node' | 'bun' | 'deno' | 'browser';
   /** Whether this thread may block in Atomics.wait. */
   readonly canBlock: boolean;
   /** How an event loop sleeps best here; docs/decisions/0004 has the measurements. */
-  readonly asyncPark: 'wait-async' | 'doorbell';
+  readonly asyncPark: LoopWay;
   /**
    * Where a wake-up of Atomics.waitAsync may stay behind until the event loop turns for another reason: gives it reasons as long as that
    * promise is pending. For those who have no doorbell; undefined elsewhere.
@@ -218,6 +224,8 @@ export interface Platform {
   readonly parallelism: number;
   /** Where a thread may wait for an answer over HTTP: a browser's worker. `undefined`: none came. */
   readonly fetchSync?: ((url: string) => SyncAnswer | undefined) | undefined;
+  /** Whether a turn costs more than to be woken: event loops sleep at once, then, and do not look again turn by turn. */
+  readonly turnsAreDear: boolean;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
   turn(task: () => void): void;
   /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */

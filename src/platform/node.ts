@@ -69,6 +69,7 @@ export const nodePlatform: Platform = {
   closeDropsPosted: false,
   walksMessages: false,
   asyncPark: 'doorbell',
+  turnsAreDear: false,
   turnWhileAsleep: undefined,
   nativeTextMin: Number.POSITIVE_INFINITY,
   nativeMemberTextMin: Number.POSITIVE_INFINITY,

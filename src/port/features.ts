@@ -6,8 +6,8 @@ export interface Features {
   readonly runtime: 'node' | 'bun' | 'deno' | 'browser';
   /** Whether `receive` and `send` may block this thread. */
   readonly blocking: boolean;
-  /** How event loops sleep here. */
-  readonly eventLoopWait: 'wait-async' | 'doorbell';
+  /** How event loops sleep here: by Atomics.waitAsync, for a message on a native port, or for whichever comes first. */
+  readonly eventLoopWait: 'wait-async' | 'doorbell' | 'both';
   /** Whether what only the native clone carries can be received by a blocked thread. */
   readonly blockingTransfer: boolean;
   /** Characters from which on a string sent for the first time goes over the native port; Infinity: none does. */

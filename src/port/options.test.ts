@@ -62,7 +62,7 @@ for (const [name, values] of Object.entries(NAMES)) {
 
 test('how an event loop sleeps is no option; tests have a way to choose it', () => {
   assert.equal(refusal({ eventLoopWait: 'doorbell' }).option, 'eventLoopWait');
-  const ways = ['doorbell', 'wait-async'] as const;
+  const ways = ['doorbell', 'wait-async', 'both'] as const;
   assert.deepEqual(
     ways.map((way) => resolveOptions(sleeping(way)).eventLoopWait),
     ways,

@@ -3,6 +3,7 @@ import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import { OVERFLOW_POLICIES, type OverflowPolicy } from '../lane/outbox.ts';
 import * as limits from '../limits.ts';
+import type { LoopWay } from '../platform/contract.ts';
 
 /** What one end of a channel can be told. Every bound has its reason in limits.ts. */
 export interface PortOptions {
@@ -47,7 +48,7 @@ type Chosen = Required<{ [K in keyof ChannelOptions]: Exclude<ChannelOptions[K],
 export interface Resolved extends Omit<Chosen, 'memory'> {
   readonly memory: boolean;
   /** How the event loop of this end sleeps until its channel has joined a link, which decides for all that it carries. */
-  readonly eventLoopWait: 'wait-async' | 'doorbell';
+  readonly eventLoopWait: LoopWay;
 }
 /** It is nobody's option, so no string names it: tests go both ways on each runtime. */
 const EVENT_LOOP_WAIT: unique symbol = Symbol.for('millrace.eventLoopWait');

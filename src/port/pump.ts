@@ -153,7 +153,7 @@ export class Pump {
   }
 
   get #spins(): boolean {
-    return this.#loop.spin.windowMs > 0;
+    return this.#loop.spin.windowMs > 0 && !platform.turnsAreDear;
   }
   #learn(now: number): void {
     if (this.#restingSince !== 0) this.#loop.spin.slept(now - this.#restingSince);

@@ -13,29 +13,32 @@ export interface EventLoopWait {
   unpark(): void;
 }
 
-/** Asleep on the park word itself. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
+/** Asleep on the park word itself, and where that may fail for a message on the native port, too. Note that a pending wait keeps no process alive on any runtime: the port holds it (G8). */
 export class AsyncWait implements EventLoopWait {
   readonly #place: AsyncPlace;
   readonly #sleeps: number;
   readonly #woken: () => void;
+  readonly #belled: boolean;
   /** A sleep of this kind cannot be taken back, so one that is still pending is used again by the next sleep. */
   #pending = false;
   /** A pending sleep lives as long as the peer likes, and must not keep a port that nobody holds. */
   readonly #self: WeakRef<AsyncWait> = new WeakRef(this);
 
-  constructor(place: AsyncPlace, sleeps: number, woken: () => void) {
+  /** @param belled the owner of a native port turns its messages into `woken`, too */
+  constructor(place: AsyncPlace, sleeps: number, woken: () => void, belled = false) {
     this.#place = place;
     this.#sleeps = sleeps;
     this.#woken = woken;
+    this.#belled = belled;
   }
 
   park(interest: number, look: () => boolean): boolean {
-    const state = announce(this.#place, ASYNC, interest);
+    const state = announce(this.#place, this.#belled ? ASYNC | DOORBELL : ASYNC, interest);
     if (!look()) {
       countSleep(this.#place, this.#sleeps);
       if (this.#pending) return true;
       const self = this.#self;
-      this.#pending = this.#place.sleepAsync(state, () => AsyncWait.#rung(self.deref()));
+      this.#pending = this.#place.sleepAsync(state, () => AsyncWait.#rung(self.deref()), this.#belled);
       if (this.#pending) return true;
     }
     withdraw(this.#place);

@@ -28,8 +28,9 @@ export interface AsyncPlace extends ParkPlace {
   /**
    * Calls `woken` once the word was `seen` and somebody has called `wake`; false, and nothing is arranged, if it is not `seen`.
    * It may hold `woken` for as long as the peer likes.
+   * @param belled a bell is rung, too, whose message makes the event loop turn
    */
-  sleepAsync(seen: number, woken: () => void): boolean;
+  sleepAsync(seen: number, woken: () => void, belled?: boolean): boolean;
 }
 
 /** A park word in memory that this runtime has shared itself. */
@@ -51,10 +52,10 @@ export class SharedPlace implements AsyncPlace {
     return Atomics.wait(this.words, this.index, seen, timeoutMs) !== 'timed-out';
   }
 
-  sleepAsync(seen: number, woken: () => void): boolean {
+  sleepAsync(seen: number, woken: () => void, belled?: boolean): boolean {
     const sleep = Atomics.waitAsync(this.words, this.index, seen);
     if (!sleep.async) return false;
-    platform.turnWhileAsleep?.(sleep.value);
+    if (!belled) platform.turnWhileAsleep?.(sleep.value);
     sleep.value.then(woken);
     return true;
   }

@@ -1,5 +1,6 @@
 // How agents that have some memory in common sleep on its words, and wake each other there. Threads have memory that their
 // runtime shares, and its own ways to sleep; who has mapped memory brings others.
+import type { LoopWay } from '../platform/contract.ts';
 import { AsyncWait, DoorbellWait, type EventLoopWait } from './async.ts';
 import { type AsyncPlace, type ParkPlace, SharedPlace } from './park-place.ts';
 
@@ -10,7 +11,7 @@ export interface Parking {
    * How an event loop sleeps on a word, with nobody else.
    * @param place made here
    * @param sleeps word index of the sleeper's counter of sleeps
-   * @param woken called when it was woken, unless it is a bell that wakes it, whose owner knows
+   * @param woken called when it was woken, unless it is a bell that wakes it, whose owner knows; perhaps then, too
    */
   onLoop(place: ParkPlace, sleeps: number, woken: () => void): EventLoopWait;
 }
@@ -26,12 +27,20 @@ const WAIT_ASYNC: Parking = {
   },
 };
 
+const WAIT_ASYNC_OR_DOORBELL: Parking = {
+  place,
+  onLoop(where: AsyncPlace, sleeps: number, woken: () => void): EventLoopWait {
+    return new AsyncWait(where, sleeps, woken, true);
+  },
+};
+
 const FOR_DOORBELL: Parking = {
   place,
   onLoop: (where, sleeps) => new DoorbellWait(where, sleeps),
 };
 
 /** Of memory that this runtime has shared itself. */
-export function sharedParking(asyncPark: 'wait-async' | 'doorbell'): Parking {
-  return asyncPark === 'wait-async' ? WAIT_ASYNC : FOR_DOORBELL;
+export function sharedParking(asyncPark: LoopWay): Parking {
+  if (asyncPark === 'wait-async') return WAIT_ASYNC;
+  return asyncPark === 'doorbell' ? FOR_DOORBELL : WAIT_ASYNC_OR_DOORBELL;
 }

@@ -24,7 +24,7 @@ export const AWAKE = 0;
 export const BLOCKED = 1;
 /** In Atomics.waitAsync: the event loop runs on. */
 export const ASYNC = 2;
-/** For a message on the native port: the event loop runs on. */
+/** For a message on the native port: the event loop runs on. Beside ASYNC where a wake-up of the word mostly comes, and sooner. */
 export const DOORBELL = 4;
 /**
  * On a word further up, together with others: whoever wakes it says there which of them it was (link/). A channel's word
@@ -123,9 +123,9 @@ export class Waker {
     const state = this.#owed;
     this.#owed = AWAKE;
     try {
+      if ((state & (BLOCKED | ASYNC)) !== 0) this.#place.wake();
       if ((state & DOORBELL) !== 0) this.#doorbell();
       else if ((state & ABOVE) !== 0) this.#above();
-      else this.#place.wake();
     } catch (error) {
       // No more than this: there may be no stack for a call.
       this.#owed = state;

@@ -295,6 +295,14 @@ export const mutants: readonly Mutant[] = [
     as: 'stuck',
   },
   {
+    name: 'where both bells are announced only the word is rung',
+    file: SIGNAL,
+    find: '(state & DOORBELL) !== 0',
+    replace: '(state & (DOORBELL | ASYNC)) === DOORBELL',
+    caughtBy: 'park: an event loop that sleeps on its word and behind a doorbell',
+    as: 'stuck',
+  },
+  {
     name: 'the end is reported without another look at the ring',
     file: READING,
     find: 'return last !== EMPTY || follows || this.#lane.stopped ? last : this.#afterLast();',

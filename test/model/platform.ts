@@ -30,6 +30,7 @@ const members: Record<string, unknown> = {
   name: 'node',
   canBlock: true,
   asyncPark: 'wait-async',
+  turnsAreDear: false,
   get canTake() {
     return modelled.canTake;
   },

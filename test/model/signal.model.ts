@@ -220,7 +220,7 @@ function duplex(
   };
 }
 
-type Sleep = 'async' | 'doorbell' | 'both in turn';
+type Sleep = 'async' | 'doorbell' | 'both bells' | 'both in turn';
 
 /** A reader that lives on an event loop. */
 function loopReader(shipped: Shipped, capacity: number, count: number, sleep: Sleep): Actor {
@@ -239,7 +239,7 @@ function loopReader(shipped: Shipped, capacity: number, count: number, sleep: Sl
       const loop =
         sleep === 'doorbell'
           ? new shipped.DoorbellWait(place, SLEEPS[1])
-          : new shipped.AsyncWait(place, SLEEPS[1], woken);
+          : new shipped.AsyncWait(place, SLEEPS[1], woken, sleep === 'both bells');
       const still = blocking(shipped, words, 1);
       let bells = 0;
       while (got.length < count) {
@@ -262,7 +262,8 @@ function loopReader(shipped: Shipped, capacity: number, count: number, sleep: Sl
           loop.unpark();
           if (!loop.park(shipped.DATA, look)) continue;
         }
-        if (sleep === 'doorbell') {
+        if (sleep === 'doorbell' || sleep === 'both bells') {
+          // Of both bells the wake-up of the word is the one that may stay behind, for ever: this one has to do.
           for (; Atomics.load(words, BELL) === bells; ) {
             const bell = Atomics.waitAsync(words, BELL, bells);
             if (bell.async) await bell.value;
@@ -385,6 +386,11 @@ export const signalModels: readonly NamedModel[] = [
     name: 'park: an event loop behind a doorbell',
     about: 'the writer rings the native port instead of the park word',
     make: (shipped) => toLoop(shipped, [4, 8, 0, 4], 'doorbell'),
+  },
+  {
+    name: 'park: an event loop that sleeps on its word and behind a doorbell',
+    about: 'the word is rung, and its wake-up stays behind; the doorbell behind it does',
+    make: (shipped) => toLoop(shipped, [4, 8, 0, 4], 'both bells'),
   },
   {
     name: 'park: event loop and blocking in turn',

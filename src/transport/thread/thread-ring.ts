@@ -5,6 +5,7 @@ import * as layout from '../../memory/layout.ts';
 import { type NativePair, renewedPair } from '../../memory/native-pair.ts';
 import type { Region } from '../../memory/region.ts';
 import { giveUpSide } from '../../memory/sides.ts';
+import type { LoopWay } from '../../platform/contract.ts';
 import { sharedParking } from '../../wait/parking.ts';
 import type { OpenEnd } from '../beside/moving-end.ts';
 import { type RingLuggage, type SharedRingOptions, SharedRingTransport } from '../ring/shared-ring.ts';
@@ -29,7 +30,7 @@ export interface Way {
 }
 
 export interface ThreadRingOptions extends SharedRingOptions {
-  readonly asyncPark: 'wait-async' | 'doorbell';
+  readonly asyncPark: LoopWay;
   readonly moving: Moving;
   readonly openEnd?: OpenEnd | undefined;
 }

@@ -202,7 +202,7 @@ check('200 channels to one worker', async () => {
   equal(await thread.done(), 200);
 });
 
-for (const eventLoopWait of ['wait-async', 'doorbell'] as const) {
+for (const eventLoopWait of ['wait-async', 'doorbell', 'both'] as const) {
   for (const how of ['promises', 'a listener'] as const) {
     check(`half a second of flood to the page, ${how}, ${eventLoopWait}: in order, and its timers run`, async () => {
       const { port, thread } = talkTo(

@@ -4,7 +4,7 @@ import { sleeping } from '../../kit/sleeping.ts';
 import { afterwards, check, equal, ok, thrownBy, within } from './checks.ts';
 import { next, startThread, talkTo } from './thread.ts';
 
-const WAYS = ['wait-async', 'doorbell'] as const;
+const WAYS = ['wait-async', 'doorbell', 'both'] as const;
 
 check('the shipped build runs, on an isolated page', async () => {
   ok(crossOriginIsolated, 'the page is not isolated');

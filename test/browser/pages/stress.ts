@@ -8,7 +8,7 @@ const SECONDS = 3;
 /** Ten times what counts as a stall where nothing else runs. */
 const STALL_MS = 2000;
 
-for (const eventLoopWait of ['wait-async', 'doorbell'] as const) {
+for (const eventLoopWait of ['wait-async', 'doorbell', 'both'] as const) {
   check(`${SECONDS} s of a worker's event loop that writes through 64 KiB, ${eventLoopWait}: no stall`, async () => {
     const { port, thread } = talkTo(
       async ({ port, data }) => {
