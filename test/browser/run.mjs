@@ -19,6 +19,7 @@ const PAGES = [
   'values',
   'values-between',
   'ends',
+  'web-platform',
   'faults',
   'quiet',
   'handles',
@@ -50,7 +51,7 @@ const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker', 
 /** Of these, those that come to be isolated. */
 const TO_BE_ISOLATED = ['isolate'];
 /** Pages that want a browser in which no other was: of what it keeps of pages that are left, of service workers, and WebKit's, which has memory or has none. */
-const ALONE = ['history', 'history-closed', 'native-history', ...PLAIN];
+const ALONE = ['web-platform', 'history', 'history-closed', 'native-history', ...PLAIN];
 
 const { values: options } = parseArgs({
   options: {

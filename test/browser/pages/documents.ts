@@ -1,5 +1,5 @@
 // Other documents of this origin, a frame or a tab, that attach what they are posted and answer what comes (frame.ts).
-import { channel, type Port } from '../../../src/index.ts';
+import { type ChannelOptions, channel, type Port } from '../../../src/index.ts';
 import { afterwards, equal, ok, within } from './checks.ts';
 import { next } from './thread.ts';
 
@@ -13,12 +13,13 @@ const said = (target: () => Window | null): Promise<DocumentSays> =>
     addEventListener('message', ({ source, data }) => source !== null && source === target() && resolve(data)),
   );
 
-export async function openFrame(): Promise<HTMLIFrameElement> {
+/** @param stays as long as the page, not as long as the check */
+export async function openFrame({ stays = false }: { readonly stays?: boolean } = {}): Promise<HTMLIFrameElement> {
   const element = document.createElement('iframe');
   element.src = ADDRESS;
   const up = said(() => element.contentWindow);
   document.body.append(element);
-  afterwards(() => element.remove());
+  if (!stays) afterwards(() => element.remove());
   equal(await within('the frame', up), 'up');
   return element;
 }
@@ -38,8 +39,8 @@ export async function openTab(): Promise<Window> {
 }
 
 /** A channel to it, over which it has answered. */
-export async function talkToDocument(target: Window): Promise<Port> {
-  const { port, remote } = channel();
+export async function talkToDocument(target: Window, options?: ChannelOptions): Promise<Port> {
+  const { port, remote } = channel(options);
   afterwards(() => port.close());
   const refused = said(() => target).then((it) =>
     Promise.reject(new Error(`the document says: ${JSON.stringify(it)}`)),

@@ -8,7 +8,11 @@ const say = (what: DocumentSays): void => opened.postMessage(what, location.orig
 addEventListener('message', ({ data }: MessageEvent<{ remote: unknown }>) => {
   try {
     const port = attach(data.remote);
-    port.onmessage = ({ data }) => port.postMessage(data);
+    port.onmessage = ({ data }) => {
+      if (data === 'close') port.close();
+      // What a message names as `moved` goes back as it came.
+      else port.postMessage(data, (data as { moved?: never[] })?.moved ?? []);
+    };
   } catch (error) {
     say({ failed: String(error) });
   }
