@@ -40,6 +40,7 @@ for (const eventLoopWait of ['wait-async', 'doorbell', 'both'] as const) {
     await within('the end', end, SECONDS + 8).finally(() =>
       ok(longest < STALL_MS && performance.now() - last < STALL_MS, `it stood still after ${count} messages`),
     );
+    figure(`longest pause, ${eventLoopWait}`, longest, 'ms', STALL_MS / 10);
     ok(count === (await thread.done()), `${count} came`);
   });
 }
