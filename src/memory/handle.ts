@@ -158,9 +158,14 @@ export function isNativeHandle(value: unknown): value is NativeHandle {
 /** Native ports that an end was made of in this thread. */
 const attachedNatives: WeakSet<object> = /* @__PURE__ */ new WeakSet();
 /** Those of handles that are garbage: of one that was handed on nothing is here any more. Native ports are no garbage themselves. */
-const droppedNatives: FinalizationRegistry<NativePort> = /* @__PURE__ */ new FinalizationRegistry((native) => {
-  if (!attachedNatives.has(native)) native.close();
-});
+const droppedNatives: FinalizationRegistry<NativePort> = /* @__PURE__ */ new FinalizationRegistry(dropNative);
+
+/** Nobody will make an end of a handle's native port. Browsers do not tell of a close, so it is said that nothing follows (transport/native). */
+export function dropNative(native: NativePort): void {
+  if (attachedNatives.has(native)) return;
+  native.postMessage(null);
+  native.close();
+}
 
 /** @throws UsageError ERR_HANDLE, LayoutError as openHandle */
 export function openNativeHandle({ version, end, native, shared, first }: NativeHandle): {

@@ -1,5 +1,6 @@
 // What becomes of handles and native ports in a message that nobody will ever read: whoever has the other ends is told.
-import { type MovingHandle, openHandle } from '../../memory/handle.ts';
+import { platform } from '#platform';
+import { dropNative, isNativeHandle, type MovingHandle, openHandle } from '../../memory/handle.ts';
 import { ATTACHED, DATA, SIDE_0, SIDE_1 } from '../../memory/layout.ts';
 import { claimSide } from '../../memory/sides.ts';
 import type { NativePort } from '../../platform/contract.ts';
@@ -13,13 +14,16 @@ import { endUnused, HandleLines, NO_LINES } from './unopened-end.ts';
  */
 export function letGoOf(value: unknown, moved: readonly unknown[]): void {
   const ports = nativesIn(moved);
-  // A handle has two.
-  if (ports.length >= 2) visit([value, moved], endHandle);
+  if (ports.length > 0) visit([value, moved], endHandle);
   for (const port of ports) (port as NativePort).close();
 }
 
 function endHandle(value: object): void {
   if ((value as { type?: unknown }).type !== 'millrace') return;
+  if (isNativeHandle(value)) {
+    if (platform.isNativePort(value.native)) dropNative(value.native as NativePort);
+    return;
+  }
   let opened: ReturnType<typeof openHandle>;
   try {
     opened = openHandle(value, 2);

@@ -34,6 +34,17 @@ export function channelsOverNativePorts(options: ChannelOptions): void {
     equal(port.stats().way?.name, 'native-port');
   });
 
+  check('native ports: a handle in a message that nobody reads any more ends its channel', async () => {
+    const carrier = channel(options);
+    const far = attach(carrier.remote);
+    carrier.port.postMessage('first');
+    equal(await next(far), 'first');
+    const { port, remote } = channel(options);
+    carrier.port.postMessage({ remote }, remote.transfer);
+    far.close();
+    await within('the end of what moved', port.closed);
+  });
+
   check('native ports: many and large messages keep their order, and drained() holds the writer', async () => {
     const { port, remote } = channel({ ...options, capacityBytes: 16_384 });
     const far = attach(remote);
