@@ -168,6 +168,44 @@ check('under overflow latest a reader gets the newest', async () => {
   ok(count < 5000, `it read all ${count}`);
 });
 
+for (const how of ['event loop', 'blocked'] as const) {
+  // A thread that blocks takes no memory in: it is told so, and its event loop takes what it was told of.
+  check(`under overflow latest long texts, the last before the end: a reader that is ${how}`, async () => {
+    const { port, thread } = talkTo(
+      async ({ port, hear, data, millrace }) => {
+        const p = port();
+        await hear();
+        let last = -1;
+        let told = 0;
+        for (;;) {
+          let value: unknown;
+          try {
+            value = data === 'blocked' ? p.receive() : await p.receiveAsync();
+          } catch (error) {
+            if ((error as { code?: string }).code !== 'ERR_UNSUPPORTED') throw error;
+            told++;
+            value = await p.receiveAsync();
+          }
+          if (value === millrace.CLOSED) return [last, told > 0];
+          const number = Number.parseInt(value as string, 10);
+          if (!(number > last) || (value as string).length !== 100_000)
+            throw new Error(`${String(value)} after ${last}`);
+          last = number;
+        }
+      },
+      { overflow: 'latest', capacityBytes: 4096 },
+      how,
+    );
+    thread.tell('read');
+    for (let i = 0; i < 200; i++) {
+      port.postMessage(`${i} `.padEnd(100_000, 'x'));
+      if (i % 20 === 0) await rest(2);
+    }
+    port.close();
+    equal(await thread.done(), [199, how === 'blocked']);
+  });
+}
+
 check('a worker that computes sees an interrupt', async () => {
   const { port, thread } = talkTo(({ port, say }) => {
     const p = port();
