@@ -155,6 +155,8 @@ export class TopicReader<T = unknown> implements Disposable {
   receive(options?: TopicReceiveOptions): T | typeof EMPTY | typeof CLOSED {
     const timeoutMs = timeoutOf(options, ['timeoutMs']);
     const begin = performance.now();
+    // As the sleep has it, which ends also where the clock does not move.
+    let over = false;
     for (let now = begin; ; now = performance.now()) {
       const left = timeoutMs - (now - begin);
       // Who always finds a message, or is outrun again and again, would not sleep, and so not ask either.
@@ -163,11 +165,11 @@ export class TopicReader<T = unknown> implements Disposable {
         this.#ask();
       }
       const value = this.tryReceive();
-      if (value !== EMPTY || left <= 0) return value;
+      if (value !== EMPTY || over || left <= 0) return value;
       if (!platform.canBlock)
         throw new UnsupportedError('Cannot receive here: this thread may not block; use receiveAsync');
       const place = this.#medium.place(this.#words, SIGNAL);
-      sleepBlocked(place, this.#spin, this.#look, left, this.#medium.sliceMs, () => this.#ask());
+      over = !sleepBlocked(place, this.#spin, this.#look, left, this.#medium.sliceMs, () => this.#ask());
     }
   }
 

@@ -2,6 +2,7 @@
 import { TIMEOUT_MS_MAX } from '../limits.ts';
 import type { AsyncPlace, ParkPlace } from '../wait/park-place.ts';
 import type { Spin } from '../wait/spin.ts';
+import { Waited } from '../wait/waited.ts';
 import { announceReader, notedSignal } from './bell.ts';
 
 /**
@@ -19,24 +20,26 @@ export function sleepBlocked(
 ): boolean {
   if (look()) return true;
   if (timeoutMs <= 0) return false;
-  const start = performance.now();
+  const time = new Waited();
   if (spin.worthwhile && spin.until(look)) return true;
   // Also by the clock: whoever is woken for nothing, again and again, is to ask for the writer's life all the same.
   let sliceAt = sliceMs;
   for (;;) {
-    const waited = performance.now() - start;
+    const waited = time.look();
     if (waited >= timeoutMs) return false;
     const noted = notedSignal(place.words);
     announceReader(place.words);
     if (!look()) {
       const left = Math.min(timeoutMs - waited, sliceMs, place.sliceMsMax, TIMEOUT_MS_MAX);
-      if (!place.sleep(noted, left) || waited > sliceAt) {
+      const woken = place.sleep(noted, left);
+      if (!woken) time.sleptOut(left);
+      if (!woken || waited > sliceAt) {
         sliceAt = waited + sliceMs;
         slice();
       }
     }
     if (look()) {
-      spin.slept(performance.now() - start);
+      spin.slept(time.byClock);
       return true;
     }
   }

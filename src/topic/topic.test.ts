@@ -332,3 +332,20 @@ test('a writer that says it writes everywhere, always, holds no reader in a call
   assert.equal(reader.receive({ timeoutMs: 5 }), EMPTY);
   topic.close();
 });
+
+test('where the clock stands still a blocked reader has its time limit all the same', () => {
+  const { topic, reader } = pair();
+  const { now } = performance;
+  let looks = 0;
+  performance.now = () => {
+    assert.ok(++looks < 1000, 'it goes on sleeping');
+    return 0;
+  };
+  try {
+    assert.equal(reader.receive({ timeoutMs: 3 }), EMPTY);
+  } finally {
+    performance.now = now;
+  }
+  reader.close();
+  topic.close();
+});

@@ -3,6 +3,7 @@ import { TIMEOUT_MS_MAX } from '../limits.ts';
 import type { ParkPlace } from './park-place.ts';
 import { announce, withdraw } from './signal.ts';
 import type { Spin } from './spin.ts';
+import { Waited } from './waited.ts';
 
 export class BlockingWait {
   readonly #place: ParkPlace;
@@ -35,15 +36,12 @@ export class BlockingWait {
     if (look()) return true;
     if (timeoutMs <= 0) return false;
     const place = this.#place;
-    const start = performance.now();
+    const time = new Waited();
     if (this.#spin.worthwhile && this.#spin.until(look)) return true;
     // Also by the clock: whoever is woken for nothing, again and again, is to ask for the peer's life all the same (G10).
     let sliceAt = this.#sliceMs();
-    // Where the clock is so coarse that it has not moved while a sleep lasted until its end, that counts by its limit.
-    let slept = 0;
     for (;;) {
-      const clock = performance.now() - start;
-      const waited = Math.max(clock, slept);
+      const waited = time.look();
       if (waited >= timeoutMs) return false;
       const state = announce(place, place.blocks, interest);
       if (!lookBeforeSleep()) {
@@ -51,7 +49,7 @@ export class BlockingWait {
         const sliceMs = Math.min(this.#sliceMs(), place.sliceMsMax);
         const left = Math.min(timeoutMs - waited, sliceMs, TIMEOUT_MS_MAX);
         const woken = place.sleep(state, left);
-        if (!woken && performance.now() - start === clock) slept = waited + left;
+        if (!woken) time.sleptOut(left);
         if (!woken || place.asks === true || waited > sliceAt) {
           sliceAt = waited + sliceMs;
           this.#slice();
@@ -59,7 +57,7 @@ export class BlockingWait {
       }
       withdraw(place);
       if (look()) {
-        this.#spin.slept(performance.now() - start);
+        this.#spin.slept(time.byClock);
         return true;
       }
     }
