@@ -1,10 +1,10 @@
 // A Chromium that is told what to do, by its DevTools protocol over a pipe: two file descriptors, JSON with a zero byte behind
 // each message. Nothing need be installed for it, and Node 20, which has no WebSocket, will do.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ENGINES, programOf } from '../../test/browser/engines.mjs';
+import { ENGINES, programOf, removeProfile } from '../../test/browser/engines.mjs';
 
 /** Milliseconds that any one command may take. */
 const COMMAND_MS = 120_000;
@@ -70,7 +70,7 @@ export async function openDevtools() {
   const close = async () => {
     child.kill('SIGKILL');
     await gone;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await removeProfile(profile);
   };
   try {
     const { targetId } = await sendTo(undefined, 'Target.createTarget', { url: 'about:blank' });

@@ -7,7 +7,13 @@ import { doors } from '../../tools/bundle.mjs';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const standIn = (name) => join(dist, 'test/browser/stand-ins', `${name}.js`);
-const NODE = { test: 'test', 'assert/strict': 'assert', process: 'process' };
+const NODE = {
+  test: 'test',
+  'assert/strict': 'assert',
+  process: 'process',
+  events: 'events',
+  'timers/promises': 'timers',
+};
 
 /** What each file of /suites/ is made of, and whether it asks the doors that are shipped. */
 const SUITES = {
@@ -15,6 +21,8 @@ const SUITES = {
   codec: { entry: 'test/browser/suites/codec.js', shipped: false, threads: 'threads' },
   // A module of its own, for its namespace.
   namespace: { entry: 'test/codec/namespace.js', shipped: false, threads: 'threads' },
+  sab: { entry: 'test/browser/suites/sab.js', shipped: true, threads: 'threads' },
+  'sab-thread': { entry: 'test/compat/sab-message-port-worker.js', shipped: true, threads: 'own-thread' },
   thread: { entry: 'test/kit/thread-worker.js', shipped: true, threads: 'own-thread' },
 };
 

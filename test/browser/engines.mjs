@@ -149,6 +149,22 @@ export function versionOf(program, screen) {
   return stdout?.trim() ?? '';
 }
 
+/** Milliseconds between two tries, and how many there are: processes of a browser that was killed may still write. */
+const REMOVE_AGAIN_MS = 100;
+const REMOVE_TRIES = 50;
+/** Removes the folder of a browser that has ended. */
+export async function removeProfile(folder) {
+  for (let tries = 1; ; tries++) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (tries === REMOVE_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, REMOVE_AGAIN_MS));
+    }
+  }
+}
+
 /** Seconds that a screen or a sound device may take to be there. */
 const READY_SECONDS = 20;
 
@@ -266,7 +282,7 @@ export function open(engine, program, url, { screen, isolated = true } = {}) {
       // Nobody of it is left.
     }
     await ended;
-    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await removeProfile(profile);
   };
   return { ended, close };
 }

@@ -35,6 +35,7 @@ const PAGES = [
   'bench-page-plain',
   'suites-port',
   'suites-codec',
+  'suites-sab',
   'history',
   'history-closed',
   'native-channels',

@@ -104,11 +104,14 @@ async function record(context: AudioContext, from: AudioNode, bytes = 1 << 18): 
 function toneIn(samples: readonly number[]): { readonly start: number; readonly count: number } {
   const start = samples.findIndex((value) => value !== 0);
   const is = (frame: number, i: number): boolean => toneAt(frame) === samples[start + i];
-  // The recorder may have come when it had been playing for a while.
-  let frame = 0;
-  while (frame < RATE * 10 && !(is(frame, 0) && is(frame + 1, 1) && is(frame + 2, 2))) frame++;
+  const from = (frame: number): number => {
+    let count = 0;
+    while (start + count < samples.length && is(frame + count, count)) count++;
+    return count;
+  };
+  // The recorder may have come when it had been playing for a while. Some samples are the same, to the last bit, a period earlier.
   let count = 0;
-  while (start + count < samples.length && is(frame + count, count)) count++;
+  for (let frame = 0; frame < RATE * 10; frame++) count = Math.max(count, from(frame));
   return { start, count };
 }
 

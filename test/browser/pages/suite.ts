@@ -13,12 +13,17 @@ const LOAD_SECONDS = 40;
 class Suite {
   readonly names: Promise<readonly string[]>;
   readonly #worker: Worker;
+  readonly #thread: string;
   readonly #threads = new Map<number, Worker>();
   #number = 0;
   #ran: ((told: Told) => void) | undefined;
 
-  /** @param threads that stand ready for each of its tests: stand-ins/threads.ts */
-  constructor(name: string, threads: number) {
+  /**
+   * @param threads that stand ready for each of its tests: stand-ins/threads.ts
+   * @param thread their script
+   */
+  constructor(name: string, threads: number, thread: string) {
+    this.#thread = thread;
     this.#worker = new Worker(`/suites/${name}.js`, { type: 'module', name });
     this.names = new Promise((resolve, reject) => {
       this.#worker.onerror = (event) => reject(new Error(event.message ?? 'the suite does not load'));
@@ -32,7 +37,7 @@ class Suite {
   }
   #start(): void {
     const id = this.#number++;
-    const thread = new Worker('/suites/thread.js', { type: 'module', name: `thread ${id}` });
+    const thread = new Worker(`/suites/${this.#thread}.js`, { type: 'module', name: `thread ${id}` });
     const { port1, port2 } = new MessageChannel();
     this.#threads.set(id, thread);
     thread.onerror = (event) => {
@@ -66,8 +71,8 @@ class Suite {
 }
 
 /** Makes a check of each test of a suite that can run here. */
-export async function checkSuite(name: string, threads: number): Promise<void> {
-  let suite: Suite | undefined = new Suite(name, threads);
+export async function checkSuite(name: string, threads: number, thread = 'thread'): Promise<void> {
+  let suite: Suite | undefined = new Suite(name, threads, thread);
   const names = await within('the suite', suite.names, LOAD_SECONDS);
   const left = NOT_IN_PAGES.filter((it) => it.suite === name);
   for (const { test } of left) if (!names.some((it) => test.test(it))) throw new Error(`not-in-pages.ts: ${test}`);
@@ -75,7 +80,7 @@ export async function checkSuite(name: string, threads: number): Promise<void> {
     if (left.some(({ test }) => test.test(it))) continue;
     check(it, async () => {
       if (suite === undefined) {
-        suite = new Suite(name, threads);
+        suite = new Suite(name, threads, thread);
         await within('the suite again', suite.names, TEST_SECONDS);
       }
       try {

@@ -8,6 +8,7 @@ export interface NotHere {
 const NO_END = 'a worker of a browser neither ends by itself nor of an uncaught error';
 const NO_TAKING =
   'what travels beside the ring, or waits in an outbox at the end, follows by an event loop, which the test does not let run';
+const NO_LEAVING = 'what a thread posts natively and then blocks need not leave it';
 const SLOW = 'it asks our logic alone, and takes some engines ten seconds and more';
 const COUNTS = 'it counts what has run, and some of it does not';
 
@@ -33,6 +34,14 @@ export const NOT_IN_PAGES: readonly NotHere[] = [
   { suite: 'port', test: /: latest: a long series of replaced moves/, why: NO_TAKING },
   { suite: 'port', test: /: latest: a value in the outbox follows/, why: NO_TAKING },
   { suite: 'port', test: /: a SharedArrayBuffer arrives shared/, why: NO_TAKING },
+  { suite: 'sab', test: /^port\.read: "blocks until data arrives/, why: NO_LEAVING },
+  {
+    suite: 'sab',
+    test: /^a worker that was killed settles/,
+    why: 'a browser tells the door nothing of a thread that is killed',
+  },
+  { suite: 'sab', test: /^mode switches lose nothing and keep the order/, why: NO_TAKING },
+  { suite: 'sab', test: /^port\.setMode: the typical pattern, across threads/, why: NO_TAKING },
   {
     suite: 'codec',
     test: /a DOMException keeps its name and message/,
