@@ -20,7 +20,12 @@ function subject(name: 'piscina' | 'tinypool', use: string): CallSubject {
     use,
     can: ['task'],
     wait: 'loop/loop',
-    absent: async () => missingRival(name, FILES[name]),
+    absent: async () => {
+      if (name === 'tinypool' && process.versions['deno'] !== undefined) {
+        return { reason: 'on Deno it answers no more now and then, with 100 tasks under way' };
+      }
+      return missingRival(name, FILES[name]);
+    },
     open: async () => {
       const found = await loadRival<Found>(name, FILES[name]);
       const Class = found.Piscina ?? found.Tinypool ?? found.default?.Piscina ?? found.default!;

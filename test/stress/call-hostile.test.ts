@@ -190,9 +190,11 @@ const NUMBERS = [
   65_537,
 ];
 
+/** What travels natively beside it: Bun's structured clone visits every index. */
+const LONGEST = process.versions['bun'] === undefined ? 4_000_000_000 : 1_000_000;
 function huge(random: Random): unknown[] {
   const list: unknown[] = [1, 1, 1].slice(0, random.int(0, 3));
-  list.length = random.pick([1e5, 4_000_000_000]);
+  list.length = random.pick([1e5, LONGEST]);
   return list;
 }
 function deep(levels: number): unknown {
