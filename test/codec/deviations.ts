@@ -37,6 +37,13 @@ export const CYCLIC_CAUSE_FAILS: Deviation = {
   },
 };
 
+/** A stack that the program has set is not what arrives. */
+export const STACK_KEPT: Deviation = {
+  name: 'structuredClone takes the stack that the engine has noted, whatever the program has set',
+  remedy: 'stacks are compared with the original only',
+  present: () => structuredClone(Object.assign(new Error('noted'), { stack: 'set' })).stack !== 'set',
+};
+
 /** One error in two places is two errors in the copy. */
 export const ERRORS_APART: Deviation = {
   name: 'structuredClone makes two errors of one that is met twice',
@@ -83,6 +90,7 @@ export const MESSAGE_SYMBOL: Deviation = {
 export const DEVIATIONS: readonly Deviation[] = [
   CAUSE_LOST,
   CYCLIC_CAUSE_FAILS,
+  STACK_KEPT,
   ERRORS_APART,
   MAP_PROPERTIES_KEPT,
   MAP_GROWS,

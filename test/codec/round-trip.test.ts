@@ -5,11 +5,12 @@ import { test } from 'node:test';
 import { cases, eachCase } from '../kit/prng.ts';
 import { difference } from '../kit/same-clone.ts';
 import { randomValue } from '../kit/values.ts';
-import { CAUSE_LOST, CYCLIC_CAUSE_FAILS, DEVIATIONS, ERRORS_APART } from './deviations.ts';
+import { CAUSE_LOST, CYCLIC_CAUSE_FAILS, DEVIATIONS, ERRORS_APART, STACK_KEPT } from './deviations.ts';
 import { Link } from './link.ts';
 
 const count = cases(50_000, 1_000_000);
 const ignoreCause = CAUSE_LOST.present();
+const ignoreStack = STACK_KEPT.present();
 const errorsApart = ERRORS_APART.present();
 const mayFail = CYCLIC_CAUSE_FAILS.present();
 
@@ -33,7 +34,7 @@ test(`${count} random values arrive as the standard and this runtime's structure
     if (native === undefined) left++;
     else
       assert.equal(
-        difference(native.copy, copy, { original: false, ignoreCause, errorsApart }),
+        difference(native.copy, copy, { original: false, ignoreCause, errorsApart, ignoreStack }),
         undefined,
         'against native',
       );

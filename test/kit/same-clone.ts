@@ -11,6 +11,8 @@ export interface SameCloneOptions {
   readonly original: boolean;
   /** Leave the `cause` of errors alone, for a runtime whose own structured clone loses it. */
   readonly ignoreCause?: boolean;
+  /** Leave the `stack` of errors alone, for a runtime whose own structured clone takes another one than the program has set. */
+  readonly ignoreStack?: boolean;
   /** Whether an error that is met twice may be two in `expected`, for a runtime whose own structured clone makes two of it. */
   readonly errorsApart?: boolean;
 }
@@ -174,6 +176,7 @@ class Comparison {
       if (field === 'cause') this.#todo.push([descriptor!.value, copy.value, `${path}.cause`]);
       else if (copy.value !== String(descriptor!.value)) return `message ${show(copy.value)}`;
     }
+    if (this.#options.ignoreStack) return undefined;
     const stack: unknown = expected.stack;
     return typeof stack === 'string' && stack !== actual.stack ? `stack ${show(actual.stack)}` : undefined;
   }
