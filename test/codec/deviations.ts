@@ -2,6 +2,8 @@
 // is found by trying, not by the runtime's name, and the comparison with the standard's own rules (`difference` with an
 // original) still covers what is left out here. docs/codec-battery.md shows which runtime has which.
 
+import { kindOf } from '../kit/same-clone.ts';
+
 export interface Deviation {
   readonly name: string;
   /** What the suites do about it. */
@@ -37,6 +39,20 @@ export const CYCLIC_CAUSE_FAILS: Deviation = {
   },
 };
 
+/** A cause is made a text, and some have none. */
+export const CAUSE_AS_TEXT: Deviation = {
+  name: 'structuredClone throws where the cause of an error cannot be made a text',
+  remedy: 'such values are compared with the original only',
+  present: () => {
+    try {
+      structuredClone(withCause({ toString: [] }));
+      return false;
+    } catch {
+      return true;
+    }
+  },
+};
+
 /** A stack that the program has set is not what arrives. */
 export const STACK_KEPT: Deviation = {
   name: 'structuredClone takes the stack that the engine has noted, whatever the program has set',
@@ -44,15 +60,19 @@ export const STACK_KEPT: Deviation = {
   present: () => structuredClone(Object.assign(new Error('noted'), { stack: 'set' })).stack !== 'set',
 };
 
-/** One error in two places is two errors in the copy. */
-export const ERRORS_APART: Deviation = {
-  name: 'structuredClone makes two errors of one that is met twice',
-  remedy: 'whether errors are one is compared with the original only',
-  present: () => {
-    const error = new Error('twice');
-    const [one, other] = structuredClone([error, error]);
-    return one !== other;
-  },
+/** Kinds of which one object in two places is two objects in the copy. */
+export const KINDS_APART: ReadonlySet<string> = new Set(
+  [new Error('twice'), /twice/, new Date(0), Object(1), Object('twice'), Object(true), Object(1n)]
+    .filter((object) => {
+      const [one, other] = structuredClone([object, object]);
+      return one !== other;
+    })
+    .map(kindOf),
+);
+const MADE_TWICE: Deviation = {
+  name: `structuredClone makes two of one object that is met twice (${[...KINDS_APART]})`,
+  remedy: 'whether these are one is compared with the original only',
+  present: () => KINDS_APART.size > 0,
 };
 
 /** Properties put on a Map or Set arrive. */
@@ -90,8 +110,9 @@ export const MESSAGE_SYMBOL: Deviation = {
 export const DEVIATIONS: readonly Deviation[] = [
   CAUSE_LOST,
   CYCLIC_CAUSE_FAILS,
+  CAUSE_AS_TEXT,
   STACK_KEPT,
-  ERRORS_APART,
+  MADE_TWICE,
   MAP_PROPERTIES_KEPT,
   MAP_GROWS,
   MESSAGE_SYMBOL,

@@ -13,8 +13,8 @@ export interface SameCloneOptions {
   readonly ignoreCause?: boolean;
   /** Leave the `stack` of errors alone, for a runtime whose own structured clone takes another one than the program has set. */
   readonly ignoreStack?: boolean;
-  /** Whether an error that is met twice may be two in `expected`, for a runtime whose own structured clone makes two of it. */
-  readonly errorsApart?: boolean;
+  /** Kinds of which one object that is met twice may be two in `expected`, for a runtime whose own structured clone makes two of it. */
+  readonly apart?: ReadonlySet<string>;
 }
 
 const ERROR_NAMES = ['EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError'];
@@ -29,7 +29,7 @@ function isRootlessError(value: object): boolean {
 }
 
 /** What kind of object structured clone takes this for. The values of these tests all come from this realm. */
-function kindOf(value: object): string {
+export function kindOf(value: object): string {
   if (Array.isArray(value)) return 'Array';
   if (ArrayBuffer.isView(value)) return value instanceof DataView ? 'DataView' : typeName.call(value);
   if (value instanceof Map) return 'Map';
@@ -96,7 +96,7 @@ class Comparison {
     if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null) {
       return Object.is(expected, actual) ? undefined : `${path}: ${show(actual)} instead of ${show(expected)}`;
     }
-    if (this.#options.errorsApart && kindOf(expected) === 'Error') return this.#objects(expected, actual, path);
+    if (this.#options.apart?.has(kindOf(expected))) return this.#objects(expected, actual, path);
     const seen = this.#forth.get(expected);
     const seenBack = this.#back.get(actual);
     if (seen !== undefined || seenBack !== undefined) {
