@@ -192,8 +192,8 @@ export const topicMutants: readonly Mutant[] = [
   {
     name: 'topic: SIGNAL is noted behind the second look',
     file: SLEEP,
-    find: 'if (!place.sleep(noted, left) || waited > sliceAt) {',
-    replace: 'if (!place.sleep(notedSignal(place.words), left) || waited > sliceAt) {',
+    find: 'place.sleep(noted, left)',
+    replace: 'place.sleep(notedSignal(place.words), left)',
     caughtBy: 'topic: two readers asleep',
     as: 'stuck',
   },
