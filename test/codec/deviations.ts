@@ -16,6 +16,15 @@ function withCause(cause: unknown): Error {
   return new Error('outer', { cause });
 }
 
+function fails(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** The cause of an error is lost in the copy. */
 export const CAUSE_LOST: Deviation = {
   name: 'structuredClone loses the cause of an error',
@@ -30,12 +39,7 @@ export const CYCLIC_CAUSE_FAILS: Deviation = {
   present: () => {
     const error = withCause(undefined);
     error.cause = error;
-    try {
-      structuredClone(error);
-      return false;
-    } catch {
-      return true;
-    }
+    return fails(error);
   },
 };
 
@@ -43,14 +47,7 @@ export const CYCLIC_CAUSE_FAILS: Deviation = {
 export const CAUSE_AS_TEXT: Deviation = {
   name: 'structuredClone throws where the cause of an error cannot be made a text',
   remedy: 'such values are compared with the original only',
-  present: () => {
-    try {
-      structuredClone(withCause({ toString: [] }));
-      return false;
-    } catch {
-      return true;
-    }
-  },
+  present: () => fails(withCause({ toString: [] })),
 };
 
 /** A stack that the program has set is not what arrives. */

@@ -124,6 +124,16 @@ export function thrownBy(body: () => unknown): {
   throw new Error('it did not throw');
 }
 
+/** What a promise is rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<{ code: string; name: string; message: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as { code: string; name: string; message: string };
+  }
+  throw new Error('it did not reject');
+}
+
 /** Seconds that one step may take. Nothing passes or fails by time: only what would hang runs into it. */
 const STEP_SECONDS = 8;
 

@@ -1,17 +1,8 @@
 // Service workers that change, or have more to do than to serve; documents that may not have one, or keep anything; and policies.
 import { enableBlocking, isolate } from '../../../src/browser/service-worker.ts';
 import { channel, type Port, spawn } from '../../../src/index.ts';
-import { afterwards, check, equal, ok, thrownBy, within } from './checks.ts';
+import { afterwards, check, equal, ok, rejection, thrownBy, within } from './checks.ts';
 import { withoutStorage } from './without-storage.ts';
-
-async function rejection(promise: Promise<unknown>): Promise<{ code: string; name: string; message: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as { code: string; name: string; message: string };
-  }
-  throw new Error('it did not reject');
-}
 
 /** The first message of a frame. */
 async function saidBy(frame: HTMLIFrameElement): Promise<unknown> {

@@ -4,16 +4,7 @@ import type * as millrace from '../../../src/index.ts';
 import { channel, type Port, spawn } from '../../../src/index.ts';
 import type * as rpc from '../../../src/rpc/index.ts';
 import { expose } from '../../../src/rpc/index.ts';
-import { afterwards, check, equal, ok, rest, within } from './checks.ts';
-
-async function rejection(promise: Promise<unknown>): Promise<{ code: string; name: string; message: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as { code: string; name: string; message: string };
-  }
-  throw new Error('it did not reject');
-}
+import { afterwards, check, equal, ok, rejection, rest, within } from './checks.ts';
 
 for (const [what, call, code, says] of [
   ['a script that is not there', () => isolate('/nowhere.js'), 'ERR_OPTION', /404/],
