@@ -39,6 +39,7 @@ function followed() {
   words[layout.SIDE_1 + layout.SPILLED] = SPILL_FOLLOWS;
   const said: unknown[] = [];
   let watched = true;
+  let woken = 0;
   const life = new Life(
     words,
     layout.SIDE_1,
@@ -46,9 +47,9 @@ function followed() {
       teller: { tell: (...rest: readonly unknown[]) => void said.push(rest) },
       remains: { watch() {}, keep() {}, over: () => void (watched = false) },
     } as ConstructorParameters<typeof Life>[2],
-    { lastWords: () => 0, woken: () => {} },
+    { lastWords: () => 0, woken: () => void woken++ },
   );
-  return { life, words, said, watched: () => watched };
+  return { life, words, said, watched: () => watched, woken: () => woken };
 }
 
 test('what a closed peer had accepted follows until it says how much it has left over', () => {
@@ -56,6 +57,17 @@ test('what a closed peer had accepted follows until it says how much it has left
   assert.deepEqual([life.ended, life.follows, watched()], ['closed', true, true]);
   words[layout.SIDE_1 + layout.SPILLED] = 2;
   assert.deepEqual([life.follows, life.spilled, watched()], [false, 2, false]);
+});
+
+test('that nothing follows any more is told behind the call that has met it, once: who takes the ring for empty there sleeps no more', async () => {
+  const { life, words, woken } = followed();
+  assert.equal(life.over, true);
+  await Promise.resolve();
+  assert.deepEqual([woken(), life.follows], [1, true], 'the end itself');
+  words[layout.SIDE_1 + layout.SPILLED] = 0;
+  assert.deepEqual([life.follows, life.follows, woken()], [false, false, 1]);
+  await Promise.resolve();
+  assert.equal(woken(), 2);
 });
 
 test('who ends while that follows says so, once: else the peer would send on for ever', () => {

@@ -98,7 +98,10 @@ export class Life {
     if (this.#spilled !== SPILL_FOLLOWS) return false;
     // SYNC closed: what followed is visible after this load; pairs with EndTeller.tell.
     this.#nothingFollows(Atomics.load(this.#words, this.#there + layout.SPILLED));
-    return this.#spilled === SPILL_FOLLOWS;
+    if (this.#spilled === SPILL_FOLLOWS) return true;
+    // Whoever found the ring empty before does not sleep where the end is known: no bell would tell it of the rest.
+    this.tellLater();
+    return false;
   }
   #nothingFollows(spilled: number): void {
     this.#spilled = spilled;
