@@ -20,19 +20,17 @@ function place(words: Int32Array, index: number): ParkPlace {
   return new SharedPlace(words, index);
 }
 
-const WAIT_ASYNC: Parking = {
-  place,
-  onLoop(where: AsyncPlace, sleeps: number, woken: () => void): EventLoopWait {
-    return new AsyncWait(where, sleeps, woken);
-  },
-};
-
-const WAIT_ASYNC_OR_DOORBELL: Parking = {
-  place,
-  onLoop(where: AsyncPlace, sleeps: number, woken: () => void): EventLoopWait {
-    return new AsyncWait(where, sleeps, woken, true);
-  },
-};
+/** @param belled its bell is rung, too */
+function onWord(belled: boolean): Parking {
+  return {
+    place,
+    onLoop(where: AsyncPlace, sleeps: number, woken: () => void): EventLoopWait {
+      return new AsyncWait(where, sleeps, woken, belled);
+    },
+  };
+}
+const WAIT_ASYNC: Parking = /* @__PURE__ */ onWord(false);
+const WAIT_ASYNC_OR_DOORBELL: Parking = /* @__PURE__ */ onWord(true);
 
 const FOR_DOORBELL: Parking = {
   place,
