@@ -25,6 +25,8 @@ const BLOCK = 'wait/block.js';
 const ASYNC = 'wait/async.js';
 const READING = 'transport/ring/reading.js';
 const BLOCKING = 'transport/ring/blocking.js';
+const LIFE = 'transport/ring/life.js';
+const SHARED_RING = 'transport/ring/shared-ring.js';
 const LOOP = 'transport/ring/interests.js';
 const INTERRUPTS = 'transport/ring/interrupts.js';
 const JAM = 'transport/ring/jam.js';
@@ -316,6 +318,30 @@ export const mutants: readonly Mutant[] = [
     find: 'const last = this.#lane.tryReceive();',
     replace: 'const last = CLOSED;',
     caughtBy: 'close: what was sent before is read',
+    as: 'final',
+  },
+  {
+    name: 'who meets in the middle of a call that nothing follows any more tells nobody',
+    file: LIFE,
+    find: /(no bell would tell it of the rest\.\s+)this\.tellLater\(\);/,
+    replace: '$1',
+    caughtBy: 'close: a page, with messages still in the outbox',
+    as: 'stuck',
+  },
+  {
+    name: 'a closed page does not go on when there is room',
+    file: SHARED_RING,
+    find: 'if (!loop.park(false, true, undefined))',
+    replace: 'if (false)',
+    caughtBy: 'close: a page, with messages still in the outbox',
+    as: 'stuck',
+  },
+  {
+    name: 'the end is reported although something follows',
+    file: READING,
+    find: 'return last !== EMPTY || follows ||',
+    replace: 'return last !== EMPTY ||',
+    caughtBy: 'close: a page, with messages still in the outbox',
     as: 'final',
   },
   {

@@ -18,17 +18,27 @@ export function blocksOf(bytes: Uint8Array): BlockMemory {
 /** What a model decides, for whichever thread runs. */
 export const modelled: {
   canTake: boolean;
+  canBlock: boolean;
   /** Native ports, where a model makes them itself. */
   channel: () => readonly unknown[];
   isNativePort: (value: unknown) => boolean;
   later: (task: () => void) => void;
   /** Whose code runs. */
   thread: unknown;
-} = { canTake: true, channel: () => [{}, {}], isNativePort: () => false, later: () => {}, thread: undefined };
+} = {
+  canTake: true,
+  canBlock: true,
+  channel: () => [{}, {}],
+  isNativePort: () => false,
+  later: () => {},
+  thread: undefined,
+};
 
 const members: Record<string, unknown> = {
   name: 'node',
-  canBlock: true,
+  get canBlock() {
+    return modelled.canBlock;
+  },
   asyncPark: 'wait-async',
   turnsAreDear: false,
   get canTake() {

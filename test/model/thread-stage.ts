@@ -5,11 +5,11 @@ import * as layout from '../../src/memory/layout.ts';
 import type { NativePair } from '../../src/memory/native-pair.ts';
 import type { Region } from '../../src/memory/region.ts';
 import type { ThreadRingOptions } from '../../src/transport/thread/thread-ring.ts';
-import type { LoopWait } from '../../src/transport/transport.ts';
+import type { LoopWait, TransportEvents } from '../../src/transport/transport.ts';
 import type { Spin } from '../../src/wait/spin.ts';
 import type { Actor, Ending, Kit, Model } from '../kit/explore.ts';
 import { SIDE_WORDS, SideEnd, TetherEnd, tetherGone } from './native.ts';
-import { blocksOf } from './platform.ts';
+import { blocksOf, modelled } from './platform.ts';
 import type { Shipped } from './shipped.ts';
 
 /** Bytes a direction: four small records. The largest payload of one record is 24 bytes. */
@@ -129,6 +129,21 @@ export interface Manner {
   readonly inboxLimit?: number;
   /** Takes any room after a while, blocked in `send`. */
   readonly impatient?: boolean;
+  /** May not block, as a page of a browser: what waits when it closes follows through the ring. */
+  readonly page?: boolean;
+}
+
+/** What is done meanwhile is done by a page. A suspended actor leaves it, too. */
+function asPage<T>(page: boolean, body: () => T): T {
+  if (!page) return body();
+  modelled.canTake = false;
+  modelled.canBlock = false;
+  try {
+    return body();
+  } finally {
+    modelled.canTake = true;
+    modelled.canBlock = true;
+  }
 }
 
 /** One end, as `channel` and `attach` make it. */
@@ -138,11 +153,12 @@ export class End {
   readonly words: Int32Array;
   readonly #shipped: Shipped;
   readonly #kit: Kit;
+  readonly #page: boolean;
   #transport: InstanceType<Shipped['ThreadTransport']> | undefined;
   #phase = 'start';
 
   constructor(shipped: Shipped, kit: Kit, side: 0 | 1, manner: Manner) {
-    const { loop, watchPeer = false, limited = false, impatient = false } = manner;
+    const { loop, watchPeer = false, limited = false, impatient = false, page = false } = manner;
     const { overflow = 'wait', capacity = CAPACITY, codec = plain, inboxLimit = 1024 } = manner;
     const other = side === 0 ? 1 : 0;
     const words = kit.words();
@@ -150,6 +166,7 @@ export class End {
     this.words = words;
     this.#shipped = shipped;
     this.#kit = kit;
+    this.#page = page;
     const data = layout.DATA * 4;
     const region = {
       views: { words, bytes, blocks: blocksOf(bytes) },
@@ -177,12 +194,13 @@ export class End {
       inboxLimit,
     } as unknown as ThreadRingOptions;
     if (!limited) kit.watch((where) => kit.checkpoint(where, this.#phase, this.port, this.got));
-    this.port = new shipped.Port((events) => {
+    const made = (events: TransportEvents): InstanceType<Shipped['ThreadTransport']> => {
       const first = new shipped.ThreadLink(natives);
       const way = { first, peerLife: null, life: null, peerEndTold: false };
       this.#transport = new (passingBy(shipped))(region, side, way, options, events);
       return this.#transport;
-    });
+    };
+    this.port = new shipped.Port((events) => asPage(page, () => made(events)));
   }
 
   /** A checkpoint between two calls. `phase` tells what comes next. */
@@ -217,6 +235,15 @@ export class End {
     while (Atomics.load(this.words, GATE) === 0) Atomics.wait(this.words, GATE, 0);
   }
 
+  /** The same with its event loop, which goes on. */
+  async passAsync(): Promise<void> {
+    this.mark('passAsync');
+    while (Atomics.load(this.words, GATE) === 0) {
+      const next = Atomics.waitAsync(this.words, GATE, 0);
+      if (next.async) await next.value;
+    }
+  }
+
   /** Sends, and when told that both sides are stuck receives one and tries again. */
   sendOrReceive(...values: number[]): void {
     for (const value of values) {
@@ -235,7 +262,7 @@ export class End {
 
   close(): void {
     this.mark('close');
-    this.port.close();
+    asPage(this.#page, () => this.port.close());
   }
 
   /** The thread ends by itself, with the channel open. */

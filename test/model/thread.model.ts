@@ -96,6 +96,24 @@ const scenes: readonly Scene[] = [
     final: tells('right', [...MANY, 'closed']),
   },
   {
+    name: 'close: a page, with messages still in the outbox',
+    about: 'what waits follows through the ring; an event loop reads it',
+    left: loops(
+      'wait-async',
+      async (end) => {
+        end.post(...WIDE);
+        end.close();
+        await end.passAsync();
+      },
+      { page: true },
+    ),
+    right: loops('wait-async', async (end) => {
+      await end.receiveAsync();
+      end.open();
+    }),
+    final: tells('right', [...WIDE, 'closed']),
+  },
+  {
     name: 'close: under a blocked sender',
     about: 'the receiver takes one message and closes while the sender waits for room',
     reaches: [/left:\[false,"closed"\]/],
