@@ -66,6 +66,8 @@ export interface NativeHandle {
   readonly native: unknown;
   /** What is decided for both ends when the channel is made. */
   readonly shared: unknown;
+  /** As in RemoteHandle. */
+  readonly pass?: ArrayBuffer | undefined;
   /** What the other end has said before it was handed over. */
   readonly first?: Uint8Array | undefined;
 }
@@ -89,7 +91,7 @@ export function createHandle(
   texts: TextBounds,
   agent: unknown,
 ): Remote {
-  const pass = platform.movesWhole && !platform.cloneKeepsPorts ? undefined : new ArrayBuffer(1);
+  const pass = passOf();
   const handle = {
     type: HANDLE_TYPE,
     version: LAYOUT_VERSION,
@@ -103,6 +105,13 @@ export function createHandle(
   const born: Born = { natives, pass, texts, transfer: undefined };
   Object.defineProperty(handle, BORN, { value: born });
   return Object.defineProperties(handle, ASKED_FOR) as unknown as Remote;
+}
+
+function passOf(): ArrayBuffer | undefined {
+  return platform.movesWhole && !platform.cloneKeepsPorts ? undefined : new ArrayBuffer(1);
+}
+function wasHandedOn(pass: unknown): boolean {
+  return pass instanceof ArrayBuffer && pass.byteLength === 0;
 }
 
 /** What a handle is made of that its creator holds. */
@@ -145,9 +154,10 @@ const ASKED_FOR: PropertyDescriptorMap & ThisType<{ readonly [BORN]: Born }> = {
 
 /** What stands in it is nobody's but the library's: to a program it is a handle as any other. */
 export function createNativeHandle(end: 0 | 1, native: NativePort, shared: object, first?: Uint8Array): Remote {
-  const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, native, shared, first };
+  const pass = passOf();
+  const handle = { type: HANDLE_TYPE, version: LAYOUT_VERSION, end, native, shared, first, ...(pass && { pass }) };
   // Copies of the handle share its `shared`, and its transfer list keeps it.
-  const transfer = Object.defineProperty([native], Symbol('handle'), { value: shared });
+  const transfer = Object.defineProperty(pass ? [native, pass] : [native], Symbol('handle'), { value: shared });
   Object.defineProperty(handle, 'transfer', { value: transfer });
   droppedNatives.register(shared, native);
   return handle as unknown as Remote;
@@ -167,8 +177,15 @@ export function dropNative(native: NativePort): void {
   native.close();
 }
 
+/** @throws UsageError ERR_HANDLE if it is none, or an end was made of it here */
+function nativeOf(native: unknown, action: string): NativePort {
+  if (!platform.isNativePort(native)) throw lostNatives(action);
+  if (attachedNatives.has(native as object)) throw attachedBefore(action);
+  return native as NativePort;
+}
+
 /** @throws UsageError ERR_HANDLE, LayoutError as openHandle */
-export function openNativeHandle({ version, end, native, shared, first }: NativeHandle): {
+export function openNativeHandle({ version, end, native, shared, pass, first }: NativeHandle): {
   readonly native: NativePort;
   readonly end: 0 | 1;
   readonly shared: unknown;
@@ -176,10 +193,13 @@ export function openNativeHandle({ version, end, native, shared, first }: Native
 } {
   if (version !== LAYOUT_VERSION) throw otherVersion(version);
   if (end !== 0 && end !== 1) throw noSuchEnd(end);
-  if (!platform.isNativePort(native)) throw lostNatives('attach');
-  if (attachedNatives.has(native as object)) throw attachedBefore();
-  attachedNatives.add(native as object);
-  return { native: native as NativePort, end, shared, first: first instanceof Uint8Array ? first : undefined };
+  const port = nativeOf(native, 'attach');
+  if (wasHandedOn(pass)) throw handedOn();
+  // To a new object, which is of the class that is listened to here; what was handed on does not move.
+  const [own] = platform.movesWhole ? (platform.moveHere([port]) ?? []) : [port];
+  if (own === undefined) throw handedOn();
+  attachedNatives.add(port);
+  return { native: own, end, shared, first: first instanceof Uint8Array ? first : undefined };
 }
 
 /** @param life the page that speaks for the life of the thread at the other end */
@@ -272,7 +292,7 @@ export function openHandle(value: unknown, by: 1 | 2 = 1, isOwn = false): Opened
 }
 
 function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | undefined {
-  if (pass instanceof ArrayBuffer && pass.byteLength === 0) return undefined;
+  if (wasHandedOn(pass)) return undefined;
   const own = [tether, side];
   const [movedTether, movedSide] = (platform.movesWhole ? platform.moveHere(own) : own) ?? [];
   return movedTether && movedSide && { tether: movedTether, side: movedSide };
@@ -294,13 +314,13 @@ function movedHere({ tether, side }: NativePair, pass: unknown): NativePair | un
  * for (const each of [port, here.port, there.port]) each.close();
  * ```
  * @param remote a handle, as its creator holds it or as it arrived
- * @throws UsageError ERR_HANDLE if it is none, or came without its transfer list
+ * @throws UsageError ERR_HANDLE if it is none, came without its transfer list, or, where it is one without memory, was attached here
  */
 export function transferOf(remote: unknown): TransferList {
   const handle = handleOf(remote, 'pass on');
   if (isNativeHandle(handle)) {
-    if (!platform.isNativePort(handle.native)) throw lostNatives('pass on');
-    return [handle.native] as unknown as TransferList;
+    const native = nativeOf(handle.native, 'pass on');
+    return (handle.pass instanceof ArrayBuffer ? [native, handle.pass] : [native]) as unknown as TransferList;
   }
   return transferListOf(nativesOf(handle, 'pass on'), handle.pass);
 }
@@ -322,8 +342,8 @@ export function lacksTransfer(value: unknown, transfer: readonly unknown[]): boo
   }
 }
 
-function attachedBefore(): UsageError {
-  return new UsageError('ERR_HANDLE', 'Cannot attach: this handle was attached before; a channel has two ends');
+function attachedBefore(action = 'attach'): UsageError {
+  return new UsageError('ERR_HANDLE', `Cannot ${action}: this handle was attached before; a channel has two ends`);
 }
 
 function otherVersion(version: unknown): LayoutError {

@@ -133,6 +133,27 @@ test('what needs the thread to block is refused, and what to do is told', () => 
   for (const port of [a, b, there.port]) port.close();
 });
 
+test("a handle whose port is of the web's class is attached as any other", async () => {
+  const { port, remote } = channel({ memory: false });
+  port.postMessage('before');
+  const there = attach(structuredClone(remote, { transfer: transferOf(remote) as unknown as Transferable[] }));
+  there.postMessage('hello');
+  assert.equal(await within('a message', port.receiveAsync()), 'hello');
+  assert.equal(await within('what was sent before', there.receiveAsync()), 'before');
+  there.close();
+  assert.equal(await within('its end', port.closed), 'closed');
+});
+
+test('a handle that was attached is not passed on, nor attached where it was passed on', () => {
+  const { port, remote } = channel({ memory: false });
+  const there = attach(remote);
+  assert.throws(() => transferOf(remote), { code: 'ERR_HANDLE', message: /pass on: this handle was attached before/ });
+  const [one, other] = pair({ memory: false });
+  structuredClone(one, { transfer: transferOf(one) as unknown as Transferable[] });
+  assert.throws(() => attach(one), { code: 'ERR_HANDLE', message: /handed on already/ });
+  for (const each of [port, there, attach(other)]) each.close();
+});
+
 test('a handle goes on from thread to thread, is attached once, and a pair has no end here', async () => {
   const [one, other] = pair({ memory: false, capacityBytes: 4096 });
   const carrier = both({});
