@@ -159,7 +159,7 @@ export function createNativeHandle(end: 0 | 1, native: NativePort, shared: objec
   // Copies of the handle share its `shared`, and its transfer list keeps it.
   const transfer = Object.defineProperty(pass ? [native, pass] : [native], Symbol('handle'), { value: shared });
   Object.defineProperty(handle, 'transfer', { value: transfer });
-  droppedNatives.register(shared, native);
+  droppedNatives.register(shared, { native, pass });
   return handle as unknown as Remote;
 }
 export function isNativeHandle(value: unknown): value is NativeHandle {
@@ -167,8 +167,11 @@ export function isNativeHandle(value: unknown): value is NativeHandle {
 }
 /** Native ports that an end was made of in this thread. */
 const attachedNatives: WeakSet<object> = /* @__PURE__ */ new WeakSet();
-/** Those of handles that are garbage: of one that was handed on nothing is here any more. Native ports are no garbage themselves. */
-const droppedNatives: FinalizationRegistry<NativePort> = /* @__PURE__ */ new FinalizationRegistry(dropNative);
+/** Those of handles that are garbage. Native ports are no garbage themselves. One that was handed on is another thread's: to close it here closes it there, in WebKit. */
+const droppedNatives: FinalizationRegistry<{ readonly native: NativePort; readonly pass: unknown }> =
+  /* @__PURE__ */ new FinalizationRegistry(({ native, pass }) => {
+    if (!wasHandedOn(pass)) dropNative(native);
+  });
 
 /** Nobody will make an end of a handle's native port. Browsers do not tell of a close, so it is said that nothing follows (transport/native). */
 export function dropNative(native: NativePort): void {

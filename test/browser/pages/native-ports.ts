@@ -17,6 +17,31 @@ function worker(text: string): Worker {
 }
 const next = (port: Port): Promise<unknown> => within('a message', port.receiveAsync());
 
+/** Nothing here holds the handle any more. */
+function handOver(far: Worker, options: ChannelOptions): Port {
+  const { port, remote } = channel(options);
+  far.postMessage(remote, remote.transfer);
+  return port;
+}
+let told = 0;
+/** One that is garbage itself tells nothing. */
+const canaries: FinalizationRegistry<undefined> = new FinalizationRegistry(() => told++);
+/** Most of what was garbage before is collected, and who wants to know has been told: a stack that is scanned conservatively keeps some. */
+async function garbageCollected(): Promise<void> {
+  const count = 100;
+  told = 0;
+  for (let i = 0; i < count; i++) canaries.register({}, undefined);
+  const collected = async (): Promise<void> => {
+    while (told < count / 2) {
+      Array.from({ length: 2000 }, (_, i) => [new Float64Array(i), {}]);
+      await afterTurn();
+    }
+    await afterTurn();
+  };
+  await within('a garbage collection', collected());
+}
+const afterTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
 export function channelsOverNativePorts(options: ChannelOptions): void {
   check('native ports: values, transfers and the end, in one page', async () => {
     const { port, remote } = channel(options);
@@ -72,6 +97,18 @@ export function channelsOverNativePorts(options: ChannelOptions): void {
     equal(await next(port), ['hello']);
     (made as Worker).terminate();
     equal(await within('port.closed', port.closed), 'terminated');
+  });
+
+  check('native ports: handles that were handed over are garbage, and their channels stay', async () => {
+    const far = worker(
+      'onmessage = ({ data }) => { const port = attach(data); port.onmessage = ({ data }) => port.postMessage([data]); };',
+    );
+    const ports = Array.from({ length: 10 }, () => handOver(far, options));
+    for (const when of ['before', 'after', 'later']) {
+      for (const port of ports) port.postMessage(when);
+      for (const port of ports) equal(await next(port), [when]);
+      if (when !== 'later') await garbageCollected();
+    }
   });
 
   check('native ports: calls, callbacks, generators, and a pending call when the worker is terminated', async () => {
