@@ -19,16 +19,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * parts of a tie and the signs of links 2, ports that move 5, what hostile and crossing ends need of all these 2.
  */
 const SIZE_MAX = {
-  '.': 88_700,
+  '.': 89_200,
   './ring': 4_200,
-  './process': 119_200,
-  './rpc': 106_900,
+  './process': 119_700,
+  './rpc': 107_400,
   './topic': 37_600,
   './browser/service-worker': 4_300,
   './browser/service-worker.global.js': 4_600,
   './compat/sab-message-port': 75_700,
   './compat/sab-message-port.global.js': 72_600,
-  './millrace.global.js': 109_500,
+  './millrace.global.js': 110_000,
   './compat/comlink': 88_300,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_950,
