@@ -167,7 +167,7 @@ export function isNativeHandle(value: unknown): value is NativeHandle {
 }
 /** Native ports that an end was made of in this thread. */
 const attachedNatives: WeakSet<object> = /* @__PURE__ */ new WeakSet();
-/** Those of handles that are garbage. Native ports are no garbage themselves. One that was handed on is another thread's: to close it here closes it there, in WebKit. */
+/** Those of handles that are garbage: native ports are none themselves. Not of handles that were handed on: WebKit closes a port where it has gone. */
 const droppedNatives: FinalizationRegistry<{ readonly native: NativePort; readonly pass: unknown }> =
   /* @__PURE__ */ new FinalizationRegistry(({ native, pass }) => {
     if (!wasHandedOn(pass)) dropNative(native);

@@ -24,7 +24,7 @@ function handOver(far: Worker, options: ChannelOptions): Port {
   return port;
 }
 let told = 0;
-/** One that is garbage itself tells nothing. */
+/** For as long as the page lives: a registry that is garbage itself tells nothing. */
 const canaries: FinalizationRegistry<undefined> = new FinalizationRegistry(() => told++);
 /** Most of what was garbage before is collected, and who wants to know has been told: a stack that is scanned conservatively keeps some. */
 async function garbageCollected(): Promise<void> {
