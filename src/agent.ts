@@ -7,11 +7,12 @@
 //   connections/1            the connections over byte streams that end with it    transport/stream/exits.ts
 //   agent/1                  its page, and its links of every kind                 link/own-agent.ts
 //   bells/1                  the bells of its links to processes, for one sleep     transport/process/bells.ts
-//   links/6                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
+//   links/7                  its links with threads, its name, what keeps it running transport/thread/agent-links.ts
 //   loop-bells/1             the bell of its event loop, and the links that ring it link/loop-bells.ts
 //   inbox/1                  where start data arrives                              port/parent-port.ts
 //   start/<layout version>   the start data, and the port of `parentPort`          port/start-data.ts, port/parent-port.ts
-//   native-lock/1            its lock, where locks tell of its end                  transport/native/thread-lock.ts
+//   lock-space/1             which threads have the same locks                      transport/native/lock-space.ts
+//   native-lock/2            its lock, where locks tell of its end                  transport/native/thread-lock.ts
 //   kept-pieces/1            what keeps what is sent for readers that block           transport/native/kept-pieces.ts
 //   turn/1                   what is put off to the end of the turn                compat/end-of-turn.ts
 //   calls/1                  the connections of calls, and who is blocked in one   rpc/blocking.ts

@@ -368,6 +368,8 @@ export const NATIVE_GONE_MS: number = 50;
 export const NATIVE_QUIET_MS: number = 500;
 /** Milliseconds that `port.ready` waits in browsers for both ends of a native port to say by which locks their ends are heard of: as LINK_PATIENCE_MS. */
 export const NATIVE_WATCHED_MS: number = 5000;
+/** How long a thread that has made a channel without memory shows in browsers by a lock which locks are its own: threads that were started for its ends have looked by then. */
+export const NATIVE_SHOWN_MS: number = 5000;
 /** How long a native port that was closed without a word waits for the Worker's event, which says why. It comes in the next turns; later, nobody listens to it. */
 export const NATIVE_WHY_MS: number = 1000;
 /**

@@ -27,9 +27,9 @@ const SIZE_MAX = {
   './browser/service-worker': 4_300,
   './browser/service-worker.global.js': 4_600,
   './compat/sab-message-port': 75_700,
-  './compat/sab-message-port.global.js': 72_600,
-  './millrace.global.js': 110_000,
-  './compat/comlink': 88_300,
+  './compat/sab-message-port.global.js': 73_100,
+  './millrace.global.js': 110_600,
+  './compat/comlink': 88_900,
   './compat/comlink/node-adapter': 20_600,
   './compat/nxtedition-shared': 8_950,
 };

@@ -8,7 +8,7 @@
 //   word  byte   name            written by  line  meaning
 //   0     0      SLEEP           everybody   0     0 awake, else how this agent sleeps (wait/signal.ts)
 //   1     4      SLEEPS          its agent   0     times it went to sleep
-//   2     8      HELD            its agent   0     the lock that tells of its end, by number; 0 none (transport/thread/agent-watch.ts)
+//   2     8      HELD            its agent   0     the lock that tells of its end, by number; 0 none, -1 it can hold none (transport/thread/agent-watch.ts)
 //   3     12     DEATHS          everybody   0     times that it was told that an agent is gone, and how stands on that one's page
 //
 // The LINK PAGE is one for each pair of agents: a side block for each. What one agent writes here reaches nobody but the

@@ -119,8 +119,8 @@ export interface AgentLocks {
   hold(name: string, held: () => void, denied: () => void): () => void;
   /** Calls `granted` once nobody holds it, unless the returned function was called before. Never throws. */
   await(name: string, granted: () => void): () => void;
-  /** The same where somebody else holds it now. `found` is called once it is waited for, or will not be. */
-  watch(name: string, found: () => void, granted: () => void): () => void;
+  /** Calls `then` with the names of all that are held or asked for now, by anybody, or with none where there are none to be had. Never throws. */
+  names(then: (names: readonly string[]) => void): void;
 }
 
 /** How threads start, and get their names. Apart from the rest, because only a front door needs it. */

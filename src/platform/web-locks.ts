@@ -8,7 +8,7 @@ export function webLocks(): AgentLocks {
   const { origin } = globalThis;
   // A page tells of its own end (`onThreadEnd`), and takes its workers with it.
   const mortal = 'WorkerGlobalScope' in globalThis;
-  const request = (name: string, options: LockOptions, granted: (lock: Lock | null) => unknown): Promise<unknown> =>
+  const request = (name: string, options: LockOptions, granted: () => unknown): Promise<unknown> =>
     locks === undefined ? Promise.reject() : locks.request(name, options, granted);
   /** Requests that wait. WebKit forgets those of a page that is put into the back-forward cache. */
   const asking = new Set<() => void>();
@@ -48,12 +48,15 @@ export function webLocks(): AgentLocks {
       const until = new Promise<void>((resolve) => {
         release = resolve;
       });
+      let has = false;
       const granted = (): Promise<void> => {
+        has = true;
         if (!asked.signal.aborted) held();
         return until;
       };
       request(name, { signal: asked.signal }, granted).catch(() => {
-        if (!asked.signal.aborted) denied();
+        // It may be taken from a thread that was blocked and terminated while it still runs: Chromium.
+        if (!asked.signal.aborted && !has) denied();
       });
       return () => {
         asked.abort();
@@ -61,20 +64,12 @@ export function webLocks(): AgentLocks {
       };
     },
 
-    watch(name, found, granted) {
-      let cancel: (() => void) | undefined;
-      let over = false;
-      const look = (lock: Lock | null): void => {
-        if (over) return;
-        // Nobody has it: it is that of a document whose storage is another one's, and so are its locks, or of a thread that is gone already.
-        if (lock === null) cancel = wait(name, granted);
-        found();
-      };
-      request(name, { mode: 'shared', ifAvailable: true }, look).catch(found);
-      return () => {
-        over = true;
-        cancel?.();
-      };
+    names(then) {
+      const query = locks === undefined ? Promise.reject() : locks.query();
+      query.then(
+        ({ held = [], pending = [] }) => then([...held, ...pending].map(({ name = '' }) => name)),
+        () => then([]),
+      );
     },
   };
 }

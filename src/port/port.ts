@@ -354,8 +354,9 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * peer's thread died of, where that is known), with UsageError ERR_HANDLE if `parentPort()` was called in a thread that
    * `spawn` did not start. Whoever does not look at it need not.
    *
-   * In a browser's worker it is also the moment from which others hear of its end (docs/guides/threads.md): a worker awaits it before
-   * its first blocking call, or nobody may ever hear that it was terminated.
+   * In browsers it is also the moment from which each side would hear of the other one's end (docs/guides/browser.md): a worker awaits it
+   * before its first blocking call, and whoever terminates one by hand before that, or nobody may ever hear of it. It waits five seconds
+   * for that at the most.
    */
   get ready(): Promise<void> {
     if (this.#ready === undefined) {

@@ -15,6 +15,7 @@ import type { EndReason } from '../../outcome.ts';
 import type { NativePort } from '../../platform/contract.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 import { BESIDE, type KeptPieces } from './kept-pieces.ts';
+import { lockSpace } from './lock-space.ts';
 import { NativeWatch } from './native-watch.ts';
 import { GONE, type SyncReads } from './sync-reads.ts';
 import { threadLock } from './thread-lock.ts';
@@ -31,7 +32,9 @@ const madeHere: WeakMap<NativePort, { open: number }> = /* @__PURE__ */ new Weak
 
 export function nativeChannel(): readonly [NativePort, NativePort] {
   const pair = platform.messageChannel();
-  if (platform.agentLocks === undefined) return pair;
+  const { agentLocks } = platform;
+  if (agentLocks === undefined) return pair;
+  lockSpace(agentLocks).show();
   const ends = { open: 0 };
   for (const port of pair) madeHere.set(port, ends);
   return pair;
@@ -79,7 +82,7 @@ export class NativeStream implements ByteStream {
     const { agentLocks } = platform;
     if (agentLocks !== undefined) {
       const say = (word: string | boolean): void => void port.postMessage(word);
-      this.watch = new NativeWatch(agentLocks, threadLock(agentLocks), say, () => this.#lost());
+      this.watch = new NativeWatch(agentLocks, lockSpace(agentLocks), threadLock(agentLocks), say, () => this.#lost());
     }
     if (reads !== undefined) this.receiveSync = (timeoutMs) => this.#read(reads, timeoutMs);
   }

@@ -7,12 +7,14 @@
 import { platform } from '#platform';
 import { NATIVE_WATCHED_MS } from '../../limits.ts';
 import type { AgentLocks } from '../../platform/contract.ts';
-import { namesOf, type ThreadLock } from './thread-lock.ts';
+import type { LockSpace } from './lock-space.ts';
+import type { ThreadLock } from './thread-lock.ts';
 
 const nothing = (): void => {};
 
 export class NativeWatch {
   readonly #locks: AgentLocks;
+  readonly #space: LockSpace;
   readonly #own: ThreadLock;
   readonly #say: (word: string | boolean) => void;
   readonly #gone: () => void;
@@ -28,8 +30,15 @@ export class NativeWatch {
    * @param say over the native port
    * @param gone the thread at the other end is; what it has said before may still be on its way
    */
-  constructor(locks: AgentLocks, own: ThreadLock, say: (word: string | boolean) => void, gone: () => void) {
+  constructor(
+    locks: AgentLocks,
+    space: LockSpace,
+    own: ThreadLock,
+    say: (word: string | boolean) => void,
+    gone: () => void,
+  ) {
     this.#locks = locks;
+    this.#space = space;
     this.#own = own;
     this.#say = say;
     this.#gone = gone;
@@ -58,11 +67,15 @@ export class NativeWatch {
   }
   #look(name: string): void {
     this.#cancel();
-    const found = (): void => this.#found('theirs');
-    // What is held by this thread itself, or where other locks are, says nothing.
-    if (name.startsWith(namesOf(this.#locks)) && !name.startsWith(this.#own.names)) {
-      this.#cancel = this.#locks.watch(name, found, this.#gone);
-    } else found();
+    let over = false;
+    this.#cancel = () => {
+      over = true;
+    };
+    this.#space.includes(name, (included) => {
+      if (over) return;
+      if (included) this.#cancel = this.#locks.await(name, this.#gone);
+      this.#found('theirs');
+    });
   }
 
   /** Calls `then` once each side would hear of the other one's end; after a while in any case, for who is there may have blocked before it could say so. */

@@ -1,15 +1,14 @@
 // The lock by which others hear of this thread's end over channels without memory: one for all of them, and for all copies of this library, held while
 // anybody wants it. Some browsers keep no page in their back-forward cache whose threads hold one.
-import { platformStart } from '#platform';
 import { ofAgent } from '../../agent.ts';
 import type { AgentLocks } from '../../platform/contract.ts';
+import { type LockSpace, lockSpace } from './lock-space.ts';
 
 type Held = (name: string) => void;
 
 export class ThreadLock {
-  /** What the names of this thread's locks begin with. */
-  readonly names: string;
   readonly #locks: AgentLocks;
+  readonly #space: LockSpace;
   readonly #wanted = new Set<Held>();
   /** Each has a name of its own: who still waits for the last one holds up no other. */
   #number = 0;
@@ -17,9 +16,9 @@ export class ThreadLock {
   #name: string | undefined;
   #release: (() => void) | undefined;
 
-  constructor(locks: AgentLocks, id: string) {
+  constructor(locks: AgentLocks, space: LockSpace) {
     this.#locks = locks;
-    this.names = `${namesOf(locks)}${id}/`;
+    this.#space = space;
   }
 
   /** Calls `held` with the lock's name once this thread has it, with an empty one if it cannot; it has it until `drop(held)`. */
@@ -28,18 +27,26 @@ export class ThreadLock {
     if (this.#name !== undefined) held(this.#name);
     else this.#release ??= this.#ask();
   }
-  /** At once: this thread may block before its event loop has another turn. */
   #ask(): () => void {
-    const name = `${this.names}${++this.#number}`;
-    const told = (name: string): void => {
-      this.#name = name;
-      for (const held of [...this.#wanted]) held(name);
+    let over = false;
+    let free: (() => void) | undefined;
+    this.#space.names((names) => {
+      if (over) return;
+      const name = `${names}${++this.#number}`;
+      free = this.#locks.hold(
+        name,
+        () => this.#told(name),
+        () => this.#told(''),
+      );
+    });
+    return () => {
+      over = true;
+      free?.();
     };
-    return this.#locks.hold(
-      name,
-      () => told(name),
-      () => told(''),
-    );
+  }
+  #told(name: string): void {
+    this.#name = name;
+    for (const held of [...this.#wanted]) held(name);
   }
   drop(held: Held): void {
     // Not now: the next channel may be opened as soon as this call has returned.
@@ -53,11 +60,6 @@ export class ThreadLock {
   }
 }
 
-/** What all names begin with that this thread can wait for: locks of another origin are others. */
-export function namesOf({ scope }: AgentLocks): string {
-  return `millrace/native/${scope}/`;
-}
-
 export function threadLock(locks: AgentLocks): ThreadLock {
-  return ofAgent('native-lock/1', () => new ThreadLock(locks, platformStart.randomWords(4).join('-')));
+  return ofAgent('native-lock/2', () => new ThreadLock(locks, lockSpace(locks)));
 }

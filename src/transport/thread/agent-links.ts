@@ -24,6 +24,8 @@ export interface AgentCard {
   readonly page: SharedArrayBuffer;
   /** What wakes it there, where a notify does not. */
   readonly bell?: BellCard | undefined;
+  /** It can end in silence: it is going to hold a lock, or to say that it can hold none (agent-watch.ts). */
+  readonly mortal?: boolean | undefined;
 }
 
 /** A link that another thread knows, or is to know. */
@@ -67,8 +69,8 @@ export class AgentLinks {
     const { page, bell } = agent;
     this.#agent = agent;
     this.left = new LeftHere(agent);
-    this.card = { id: randomName(), page, ...(bell && { bell }) };
     const { agentLocks } = platform;
+    this.card = { id: randomName(), page, ...(bell && { bell }), ...(agentLocks?.mortal && { mortal: true }) };
     if (agentLocks === undefined) return;
     const say = ({ link }: KnownLink): void => void link.say([HELD_SAID, LINK]);
     this.watch = new AgentWatch(agentLocks, this.card.id, agent, say, (card) => this.wakerOf(card));

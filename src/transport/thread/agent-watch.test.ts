@@ -6,6 +6,7 @@ import { createLifePage, endedOn } from '../../memory/life-page.ts';
 import type { AgentLocks } from '../../platform/contract.ts';
 import type { AgentCard, KnownLink } from './agent-links.ts';
 import { AgentWatch } from './agent-watch.ts';
+import type { ThreadLink } from './thread-link.ts';
 
 /** Grants nothing by itself. */
 class PlayedLocks implements AgentLocks {
@@ -30,7 +31,7 @@ class PlayedLocks implements AgentLocks {
     this.gone = granted;
     return () => this.log.push(`cancel ${name}`);
   }
-  watch(): never {
+  names(): never {
     throw new Error('that is for channels without memory');
   }
 }
@@ -93,27 +94,70 @@ test('a thread asks for its lock when it has a channel, says so when it has it, 
   assert.equal(locks.log.at(-1), 'hold millrace/me/2');
 });
 
-test('one that tells of its own end holds none', () => {
+test('one that tells of its own end holds none', async () => {
   const { locks, watch, card, known } = scene(false);
   watch.begin(known, card);
   let told = false;
-  watch.whenHeld(() => {
+  watch.whenWatched(undefined, () => {
     told = true;
   });
+  await microtasks();
   assert.deepEqual([locks.log, told], [[], true]);
 });
 
-test('whoever waits to be watched is told when the lock is held, or that there are none', () => {
+test('whoever waits to be watched is told when the lock is held, or that there are none', async () => {
   for (const how of ['grant', 'deny'] as const) {
     const { locks, watch } = scene(true);
     let told = 0;
-    watch.whenHeld(() => told++);
+    watch.whenWatched(undefined, () => told++);
+    await microtasks();
     assert.equal(told, 0);
     locks[how]();
+    await microtasks();
     assert.equal(told, 1);
-    watch.whenHeld(() => told++);
+    watch.whenWatched(undefined, () => told++);
+    await microtasks();
     assert.equal(told, how === 'deny' ? 2 : 1);
   }
+});
+
+test('whoever waits for a worker to be watched is told when its lock is waited for, or that it can hold none', async () => {
+  for (const number of [7, -1]) {
+    const { locks, watch, card, known, theirs, link } = scene(false);
+    watch.begin(known, { ...card, mortal: true });
+    let told = 0;
+    const waits = (): void => watch.whenWatched(link as unknown as ThreadLink, () => told++);
+    waits();
+    await microtasks();
+    watch.look(known);
+    assert.equal(told, 0);
+    theirs[HELD] = number;
+    watch.look(known);
+    assert.deepEqual([told, locks.log], [1, number < 0 ? [] : ['await millrace/you/7']]);
+    waits();
+    await microtasks();
+    assert.equal(told, 2);
+  }
+});
+
+test('whoever waits for a worker to be watched is told that the link is over', async () => {
+  const { watch, card, known, link } = scene(false);
+  watch.begin(known, { ...card, mortal: true });
+  let told = 0;
+  watch.whenWatched(link as unknown as ThreadLink, () => told++);
+  await microtasks();
+  assert.equal(told, 0);
+  watch.end(known);
+  assert.equal(told, 1);
+});
+
+test('a worker that can hold none says so, to who comes later too', () => {
+  const { locks, watch, card, known, said, own } = scene(true);
+  watch.begin(known, card);
+  locks.deny();
+  assert.deepEqual([said.length, own[HELD]], [1, -1]);
+  watch.begin({ ...known, agent: 'other' } as KnownLink, card);
+  assert.equal(said.length, 2);
 });
 
 test('who is given the lock of another thread knows that it is gone, and writes it down', () => {

@@ -118,7 +118,7 @@ export class ThreadTransport extends SharedRingTransport implements Travels {
     const watch = this.#agent?.watch;
     if (watch === undefined) then();
     // Until both know the link, this side does not know whose end to hear of, either.
-    else this.lines.onceLinked(() => watch.whenHeld(then));
+    else this.lines.onceLinked(() => watch.whenWatched(this.lines.joining.link, then));
   }
   /** Tells the other side's event loop that this end has been attached, and proposes a link. */
   introduce(maker: AgentCard | undefined, proposes: boolean): void {

@@ -193,6 +193,23 @@ checkTogether('terminate() of a worker with an event loop', async () => {
   equal(await closed(port), 'terminated');
 });
 
+for (const memory of [true, false]) {
+  check(
+    `terminate() as soon as port.ready of this page has settled, ${memory ? 'with' : 'without'} memory`,
+    async () => {
+      for (let i = 0; i < 4; i++) {
+        const worker = new Worker(new URL('./native-worker.js', import.meta.url), { type: 'module' });
+        afterwards(() => worker.terminate());
+        const { port, remote } = channel({ memory });
+        worker.postMessage({ remote }, remote.transfer);
+        await within('port.ready', port.ready);
+        worker.terminate();
+        equal(await closed(port), 'terminated');
+      }
+    },
+  );
+}
+
 checkTogether('terminate() of a worker that blocks', async () => {
   const { port, thread } = talkTo(async ({ port, say }) => {
     const p = port();

@@ -4,8 +4,9 @@ import { afterwards, check, equal, figure, ok, within } from './checks.ts';
 import { next } from './thread.ts';
 
 const script = new URL('./native-worker.js', import.meta.url);
+const isFirefox = navigator.userAgent.includes('Firefox');
 /** It loses what is posted to its page for good once a frame that has a native port, or shares a SharedWorker, is removed, navigated or its tab closed. */
-const fallsSilent = !navigator.userAgent.includes('Firefox') && !navigator.userAgent.includes('Chrome');
+const fallsSilent = !isFirefox && !navigator.userAgent.includes('Chrome');
 
 interface Line {
   postMessage(message: unknown, transfer: Transferable[]): void;
@@ -111,6 +112,74 @@ async function nobodyHolds(): Promise<void> {
 async function nobodyWaits(): Promise<void> {
   while ((await locks()).pending.length > 0);
 }
+
+check('a worker is terminated before its lock is asked for', async () => {
+  const { helper, worker } = dedicated();
+  const { port, remote } = channel({ memory: false });
+  afterwards(() => port.close());
+  const asksLater = locksAnswerLater();
+  helper.hand(remote);
+  await helper.up();
+  worker.terminate();
+  await asksLater.now();
+  equal(await told('terminate() before its lock is asked for', port), 'terminated');
+});
+/** What this page asks from here on is asked `now`, as if it was busy until then; but first whatever it has asked is answered, and what a thread held that is gone is free. */
+function locksAnswerLater(): { now(): Promise<void> } {
+  const { locks } = navigator;
+  const { query, request } = locks;
+  let now!: () => void;
+  const until = new Promise<void>((resolve) => (now = resolve));
+  const later =
+    <F extends (...args: never[]) => Promise<unknown>>(ask: F) =>
+    async (...args: Parameters<F>): Promise<unknown> => {
+      await until;
+      return ask.apply(locks, args);
+    };
+  Object.assign(locks, { query: later(query), request: later(request as never) });
+  afterwards(() => now());
+  return {
+    async now() {
+      Object.assign(locks, { query, request });
+      await within('its lock to be free', nobodyHolds());
+      now();
+    },
+  };
+}
+
+// Firefox drops what a worker has posted to a port that nobody has opened yet when it is terminated: the other one waits as for somebody who never comes.
+if (!isFirefox) {
+  check('one of two workers is terminated before the other one has opened its end', async () => {
+    const [one, other] = [dedicated(), dedicated()];
+    const [left, right] = pair({ memory: false });
+    one.helper.hand(left);
+    // There is nobody yet whom its port.ready could wait for. A turn of its event loop later it has said so.
+    await within('a lock to be held', somebodyHolds());
+    one.helper.tell({ ask: 'here' });
+    await one.helper.next('the answer');
+    one.worker.terminate();
+    await within('its lock to be free', nobodyHolds());
+    other.helper.hand(right);
+    await other.helper.up();
+    equal(await other.helper.reason(), 'terminated');
+  });
+}
+async function somebodyHolds(): Promise<void> {
+  while ((await locks()).held.length === 0);
+}
+
+check('a page shows for a while which locks are its own, and no longer', async () => {
+  channel({ memory: false }).port.close();
+  const shown = async (): Promise<boolean> => {
+    const { held = [] } = await navigator.locks.query();
+    return held.some(({ name = '' }) => name.startsWith('millrace/space/'));
+  };
+  ok(await shown(), 'it does not');
+  const hidden = async (): Promise<void> => {
+    while (await shown()) await new Promise((resolve) => setTimeout(resolve, 100));
+  };
+  await within('it to stop', hidden(), 12);
+});
 
 check('one of two idle workers is terminated, and the other one hears of it', async () => {
   const [one, other] = [dedicated(), dedicated()];
