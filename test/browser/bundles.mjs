@@ -1,6 +1,6 @@
 // The page and the workers of docs/guides/browser.md as a project of somebody else's, with the packed package in its node_modules:
-// built by each bundler as docs/guides/bundlers.md says, served by Vite as it stands, unbundled, and by script tags.
-// pages/bundles.ts opens what comes out.
+// built by each bundler as docs/guides/bundlers.md says, unbundled, by script tags, and by Vite for a host that sends no headers.
+// pages/bundles.ts and pages/bundles-plain.ts open what comes out.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,16 +44,21 @@ async function makeAll(project) {
 
   const inputs = ENTRIES.flatMap((file) => ['--input', file]);
   const esbuild = ['--bundle', '--splitting', '--format=esm', '--outdir=out/esbuild', '--log-level=warning'];
+  // Its own folder: the page asks for the service worker first, which with what it imports goes out as it is.
+  const plain = join(project, 'plain');
+  put(plain, {
+    'index.html': GUIDE['index.html'],
+    'main.js': GUIDE['enable-blocking.js'] + GUIDE['main.js'],
+    'worker.js': GUIDE['worker.js'],
+    'vite.config.js': GUIDE['vite.config.js'],
+  });
+  put(join(plain, 'public'), { 'service-worker.js': GUIDE['service-worker.js'] });
+  const shipped = join(project, 'node_modules/millrace/dist/browser/service-worker.js');
+  cpSync(shipped, join(plain, 'public/millrace-service-worker.js'));
+  const vite = [process.execPath, bin('vite/bin/vite.js'), 'build', '--logLevel=warn'];
   await Promise.all([
-    run(
-      project,
-      process.execPath,
-      bin('vite/bin/vite.js'),
-      'build',
-      '--base=./',
-      '--outDir=out/vite',
-      '--logLevel=warn',
-    ),
+    run(plain, ...vite, '--base=/bundle/plain/', `--outDir=${out('plain')}`),
+    run(project, ...vite, '--base=./', '--outDir=out/vite'),
     run(project, process.execPath, bin('rollup/dist/bin/rollup'), '-c', '--silent', '--dir=out/rollup', ...inputs),
     run(project, process.execPath, 'webpack.mjs'),
     run(project, bin('esbuild/bin/esbuild'), ...ENTRIES, ...esbuild),

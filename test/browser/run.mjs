@@ -43,12 +43,13 @@ const PAGES = [
   'native-history',
   'not-isolated',
   'bundles',
+  'bundles-plain',
   'isolate',
   'service-worker',
   'service-worker-own',
 ];
 /** Pages that are served without the headers that isolate. */
-const PLAIN = ['not-isolated', 'bench-page-plain', 'isolate', 'service-worker', 'service-worker-own'];
+const PLAIN = ['not-isolated', 'bench-page-plain', 'bundles-plain', 'isolate', 'service-worker', 'service-worker-own'];
 /** Of these, those that come to be isolated. */
 const TO_BE_ISOLATED = ['isolate'];
 /** Pages that want a browser in which no other was: of what it keeps of pages that are left, of service workers, and WebKit's, which has memory or has none. */
@@ -68,15 +69,18 @@ await build();
 const { serve } = await import('./server.mjs');
 const pages = Array.from({ length: Number(options.times) }, () => options.page.split(',')).flat();
 const sums = { passed: 0, failed: 0, known: 0 };
-/** What the page `bundles` opens is built for it, by other people's tools. */
-const built = pages.includes('bundles') ? await (await import('./bundles.mjs')).bundles().catch(notBuilt) : undefined;
+/** What these open is built for them, by other people's tools. */
+const BUILT = ['bundles', 'bundles-plain'];
+const built = pages.some((page) => BUILT.includes(page))
+  ? await (await import('./bundles.mjs')).bundles().catch(notBuilt)
+  : undefined;
 process.on('exit', () => built?.remove());
 const others = built?.answerTo;
 
 function notBuilt({ message }) {
   sums.failed++;
   console.log(`FAILED  bundles: ${message}`);
-  pages.splice(pages.indexOf('bundles'), 1);
+  pages.splice(0, pages.length, ...pages.filter((page) => !BUILT.includes(page)));
 }
 if (options.serve !== undefined) {
   const say = ({ page, done }) =>

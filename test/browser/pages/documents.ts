@@ -1,6 +1,6 @@
 // Other documents of this origin, a frame or a tab, that attach what they are posted and answer what comes (frame.ts).
 import { type ChannelOptions, channel, type Port } from '../../../src/index.ts';
-import { afterwards, equal, ok, within } from './checks.ts';
+import { afterwards, equal, ok, rest, within } from './checks.ts';
 import { next } from './thread.ts';
 
 const ADDRESS = '/frame/frame';
@@ -22,6 +22,19 @@ export async function openFrame({ stays = false }: { readonly stays?: boolean } 
   if (!stays) afterwards(() => element.remove());
   equal(await within('the frame', up), 'up');
   return element;
+}
+
+/** The lines that the page at this address writes down, once they are so many. */
+export async function linesOf(address: string, count: number): Promise<string[]> {
+  const frame = document.createElement('iframe');
+  afterwards(() => frame.remove());
+  frame.src = address;
+  document.body.append(frame);
+  const view = frame.contentWindow as Window;
+  const said = (): string[] => view.document.querySelector('pre')?.textContent?.match(/.+/g) ?? [];
+  const end = performance.now() + 15_000;
+  while (said().length < count && performance.now() < end) await rest(20);
+  return said();
 }
 
 export async function openTab(): Promise<Window> {
