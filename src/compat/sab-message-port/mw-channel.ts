@@ -227,7 +227,6 @@ export class MWChannel {
     this.#pipe.destroy();
     this.#port?.close();
     this.#native.close();
-    this.#farNative?.close();
   }
 
   // ---- beyond the original ------------------------------------------------------------------------------------
