@@ -1,6 +1,6 @@
 // Runs one compiled test file on one runtime, in its own process, and counts what its JUnit report says.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -140,6 +140,8 @@ export function directives(file) {
  */
 export async function runTestFile(runtime, file, { cwd, watchdogSeconds, watchdogFixed = false }) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-test-'));
+  // A test is another user for a moment (test/native/other-user.test.ts), and a thread of the runtime's opens its report then.
+  chmodSync(folder, 0o777);
   const report = join(folder, 'report.xml');
   const stray = join(folder, 'stray.txt');
   const env = { ...process.env, NO_COLOR: '1', MILLRACE_STRAY: stray };

@@ -35,6 +35,13 @@ const sound = (): object =>
     data: new Uint8Array(4),
   } as never);
 
+/** Two of them, as a field for files has them. */
+function files(): FileList {
+  const dropped = new DataTransfer();
+  for (const name of ['a', 'b']) dropped.items.add(new File([name], name));
+  return dropped.files;
+}
+
 /** What the packed codec writes into the ring. */
 export const IN_RING: Readonly<Record<string, Kind>> = {
   object: { make: () => ({ a: 1, b: [true, null, undefined, -0, Number.NaN], c: { d: 'žluť' } }) },
@@ -92,6 +99,11 @@ export const BESIDE: Readonly<Record<string, Kind>> = {
   RTCCertificate: {
     make: () => RTCPeerConnection.generateCertificate({ name: 'ECDSA', namedCurve: 'P-256' } as EcKeyAlgorithm),
     needs: 'RTCPeerConnection',
+  },
+  File: { make: () => new File(['x'], 'of', { type: 'text/plain', lastModified: 5 }) },
+  FileList: { make: files },
+  CryptoKey: {
+    make: () => crypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256' }, true, ['sign']),
   },
   'Blob in an object': { make: () => ({ a: 1, b: [new Blob(['x'])] }) },
   'ImageData in a Map': { make: () => new Map([['i', image()]]) },
@@ -168,6 +180,8 @@ export function describe(value: unknown): string {
     return `${tag} ${value.name} ${value.message} ${String((value as Error).cause)} ${(value as { quota?: number }).quota}`;
   if (value instanceof Date || value instanceof RegExp || value instanceof Boolean) return `${tag} ${String(value)}`;
   if (value instanceof Blob) return `${tag} ${value.size} ${(value as File).name}`;
+  if (typeof FileList === 'function' && value instanceof FileList) return `${tag} [${[...value].map(describe)}]`;
+  if (value instanceof CryptoKey) return `${tag} ${value.type} ${JSON.stringify([value.algorithm, value.usages])}`;
   if (value instanceof ImageData)
     return `${tag} ${value.width} ${value.colorSpace} ${value.data.constructor.name} ${value.data.join()}`;
   if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
