@@ -105,8 +105,8 @@ export interface HostForms {
 
 /** What tells of the end of agents where no native port does. */
 export interface AgentLocks {
-  /** Whose threads have the same locks: an origin's. `undefined`: there are none here, and all requests are denied. */
-  readonly scope: string | undefined;
+  /** Whether there are any here; else all requests are denied. */
+  readonly available: boolean;
   /** Whether this agent can end in silence, so that it must hold one. */
   readonly mortal: boolean;
   /** Whether it outlives documents, of which some end without a word. */

@@ -39,7 +39,7 @@ export function webLocks(): AgentLocks {
   return {
     mortal,
     outlives: mortal && !('DedicatedWorkerGlobalScope' in globalThis),
-    scope: locks === undefined || origin === 'null' ? undefined : origin,
+    available: locks !== undefined && origin !== 'null',
     await: wait,
 
     hold(name, held, denied) {

@@ -36,6 +36,6 @@ export function features(): Features {
     memory: typeof SharedArrayBuffer !== 'undefined',
     memoryMissing: typeof SharedArrayBuffer === 'undefined' ? NO_SHARED_MEMORY : undefined,
     probesPeers: platform.canProbe(),
-    hearsEnds: platform.agentLocks === undefined || platform.agentLocks.scope !== undefined,
+    hearsEnds: platform.agentLocks?.available ?? true,
   };
 }

@@ -355,8 +355,8 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * `spawn` did not start. Whoever does not look at it need not.
    *
    * In browsers it is also the moment from which each side would hear of the other one's end (docs/guides/browser.md): a worker awaits it
-   * before its first blocking call, and whoever terminates one by hand before that, or nobody may ever hear of it. It waits five seconds
-   * for that at the most.
+   * before its first blocking call, and whoever terminates one by hand before that, or nobody may ever hear of it. It waits ten seconds
+   * for that at the most: five for the link of the two threads, five for the lock.
    */
   get ready(): Promise<void> {
     if (this.#ready === undefined) {

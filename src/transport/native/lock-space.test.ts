@@ -4,6 +4,14 @@ import { test } from 'node:test';
 import type { AgentLocks } from '../../platform/contract.ts';
 import { LockSpace } from './lock-space.ts';
 
+interface Played {
+  readonly space: LockSpace;
+  hold(): void;
+  name(): string;
+  kill(): void;
+}
+let threads = 0;
+
 /** An origin's in one storage: what is held there. Answers come when `answer` is called, as requests of other threads do. */
 class Storage {
   readonly held = new Set<string>();
@@ -14,7 +22,7 @@ class Storage {
     const locks: AgentLocks = {
       mortal: true,
       outlives: false,
-      scope: 'http://here',
+      available: true,
       hold: (name, held) => {
         mine.add(name);
         this.held.add(name);
@@ -49,23 +57,13 @@ class Storage {
     for (const then of this.#asked.splice(0)) then(names);
   }
 }
-function equalNow(answer: () => boolean | undefined, expected: boolean): void {
-  assert.equal(answer(), expected);
-}
-let threads = 0;
-interface Played {
-  readonly space: LockSpace;
-  hold(): void;
-  name(): string;
-  kill(): void;
-}
-/** Whether it is, or `undefined` as long as that is not known. */
-function included(space: LockSpace, name: string): () => boolean | undefined {
-  let answer: boolean | undefined;
+/** A question, and its answer once it is known. */
+function asks(space: LockSpace, name: string): { included?: boolean } {
+  const question: { included?: boolean } = {};
   space.includes(name, (included) => {
-    answer = included;
+    question.included = included;
   });
-  return () => answer;
+  return question;
 }
 
 test('a worker is gone before the page that has made its channel hears its name', () => {
@@ -75,8 +73,9 @@ test('a worker is gone before the page that has made its channel hears its name'
   worker.hold();
   storage.answer();
   worker.kill();
-  equalNow(included(page.space, worker.name()), true);
+  assert.equal(asks(page.space, worker.name()).included, true);
 });
+
 test('one of two workers is gone before the other one begins, and only their page has seen both', () => {
   const storage = new Storage();
   const [page, one, other] = [storage.thread(), storage.thread(), storage.thread()];
@@ -86,7 +85,7 @@ test('one of two workers is gone before the other one begins, and only their pag
   one.kill();
   other.hold();
   storage.answer();
-  equalNow(included(other.space, one.name()), true);
+  assert.equal(asks(other.space, one.name()).included, true);
 });
 
 test('a page shows itself at once, also while it asks what its locks are called', () => {
@@ -112,14 +111,14 @@ test('two that began at the same time have a space each, and find out by what is
   const third = storage.thread();
   third.hold();
   storage.answer();
-  const seen = included(other.space, one.name());
-  assert.equal(seen(), undefined);
+  const question = asks(other.space, one.name());
+  assert.equal(question.included, undefined);
   storage.answer();
-  assert.equal(seen(), true);
+  assert.equal(question.included, true);
   one.kill();
   other.kill();
-  equalNow(included(third.space, one.name()), true);
-  equalNow(included(third.space, other.name()), true);
+  assert.equal(asks(third.space, one.name()).included, true);
+  assert.equal(asks(third.space, other.name()).included, true);
 });
 
 test('a lock of another storage is not included, however often it is looked for', () => {
@@ -129,9 +128,9 @@ test('a lock of another storage is not included, however often it is looked for'
   worker.hold();
   elsewhere.answer();
   for (let i = 0; i < 2; i++) {
-    const answer = included(page.space, worker.name());
+    const question = asks(page.space, worker.name());
     storage.answer();
-    equalNow(answer, false);
+    assert.equal(question.included, false);
   }
 });
 
@@ -141,6 +140,6 @@ test("a thread's own locks, and names that are no names, are not included", () =
   page.hold();
   storage.answer();
   for (const name of [page.name(), '', 'somebody', page.name().replace('millrace', 'somebody')]) {
-    equalNow(included(page.space, name), false);
+    assert.equal(asks(page.space, name).included, false);
   }
 });

@@ -10,7 +10,7 @@ import { ThreadLock } from './thread-lock.ts';
 class PlayedLocks implements AgentLocks {
   readonly mortal: boolean;
   readonly outlives: boolean;
-  readonly scope = 'http://here';
+  readonly available = true;
   readonly log: string[] = [];
   grant: () => void = () => {};
   deny: () => void = () => {};

@@ -12,7 +12,7 @@ import type { ThreadLink } from './thread-link.ts';
 class PlayedLocks implements AgentLocks {
   readonly mortal: boolean;
   readonly outlives = false;
-  readonly scope = 'http://here';
+  readonly available = true;
   readonly log: string[] = [];
   grant: () => void = () => {};
   deny: () => void = () => {};

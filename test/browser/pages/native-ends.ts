@@ -1,6 +1,6 @@
 // The ends of threads that no shared memory reaches, and that say nothing: Web Locks tell (decision 0059).
 import { channel, features, type Port, pair, type Remote, spawn } from '../../../src/index.ts';
-import { afterwards, check, equal, figure, ok, within } from './checks.ts';
+import { afterwards, check, equal, figure, ok, rest, within } from './checks.ts';
 import { next } from './thread.ts';
 
 const script = new URL('./native-worker.js', import.meta.url);
@@ -176,7 +176,7 @@ check('a page shows for a while which locks are its own, and no longer', async (
   };
   ok(await shown(), 'it does not');
   const hidden = async (): Promise<void> => {
-    while (await shown()) await new Promise((resolve) => setTimeout(resolve, 100));
+    while (await shown()) await rest(100);
   };
   await within('it to stop', hidden(), 12);
 });
