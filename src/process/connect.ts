@@ -1,14 +1,17 @@
 // Connects to a listener: a promise of a port.
-import { ClosedError, MillraceError, TimeoutError, UnsupportedError } from '../errors.ts';
+import { TimeoutError, UnsupportedError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
+import { checkSignal } from '../port/link-choice.ts';
+import { greeting } from '../port/link-greeting.ts';
 import type { Port } from '../port/port.ts';
+import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
 import { ownCarrier } from '../transport/process/carrier.ts';
 import { dial } from '../transport/process/dial.ts';
 import { openPipe, type PipeEnd, pipeAddress, pipeText } from '../transport/process/pipe.ts';
-import { type ConnectionChoice, checkSignal, resolveChoice } from './options.ts';
-import { StreamLink } from './stream-link.ts';
+import { memoryMedium } from './memory-medium.ts';
+import { type ConnectionChoice, resolveChoice } from './options.ts';
 
 export interface ConnectOptions extends ConnectionChoice {
   /** Gives up; the promise rejects with its reason. */
@@ -70,7 +73,8 @@ export async function connect<In = unknown, Out = unknown>(
           initiator: true,
         })));
     const greeted = settleable<void>();
-    link = new StreamLink(stream, where, { ...connection, initiator }, memory, greeted.resolve);
+    const medium = memoryMedium({ ...memory, initiator });
+    link = new StreamLink(stream, where, { ...connection, initiator }, medium, greeted.resolve);
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection);
     await greeting(link, port, greeted.promise, giveUp.signal);
@@ -79,31 +83,6 @@ export async function connect<In = unknown, Out = unknown>(
     clearTimeout(timer);
     signal?.removeEventListener('abort', aborted);
   }
-}
-
-/** Keeps the process alive until then. */
-async function greeting(link: StreamLink, port: Port, greeted: Promise<void>, signal: AbortSignal): Promise<void> {
-  const { connection } = link;
-  connection.hold(true);
-  const giveUp = (): void => connection.close();
-  if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp);
-  try {
-    await Promise.race([greeted, link.closed]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-    connection.hold(false);
-  }
-  if (link.reason === undefined) return;
-  if (signal.aborted) throw signal.reason;
-  // Who refuses does so with its first words; who takes it may have said all that it had to say with them, and that is read from the port.
-  const taken = await port.ready.then(
-    () => true,
-    () => false,
-  );
-  if (taken) return;
-  const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
-  throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
 }
 
 function late(where: string, timeoutMs: number, link: StreamLink | undefined): TimeoutError {

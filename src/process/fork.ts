@@ -5,6 +5,7 @@ import { CHILD_END_MS, SOCKET_CLOSE_MS } from '../limits.ts';
 import type { EndReason } from '../outcome.ts';
 import type { ChannelOptions } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
+import { StreamLink } from '../port/stream-link.ts';
 import type { LinkOptions } from '../port/stream-options.ts';
 import type { CarriedStream } from '../transport/process/carried-stream.ts';
 import { ownCarrier } from '../transport/process/carrier.ts';
@@ -20,8 +21,8 @@ import {
   whenEnded,
 } from '../transport/process/child.ts';
 import { ofDescriptor, type SocketStream, type WhyGone } from '../transport/process/socket-stream.ts';
+import { memoryMedium } from './memory-medium.ts';
 import { type BlockingChoice, type ResolvedChoice, resolveChoice } from './options.ts';
-import { StreamLink } from './stream-link.ts';
 
 /** Those of a channel are for the port; others of the link have their own. */
 export interface ParentPortOptions extends ChannelOptions, BlockingChoice {
@@ -74,7 +75,7 @@ export function portTo(
     stream,
     `pipe:${child.pid}`,
     { ...connection, initiator: true },
-    { ...memory, silentEnd: 'terminated' },
+    memoryMedium({ ...memory, initiator: true, silentEnd: 'terminated' }),
     () => {},
   );
   const port = link.main(channel);
@@ -146,7 +147,8 @@ export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptio
       );
     }
     const stream = blocking ? ownCarrier().open(fd) : ofDescriptor(fd);
-    const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, memory, () => {});
+    const medium = memoryMedium({ ...memory, initiator: false });
+    const link = new StreamLink(stream, 'pipe:parent', { ...connection, initiator: false }, medium, () => {});
     parent = link.main(channel);
     stream.connect(link.connection);
   }

@@ -1,4 +1,5 @@
 // The door to processes: names only.
+export type { Listener } from '../port/link-listener.ts';
 export type { ChannelOptions } from '../port/options.ts';
 export { Port } from '../port/port.ts';
 export type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
@@ -8,6 +9,6 @@ export { type ClusterForkOptions, clusterFork, type ForkedWorker } from './clust
 export { type ConnectOptions, connect } from './connect.ts';
 export { features, type ProcessFeatures } from './features.ts';
 export { type Forked, type ForkOptions, fork, type ParentPortOptions, parentPort } from './fork.ts';
-export { type Listener, type ListenOptions, listen } from './listen.ts';
+export { type ListenOptions, listen } from './listen.ts';
 export { processMemory } from './process-memory.ts';
 export { wakeByBell } from './wake-by-bell.ts';

@@ -1,9 +1,6 @@
-// What a program says of a connection beside the channel that it comes with.
-import { UsageError } from '../errors.ts';
-import { GREETING_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
-import type { AbortSignalLike } from '../port/events.ts';
-import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from '../port/options.ts';
-import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from '../port/stream-options.ts';
+// What a program says of a connection between processes.
+import { checkYesNo, type LinkChoice, resolveLinkChoice } from '../port/link-choice.ts';
+import type { ChannelOptions } from '../port/options.ts';
 import type { Address } from '../transport/process/address.ts';
 import type { MemoryMeetingOptions } from '../transport/process/memory-meeting.ts';
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
@@ -17,14 +14,9 @@ export interface BlockingChoice {
   readonly blocking?: boolean | undefined;
 }
 
-/** Those of a channel are for the port that the connection comes with; others have their own. */
-export interface ConnectionChoice extends ChannelOptions, BlockingChoice {
-  /** What the peer may have of this side, over all channels of the connection. */
-  readonly link?: LinkOptions | undefined;
+export interface ConnectionChoice extends LinkChoice, BlockingChoice {
   /** Whether values may go through memory that both processes map, where both can and one user has both; default true. */
   readonly memory?: boolean | undefined;
-  /** Milliseconds in which the connection is there and the peer has greeted; default 10,000. */
-  readonly timeoutMs?: number | undefined;
 }
 
 export interface ResolvedChoice {
@@ -44,16 +36,7 @@ export function resolveChoice(
   options: ConnectionChoice,
   more: readonly string[],
 ): ResolvedChoice {
-  checkNames(options, ['link', 'memory', 'timeoutMs', 'blocking', ...more, ...CHANNEL_OPTIONS]);
-  const channel: ChannelOptions = Object.fromEntries(
-    Object.entries(options).filter(([name]) => CHANNEL_OPTIONS.includes(name)),
-  );
-  resolveStreamOptions(channel);
-  const timeoutMs = checked('timeoutMs', options.timeoutMs, {
-    fallback: GREETING_MS_DEFAULT,
-    min: 1,
-    max: TIMEOUT_MS_MAX,
-  }) as number;
+  const { connection: bounds, ...rest } = resolveLinkChoice(options, ['memory', 'blocking', ...more]);
   const memory = {
     silentEnd: 'lost' as const,
     without: withoutMemory(kind, checkYesNo('memory', options.memory, true)),
@@ -61,18 +44,8 @@ export function resolveChoice(
   const blocking = checkYesNo('blocking', options.blocking, false);
   // Who connects by a unix socket or a pipe is the same user, and may know where files lie.
   const crashTold = kind === 'tcp' ? 'message' : 'stack';
-  const connection = { ...resolveLinkOptions(options.link), crashTold, way: { name: kind } } as const;
-  return { channel, connection, memory, timeoutMs, blocking };
-}
-
-/** @throws UsageError ERR_OPTION */
-function checkYesNo(option: string, value: unknown, fallback: boolean): boolean {
-  if (value === undefined) return fallback;
-  if (typeof value === 'boolean') return value;
-  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes true or false`, {
-    option,
-    value,
-  });
+  const connection = { ...bounds, crashTold, way: { name: kind } } as const;
+  return { ...rest, connection, memory, blocking };
 }
 
 /** Why a connection goes without it, if it does. */
@@ -80,13 +53,4 @@ function withoutMemory(kind: Address['kind'] | 'pipe', memory: boolean): string 
   if (!memory) return 'option memory is false';
   // Anybody on the machine may be at the other end.
   return kind === 'tcp' ? 'processes that meet by TCP share none: use a unix socket' : undefined;
-}
-
-/** @throws UsageError ERR_OPTION */
-export function checkSignal(signal: AbortSignalLike | undefined): AbortSignalLike | undefined {
-  if (signal === undefined || typeof signal?.addEventListener === 'function') return signal;
-  throw new UsageError('ERR_OPTION', `Option signal cannot be ${String(signal)}: it takes an AbortSignal`, {
-    option: 'signal',
-    value: signal,
-  });
 }

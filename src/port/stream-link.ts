@@ -1,18 +1,17 @@
 // A connection over a byte stream as a program sees it: its ports, and what the other side offers.
 import { UsageError } from '../errors.ts';
 import type { CloseReason, EndReason } from '../outcome.ts';
-import { type ChannelOptions, checkNames } from '../port/options.ts';
-import { Port } from '../port/port.ts';
-import type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
-import { resolveStreamOptions } from '../port/stream-options.ts';
-import { type Settleable, settleable } from '../port/waiters.ts';
-import { MemoryChannels } from '../transport/process/memory-channel.ts';
-import { MemoryMeeting, type MemoryMeetingOptions } from '../transport/process/memory-meeting.ts';
 import type { ChannelWish, StreamChannel } from '../transport/stream/channel.ts';
 import { type ByteStream, type ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
 import type { Opening } from '../transport/stream/opening.ts';
 import type { ProcessTopicHandle, SharableTopic } from '../transport/topic-medium.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
+import type { LinkChannels, LinkMedium } from './link-medium.ts';
+import { type ChannelOptions, checkNames } from './options.ts';
+import { Port } from './port.ts';
+import type { LinkCloseOptions, Offer, PortLink } from './port-link.ts';
+import { resolveStreamOptions } from './stream-options.ts';
+import { type Settleable, settleable } from './waiters.ts';
 
 /** The channel that both sides open of themselves: the port that a connection is. */
 const MAIN = '';
@@ -28,7 +27,7 @@ export class StreamLink implements PortLink {
   readonly #offered = new Set<Settleable<void>>();
   /** Of those that wait, what some loop has been given. */
   readonly #shown = new WeakSet<Opening>();
-  readonly #memory: MemoryChannels;
+  readonly #channels: LinkChannels;
 
   /**
    * @param stream what comes is to be given to `connection` from then on
@@ -38,26 +37,25 @@ export class StreamLink implements PortLink {
     stream: ByteStream,
     address: string,
     options: ConnectionOptions,
-    memory: Omit<MemoryMeetingOptions, 'initiator'>,
+    medium: LinkMedium,
     greeted: () => void,
   ) {
     this.address = address;
     this.closed = this.#ended.promise;
     const leaving = settleable<Leaving>();
     this.leaving = leaving.promise;
-    const meeting = new MemoryMeeting({ ...memory, initiator: options.initiator });
-    this.connection = new StreamConnection(stream, meeting.offer(options), {
-      greeted: (peer) => meeting.greeted(peer),
+    this.connection = new StreamConnection(stream, medium.offer(options), {
+      greeted: (peer) => medium.greeted(peer),
       opened: () => this.#tellOffer(),
       leaving: (it) => leaving.resolve(it),
       idle: () => this.connection.close(),
       ended: (reason) => {
-        meeting.over();
+        medium.over();
         this.#ended.resolve(reason);
         this.#tellOffer();
       },
     });
-    this.#memory = new MemoryChannels(meeting, this.connection, greeted);
+    this.#channels = medium.channels(this.connection, greeted);
     this.channels = { [Symbol.asyncIterator]: () => this.#offers() };
   }
 
@@ -71,7 +69,7 @@ export class StreamLink implements PortLink {
     return this.connection.exit;
   }
   get way(): Way | undefined {
-    return this.#memory.way ?? this.connection.way;
+    return this.#channels.way ?? this.connection.way;
   }
   get peerLeaving(): Leaving | undefined {
     return this.connection.peerLeaving;
@@ -94,21 +92,21 @@ export class StreamLink implements PortLink {
       });
     }
     topic.checkShared();
-    await this.#memory.share(name, topic);
+    await this.#channels.share(name, topic);
   }
   async topic(name: string): Promise<ProcessTopicHandle> {
     checkName(name);
-    return await this.#memory.askForTopic(name);
+    return await this.#channels.askForTopic(name);
   }
   #open(name: string, options: ChannelOptions): Port {
     return this.#port(options, (wish) => this.connection.open(name, wish));
   }
   #port(options: ChannelOptions, take: (wish: ChannelWish) => StreamChannel): Port {
     const { wish, transport, spinUs } = resolveStreamOptions(options);
-    const { flags } = this.#memory;
+    const { flags } = this.#channels;
     // Where it may go by memory the credit is the ring's size, and is not to be had from what sockets have.
     const channel = take({ ...wish, flags, wide: flags === 0 });
-    return new Port((events) => this.#memory.transport(channel, { stream: transport, spinUs }, events), this);
+    return new Port((events) => this.#channels.transport(channel, { stream: transport, spinUs }, events), this);
   }
 
   async close(options: LinkCloseOptions = {}): Promise<void> {

@@ -1,0 +1,37 @@
+// The first words of a connection that this side has asked for.
+import { ClosedError, MillraceError } from '../errors.ts';
+import type { Port } from './port.ts';
+import type { StreamLink } from './stream-link.ts';
+
+/**
+ * Until the other side has greeted, and both have agreed on how values go. Keeps the process alive until then.
+ * @throws (rejects) RefusedError, LayoutError, what else the connection has ended of, ClosedError where it has ended of nothing; the signal's reason
+ */
+export async function greeting(
+  link: StreamLink,
+  port: Port,
+  greeted: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { connection } = link;
+  connection.hold(true);
+  const giveUp = (): void => connection.close();
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp);
+  try {
+    await Promise.race([greeted, link.closed]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    connection.hold(false);
+  }
+  if (link.reason === undefined) return;
+  if (signal.aborted) throw signal.reason;
+  // Who refuses does so with its first words; who takes it may have said all that it had to say with them, and that is read from the port.
+  const taken = await port.ready.then(
+    () => true,
+    () => false,
+  );
+  if (taken) return;
+  const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
+  throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
+}
