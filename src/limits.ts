@@ -423,6 +423,39 @@ export const CARRIER_ACCEPTED_MAX: number = 4096;
 /** Milliseconds to wait with the thread until the carrier has begun and made a pair of sockets: 30 to 150 on a machine at rest. */
 export const CARRIER_START_MS: number = 10_000;
 
+// ---- networks ---------------------------------------------------------------------------------------------------
+
+/**
+ * Bytes that a side keeps of what the other one has not told to have heard, from which on it has enough for now: what is on its way over a line of 100 ms with
+ * 300 Mbit/s. It lies well above RESUME_TELL_BYTES, or the position that makes room would never come.
+ */
+export const RESUME_KEPT_BYTES: number = 4 * 1024 * 1024;
+/**
+ * Bytes of the same from which on the other side is taken for one that never tells: what may come beyond the above, a record of the widest window and answers, and
+ * as much again.
+ */
+export const RESUME_KEPT_MAX: number = RESUME_KEPT_BYTES + 2 * (STREAM_WINDOW_MAX + STREAM_ANSWERS_MAX);
+/** Bytes heard before a side tells its position: 16 bytes in each 64 KiB, and no idle session keeps more than that. */
+export const RESUME_TELL_BYTES: number = 64 * 1024;
+/** Bytes of the first memory for what is kept; doubled up to the second as more is. A session that has nothing under way keeps no more than the first. */
+export const RESUME_MEMORY_FIRST: number = 1024;
+export const RESUME_MEMORY_BLOCK: number = 64 * 1024;
+/** Milliseconds without a line after which a session is over, unless it is told otherwise: a server that is started anew, a laptop between two networks. */
+export const RESUME_MS_DEFAULT: number = 60_000;
+/** Milliseconds for the last words of a side that has ended to reach the other one. As long, nobody holds the process who holds nothing else. */
+export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
+/** Sessions without a line that a listener keeps: the one that has waited longest goes for a further one. */
+export const SESSIONS_PARKED_DEFAULT: number = 256;
+/** Bytes that all of them keep together, likewise. */
+export const SESSIONS_PARKED_BYTES_DEFAULT: number = 64 * 1024 * 1024;
+/** Milliseconds before the second try for a new line, which double up to the next; half of each is left to chance, so that a thousand that have lost one server do not come at once. */
+export const REDIAL_FIRST_MS: number = 100;
+export const REDIAL_MAX_MS: number = 5000;
+/** Milliseconds of silence after which the other side is asked for a sign (PING), and the system for one of its system's. */
+export const PING_MS: number = 15_000;
+/** Milliseconds of silence, though it was asked, after which who connected tries another line beside the one it has: it ends nothing. */
+export const SILENCE_MS: number = 3 * PING_MS;
+
 // ---- memory of processes ----------------------------------------------------------------------------------------
 
 /** Milliseconds of a sleep in the kernel, which `worker.terminate()` does not end, and after which a blocked thread asks for its peer's life. */

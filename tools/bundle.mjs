@@ -17,8 +17,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Doors that have all they need in one file. The others share `core.js`, so that each of them loads two files. */
 const ALONE = ['./ring', './browser/service-worker', './compat/nxtedition-shared'];
-/** Doors to calls: what only they have in common is in `calls.js`. */
-const CALLS = ['./rpc', './compat/comlink', './compat/comlink/node-adapter'];
+/** Kinds of doors, by the file that has what only doors of that kind have in common: to calls, to what is elsewhere. */
+const KINDS = {
+  'calls.js': ['./rpc', './compat/comlink', './compat/comlink/node-adapter'],
+  'links.js': ['./process', './net'],
+};
 /** What they are bundled for: a door without a file for browsers is for servers alone. */
 const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => browserFile !== undefined : () => true);
 
@@ -120,10 +123,10 @@ export async function bundleDoors(outdir, options = node) {
   for (const run of runs) {
     const { outputFiles } = await build(run);
     const entries = run.entryPoints.map(({ out }) => join(run.outdir, `${out}.js`));
-    const callers = here
-      .filter(({ name }) => CALLS.includes(name))
-      .map((door) => join(run.outdir, `${entry(door).out}.js`));
-    const files = (run.splitting ? await oneCore(outputFiles, entries, common, callers) : outputFiles).map(
+    const pathsOf = (names) =>
+      here.filter(({ name }) => names.includes(name)).map((door) => join(run.outdir, `${entry(door).out}.js`));
+    const kinds = Object.fromEntries(Object.entries(KINDS).map(([file, names]) => [file, pathsOf(names)]));
+    const files = (run.splitting ? await oneCore(outputFiles, entries, common, kinds) : outputFiles).map(
       ({ path, text }) => ({
         path,
         text: putRight(text),

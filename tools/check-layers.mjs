@@ -18,7 +18,7 @@ const LAYERS = [
   ['transport'],
   ['port'],
   ['rpc'],
-  ['browser', 'compat', 'index', 'process', 'topic', 'redis', 'nats', 'cli'],
+  ['browser', 'compat', 'index', 'process', 'net', 'topic', 'redis', 'nats', 'cli'],
   ['global'],
 ];
 /**

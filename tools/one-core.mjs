@@ -1,6 +1,6 @@
 // What the doors share, in one file. esbuild makes a chunk for each set of doors that share something, and a worker takes most of a millisecond for each
-// file that it loads; `dist/lib/core.js` has what any two of them do, but for what only doors to calls have in common: that is in `calls.js`, which nobody
-// loads who makes no calls.
+// file that it loads; `dist/lib/core.js` has what any two of them do, but for what only doors of one kind have in common: what those to calls do is in `calls.js`,
+// which nobody loads who makes no calls, and what those to processes and networks do in `links.js`.
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'acorn';
 import { build } from 'esbuild';
@@ -15,16 +15,17 @@ const exportedBy = (text) =>
  * @param files path and text of each file of a bundle
  * @param entries the paths of its doors; the others are chunks
  * @param options esbuild's, as the bundle was made with
- * @param callers the paths of the doors to calls
+ * @param kinds the doors' paths of each kind that has a chunk of its own, by the name of its file
  * @returns the doors, and a chunk or two
  */
-export async function oneCore(files, entries, options, callers = []) {
+export async function oneCore(files, entries, options, kinds = {}) {
   const folder = dirname(files[0].path);
   const chunks = files
     .filter(({ path }) => !entries.includes(path))
     .map(({ path, text }) => {
       const doors = entries.filter((entry) => reached(entry, files).has(path));
-      const shared = join(folder, doors.every((door) => callers.includes(door)) ? 'calls.js' : 'core.js');
+      const [kind] = Object.entries(kinds).find(([, own]) => doors.every((door) => own.includes(door))) ?? ['core.js'];
+      const shared = join(folder, kind);
       return { path, text, exports: exportedBy(text), shared };
     });
   /** Two chunks may call different things the same. */

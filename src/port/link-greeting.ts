@@ -1,5 +1,6 @@
 // The first words of a connection that this side has asked for.
-import { ClosedError, MillraceError } from '../errors.ts';
+import { ClosedError, MillraceError, type TimeoutError } from '../errors.ts';
+import type { AbortSignalLike } from './events.ts';
 import type { Port } from './port.ts';
 import type { StreamLink } from './stream-link.ts';
 
@@ -34,4 +35,27 @@ export async function greeting(
   if (taken) return;
   const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
   throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
+}
+
+/**
+ * Does what is to be given up after so many milliseconds, or when `signal` is aborted: the one that `body` has is aborted then, with the error or the
+ * signal's reason.
+ */
+export async function givingUp<T>(
+  timeoutMs: number,
+  signal: AbortSignalLike | undefined,
+  late: () => TimeoutError,
+  body: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(late()), timeoutMs);
+  const aborted = (): void => giveUp.abort(signal?.reason);
+  if (signal?.aborted) aborted();
+  signal?.addEventListener('abort', aborted);
+  try {
+    return await body(giveUp.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', aborted);
+  }
 }

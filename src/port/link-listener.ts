@@ -2,7 +2,7 @@
 // Who listens at an address, over whatever streams: an async iterable of ports, one for each who connects.
 import { platform } from '#platform';
 import { CONNECTIONS_DEFAULT, CONNECTIONS_WAITING_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
-import type { ByteStream, ConnectionOptions, StreamConnection } from '../transport/stream/connection.ts';
+import type { ByteStream, ConnectionOptions } from '../transport/stream/connection.ts';
 import { CODE_FULL, CODE_LEAVING } from '../transport/stream/frames.ts';
 import type { LinkMedium } from './link-medium.ts';
 import { type ChannelOptions, checked, checkNames, type NumberRule } from './options.ts';
@@ -44,8 +44,8 @@ export interface Connected {
   readonly medium: LinkMedium;
   /** What its connection is made with beside what all are. */
   readonly options?: Partial<ConnectionOptions> | undefined;
-  /** From here on what comes goes to its connection. */
-  connect(connection: StreamConnection): void;
+  /** From here on what comes goes to the link's connection. */
+  connect(link: StreamLink): void;
 }
 
 /** Where somebody listens. */
@@ -167,7 +167,7 @@ export class LinkListener implements Listener {
     });
     if (this.#closed || this.#links.size >= maxConnections) this.#refuse(link);
     else this.#links.add(link);
-    connected.connect(link.connection);
+    connected.connect(link);
   }
   #greeted(link: StreamLink): void {
     const taker = this.#takers.shift();

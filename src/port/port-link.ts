@@ -2,6 +2,7 @@
 import type { CloseReason } from '../outcome.ts';
 import type { ProcessTopicHandle, SharableTopic } from '../transport/topic-medium.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
+import type { ListenerOptions, PortListener } from './events.ts';
 import type { ChannelOptions } from './options.ts';
 import type { Port } from './port.ts';
 
@@ -14,6 +15,8 @@ export interface Offer {
   /** Its opener's port ends as `closed`, with a RefusedError that has this text as `port.error`; 256 bytes of it at the most. */
   refuse(text?: string): void;
 }
+
+export type LinkStatus = 'open' | 'reconnecting' | 'over';
 
 export interface LinkCloseOptions {
   /** Milliseconds for what is under way, 0 to 2^31 - 1; without it none. */
@@ -58,6 +61,16 @@ export interface PortLink {
   readonly error: unknown;
   /** How the other process ended, if that is what ended it, and known. */
   readonly exit: ExitStatus | undefined;
+  /**
+   * Whether it is there: `reconnecting` while a connection of millrace/net has no line, and looks for one, or waits for one; what is posted meanwhile waits. Others
+   * are `open` until they are `over`.
+   */
+  readonly status: LinkStatus;
+  /** Who has connected, as the listener's `authorize` has said (millrace/net); `undefined` of others, and over there. */
+  readonly identity: string | undefined;
+  /** `status` events, each with the new status as `data`. */
+  addEventListener(type: 'status', listener: PortListener<LinkStatus>, options?: ListenerOptions): void;
+  removeEventListener(type: 'status', listener: PortListener<LinkStatus>): void;
   /** By what it goes, and why by nothing better. */
   readonly way: Way | undefined;
   /** What the other side has said as it began to leave: it opens and accepts no channel any more. */

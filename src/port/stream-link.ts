@@ -1,4 +1,5 @@
 // A connection over a byte stream as a program sees it: its ports, and what the other side offers.
+import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
 import type { CloseReason, EndReason } from '../outcome.ts';
 import type { ChannelWish, StreamChannel } from '../transport/stream/channel.ts';
@@ -6,10 +7,11 @@ import { type ByteStream, type ConnectionOptions, StreamConnection } from '../tr
 import type { Opening } from '../transport/stream/opening.ts';
 import type { ProcessTopicHandle, SharableTopic } from '../transport/topic-medium.ts';
 import type { ExitStatus, Leaving, Way } from '../transport/transport.ts';
+import { type ListenerOptions, Listeners, PortEvent, type PortListener } from './events.ts';
 import type { LinkChannels, LinkMedium } from './link-medium.ts';
 import { type ChannelOptions, checkNames } from './options.ts';
 import { Port } from './port.ts';
-import type { LinkCloseOptions, Offer, PortLink } from './port-link.ts';
+import type { LinkCloseOptions, LinkStatus, Offer, PortLink } from './port-link.ts';
 import { resolveStreamOptions } from './stream-options.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
@@ -23,6 +25,9 @@ export class StreamLink implements PortLink {
   readonly closed: Promise<CloseReason>;
   readonly leaving: Promise<Leaving>;
   readonly connection: StreamConnection;
+  identity: string | undefined;
+  readonly #listeners = new Listeners();
+  #apart = false;
   readonly #ended: Settleable<CloseReason> = settleable();
   readonly #offered = new Set<Settleable<void>>();
   /** Of those that wait, what some loop has been given. */
@@ -52,6 +57,7 @@ export class StreamLink implements PortLink {
       ended: (reason) => {
         medium.over();
         this.#ended.resolve(reason);
+        this.#tellStatus();
         this.#tellOffer();
       },
     });
@@ -70,6 +76,25 @@ export class StreamLink implements PortLink {
   }
   get way(): Way | undefined {
     return this.#channels.way ?? this.connection.way;
+  }
+  get status(): LinkStatus {
+    return this.connection.ended !== undefined ? 'over' : this.#apart ? 'reconnecting' : 'open';
+  }
+  /** It has no line, or has one again. */
+  apart(apart: boolean): void {
+    if (apart === this.#apart || this.connection.ended !== undefined) return;
+    this.#apart = apart;
+    this.#tellStatus();
+  }
+  addEventListener(type: 'status', listener: PortListener<LinkStatus>, options: ListenerOptions = {}): void {
+    if (type === 'status') this.#listeners.add(listener as PortListener, options.once === true, options.signal);
+  }
+  removeEventListener(type: 'status', listener: PortListener<LinkStatus>): void {
+    if (type === 'status') this.#listeners.remove(listener, false);
+  }
+  #tellStatus(): void {
+    const { status } = this;
+    this.#listeners.emit(new PortEvent('status', this, status, []), status, platform.reportError);
   }
   get peerLeaving(): Leaving | undefined {
     return this.connection.peerLeaving;

@@ -2,7 +2,7 @@
 import { TimeoutError, UnsupportedError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
-import { greeting } from '../port/link-greeting.ts';
+import { givingUp, greeting } from '../port/link-greeting.ts';
 import type { Port } from '../port/port.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
@@ -58,31 +58,26 @@ export async function connect<In = unknown, Out = unknown>(
     );
   }
   const signal = checkSignal(options.signal);
-  const giveUp = new AbortController();
   const where = to.kind === 'pipe' ? pipeText(to) : addressText(to);
   let link: StreamLink | undefined;
-  const timer = setTimeout(() => giveUp.abort(late(where, timeoutMs, link)), timeoutMs);
-  const aborted = (): void => giveUp.abort(signal?.reason);
-  if (signal?.aborted) aborted();
-  signal?.addEventListener('abort', aborted);
-  try {
-    const { stream, initiator } = await (to.kind === 'pipe'
-      ? openPipe(to, giveUp.signal)
-      : (blocking ? ownCarrier().connect(to, giveUp.signal) : dial(to, giveUp.signal)).then((stream) => ({
-          stream,
-          initiator: true,
-        })));
-    const greeted = settleable<void>();
-    const medium = memoryMedium({ ...memory, initiator });
-    link = new StreamLink(stream, where, { ...connection, initiator }, medium, greeted.resolve);
-    const port = link.main(channel) as Port<In, Out>;
-    stream.connect(link.connection);
-    await greeting(link, port, greeted.promise, giveUp.signal);
-    return port;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', aborted);
-  }
+  return await givingUp(
+    timeoutMs,
+    signal,
+    () => late(where, timeoutMs, link),
+    async (signal) => {
+      const { stream, initiator } =
+        to.kind === 'pipe'
+          ? await openPipe(to, signal)
+          : { stream: await (blocking ? ownCarrier().connect(to, signal) : dial(to, signal)), initiator: true };
+      const greeted = settleable<void>();
+      const medium = memoryMedium({ ...memory, initiator });
+      link = new StreamLink(stream, where, { ...connection, initiator }, medium, greeted.resolve);
+      const port = link.main(channel) as Port<In, Out>;
+      stream.connect(link.connection);
+      await greeting(link, port, greeted.promise, signal);
+      return port;
+    },
+  );
 }
 
 function late(where: string, timeoutMs: number, link: StreamLink | undefined): TimeoutError {

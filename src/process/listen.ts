@@ -34,7 +34,7 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
   const early: Connected[] = [];
   const take = (stream: SocketStream | CarriedStream): void => {
     const medium = memoryMedium({ ...memory, initiator: false });
-    const connected: Connected = { stream, medium, connect: (connection) => stream.connect(connection) };
+    const connected: Connected = { stream, medium, connect: (link) => stream.connect(link.connection) };
     if (listener === undefined) early.push(connected);
     else listener.take(connected);
   };

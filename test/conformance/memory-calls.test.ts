@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after } from 'node:test';
-import { Connected } from '../kit/connected.ts';
+import { Connected, processPair } from '../kit/connected.ts';
 import { callsConformance } from './calls.ts';
 import { OVER_A_STREAM } from './port.ts';
 
-const connected = new Connected(join(tmpdir(), `millrace-calls-memory-${process.pid}.sock`), true);
+const connected = new Connected(
+  processPair(join(tmpdir(), `millrace-calls-memory-${process.pid}.sock`), { memory: true }),
+);
 after(() => connected.close());
 callsConformance({
   ...OVER_A_STREAM,

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after } from 'node:test';
-import { Connected } from '../kit/connected.ts';
+import { Connected, processPair } from '../kit/connected.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';
 
-const connected = new Connected(join(tmpdir(), `millrace-memory-${process.pid}.sock`), true);
+const connected = new Connected(processPair(join(tmpdir(), `millrace-memory-${process.pid}.sock`), { memory: true }));
 after(() => connected.close());
 portConformance({
   ...OVER_A_STREAM,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after } from 'node:test';
-import { Connected } from '../kit/connected.ts';
+import { Connected, processPair } from '../kit/connected.ts';
 import { callsConformance } from './calls.ts';
 import { OVER_A_STREAM } from './port.ts';
 
@@ -15,7 +15,7 @@ const WORLDS: Readonly<Record<string, readonly [address: string, blocks: boolean
   'connected by a unix socket, both sides may block': [PATH, true],
 };
 for (const [name, [address, blocks]] of Object.entries(WORLDS)) {
-  const connected = new Connected(address, false, blocks);
+  const connected = new Connected(processPair(address, { blocking: blocks }));
   after(() => connected.close());
   callsConformance({ name, ...OVER_A_STREAM, blocks, pair: (options) => connected.pair(options) });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after } from 'node:test';
-import { Connected } from '../kit/connected.ts';
+import { Connected, processPair } from '../kit/connected.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';
 
 const PATH = join(tmpdir(), `millrace-port-${process.pid}.sock`);
@@ -15,7 +15,7 @@ const WORLDS: Readonly<Record<string, readonly [address: string, blocks: boolean
   'connected by a unix socket, both sides may block': [PATH, true],
 };
 for (const [name, [address, blocks]] of Object.entries(WORLDS)) {
-  const connected = new Connected(address, false, blocks);
+  const connected = new Connected(processPair(address, { blocking: blocks }));
   after(() => connected.close());
   portConformance({
     name,

@@ -1,7 +1,10 @@
-// Two ends of a connection of `millrace/process` in one thread, as programs have them: a listener, and who connects.
+// Two ends of a connection of `millrace/process` or `millrace/net` in one thread, as programs have them: a listener, and who connects.
 import assert from 'node:assert/strict';
 import type { ChannelOptions, Port } from '../../src/index.ts';
-import { connect, type LinkOptions, listen } from '../../src/process/index.ts';
+import * as net from '../../src/net/index.ts';
+import type { LinkOptions } from '../../src/process/index.ts';
+import * as process from '../../src/process/index.ts';
+import { CuttingProxy } from './cutting-proxy.ts';
 import { within } from './watchdog.ts';
 
 interface Probed {
@@ -9,36 +12,86 @@ interface Probed {
   readonly probes: readonly [Port, Port];
 }
 
+/** How a pair is made: `a` is the listener's. */
+export type MakePair = (options: ChannelOptions) => Promise<Met>;
+interface Met {
+  readonly a: Port;
+  readonly b: Port;
+  readonly server: process.Listener;
+}
+
+/** A door's `listen` and `connect`. */
+type Door = {
+  listen(address: string, options: object): Promise<process.Listener>;
+  connect(address: string, options: object): Promise<Port>;
+};
+
+/** @param by how to come from the listener's address to the one that is connected to */
+async function meet(
+  door: Door,
+  address: string,
+  options: ChannelOptions,
+  by: (address: string) => string | Promise<string> = (it) => it,
+): Promise<Met> {
+  const { capacityBytes, maxMessageBytes } = options;
+  const link: LinkOptions = { capacityBytes, maxMessageBytes };
+  const server = await door.listen(address, { ...options, link });
+  const taken = server[Symbol.asyncIterator]().next();
+  const b = await door.connect(await by(server.address), { ...options, link });
+  const a = (await within('a connection', taken)).value as Port;
+  return { a, b, server };
+}
+
+/** @param blocking whether both sides may block over their sockets; @param memory whether values go through it */
+export function processPair(
+  address: string,
+  { memory = false, blocking = false }: { memory?: boolean; blocking?: boolean } = {},
+): MakePair {
+  return async (options) => {
+    const all = { ...options, memory, blocking };
+    const pair = await meet(process, address, all);
+    for (const port of [pair.a, pair.b]) {
+      await within('both ends', port.ready);
+      assert.equal(port.stats().way?.name === 'memory', memory);
+    }
+    return pair;
+  };
+}
+
+/** Over a network, and a proxy in between where lines are to be cut, each `cutMs` milliseconds. */
+export function netPair(address: string, cutMs?: number): MakePair {
+  if (cutMs === undefined) return (options) => meet(net, address, options);
+  return async (options) => {
+    let proxy: CuttingProxy | undefined;
+    const pair = await meet(net, address, options, async (at) => {
+      const url = new URL(at.replace(/^tcp:/, 'tcp://'));
+      proxy = await CuttingProxy.to(Number(url.port));
+      return at.replace(`:${url.port}`, `:${proxy.port}`);
+    });
+    const timer = setInterval(() => proxy?.cut(), cutMs);
+    timer.unref();
+    void pair.b.link?.closed.then(async () => {
+      clearInterval(timer);
+      await proxy?.close();
+    });
+    return pair;
+  };
+}
+
 /** Ports with a channel beside each, by which it is known when all that is on its way has arrived. */
 export class Connected {
-  readonly #address: string;
-  readonly #memory: boolean;
-  readonly #blocking: boolean;
+  readonly #make: MakePair;
   readonly #pairs: Probed[] = [];
   #words = 0;
 
-  /**
-   * @param memory whether values go through it
-   * @param blocking whether both sides may block over their sockets
-   */
-  constructor(address: string, memory = false, blocking = false) {
-    this.#address = address;
-    this.#memory = memory;
-    this.#blocking = blocking;
+  constructor(make: MakePair) {
+    this.#make = make;
   }
 
   async pair(options: ChannelOptions = {}): Promise<{ readonly a: Port; readonly b: Port }> {
-    const { capacityBytes, maxMessageBytes } = options;
-    const link: LinkOptions = { capacityBytes, maxMessageBytes };
-    const all = { ...options, link, memory: this.#memory, blocking: this.#blocking };
-    const server = await listen(this.#address, all);
-    const taken = server[Symbol.asyncIterator]().next();
-    const b = await connect(server.address, all);
-    const a = (await within('a connection', taken)).value as Port;
+    const { a, b, server } = await this.#make(options);
     const probes = [a, b].map((port) => port.link?.channel('probe') as Port) as [Port, Port];
     await within('both ends', Promise.all([a, b, ...probes].map((port) => port.ready)));
-    assert.equal(a.link?.way?.name === 'memory', this.#memory);
-    assert.equal(b.stats().way?.name === 'memory', this.#memory);
     // What is there stays: it is left alone for as long as it lasts.
     void server.close({ drainMs: 1e9 });
     this.#pairs.push({ ports: [a, b], probes });

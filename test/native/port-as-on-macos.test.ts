@@ -10,11 +10,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
 import { OVER_A_STREAM, portConformance } from '../conformance/port.ts';
-import { Connected } from '../kit/connected.ts';
+import { Connected, processPair } from '../kit/connected.ts';
 
 const lines = (): string[] => readdirSync(tmpdir()).filter((name) => /^millrace-[0-9a-f]{32}$/.test(name));
 const before = lines();
-const connected = new Connected(join(tmpdir(), `millrace-as-on-macos-${process.pid}.sock`), true);
+const connected = new Connected(
+  processPair(join(tmpdir(), `millrace-as-on-macos-${process.pid}.sock`), { memory: true }),
+);
 after(() => connected.close());
 portConformance({
   ...OVER_A_STREAM,

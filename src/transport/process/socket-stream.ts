@@ -151,6 +151,11 @@ export class SocketStream implements ByteStream {
     else socket.resume();
   }
 
+  /** Has the system ask for a sign of the other side's system after so many milliseconds of silence: it ends a line whose machine is gone. */
+  keepAlive(ms: number): void {
+    this.#socket.setKeepAlive?.(true, ms);
+  }
+
   /** Whether more may come; what the runtime has read by then comes all the same. */
   flow(flows: boolean): void {
     if (flows) this.#socket.resume();

@@ -54,7 +54,7 @@ export interface ByteStream {
    * takes more. Called when the thread ends and has no other turn, also after `end`, and again in turns with other connections as long as it
    * says false at the end of its time; before that, false says that the line takes nothing any more. It calls nobody back meanwhile.
    */
-  flushSync?(timeoutMs: number): boolean;
+  readonly flushSync?: ((timeoutMs: number) => boolean) | undefined;
   /**
    * Where the medium can: waits with the thread until something has happened, and hands it over before it returns (`received`, `drained`,
    * `closed`). False: the time limit passed first, or nothing will come any more. 0 only looks.
@@ -215,7 +215,7 @@ export class StreamConnection implements Link, Exiting {
   /**
    * Lets the peer know that nobody takes the connection: with all its channels it ends as `closed`, over there with a RefusedError that
    * says `code` and `text`. Nothing of what was accepted and not sent goes out. Does nothing when it is over.
-   * @param code 3 to 6 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
+   * @param code 3 to 7 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
    * @param text for people, 256 bytes at the most; the rest is cut off
    * @throws UsageError ERR_OPTION for another code
    */

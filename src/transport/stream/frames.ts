@@ -113,6 +113,8 @@ export const CODE_TERMS = 4;
 export const CODE_NAME = 5;
 /** This side is leaving: it opens and accepts nothing any more. */
 export const CODE_LEAVING = 6;
+/** Who connects is not let in. */
+export const CODE_IDENTITY = 7;
 /** From here on codes mean what the program says that refuses. */
 export const CODE_OWN = 256;
 

@@ -3,7 +3,7 @@
 import { UsageError } from '../../errors.ts';
 import type { ChannelTerms } from './channel.ts';
 import type { StreamConnection } from './connection.ts';
-import { CODE_FULL, CODE_LEAVING, CODE_NAME, CODE_OWN } from './frames.ts';
+import { CODE_FULL, CODE_IDENTITY, CODE_NAME, CODE_OWN } from './frames.ts';
 
 export class Opening {
   readonly number: number;
@@ -27,7 +27,7 @@ export class Opening {
   /**
    * Lets the peer know that nobody takes it: its end is over, as `closed` with a RefusedError that says `code` and `text`. Does
    * nothing when it is over.
-   * @param code 3 to 6 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
+   * @param code 3 to 7 mean what docs/protocol/stream.md says, from 256 on what the two programs agree on
    * @param text for people, 256 bytes at the most; the rest is cut off
    * @throws UsageError ERR_OPTION for another code
    */
@@ -39,9 +39,9 @@ export class Opening {
 
 /** @throws UsageError ERR_OPTION for a code that says no refusal, or one that is kept for later versions */
 export function checkRefusal(code: number): void {
-  const known = code >= CODE_FULL && code <= CODE_LEAVING;
+  const known = code >= CODE_FULL && code <= CODE_IDENTITY;
   if (Number.isInteger(code) && (known || (code >= CODE_OWN && code <= 0x7fffffff))) return;
-  throw new UsageError('ERR_OPTION', `A refusal cannot have the code ${code}: it takes 3 to 6, or 256 to 2147483647`, {
+  throw new UsageError('ERR_OPTION', `A refusal cannot have the code ${code}: it takes 3 to 7, or 256 to 2147483647`, {
     option: 'code',
     value: code,
   });

@@ -1,0 +1,95 @@
+// Connects to a listener on another machine: a promise of a port.
+import { TimeoutError } from '../errors.ts';
+import type { AbortSignalLike } from '../port/events.ts';
+import { checkSignal } from '../port/link-choice.ts';
+import { givingUp, greeting } from '../port/link-greeting.ts';
+import type { Port } from '../port/port.ts';
+import { StreamLink } from '../port/stream-link.ts';
+import { settleable } from '../port/waiters.ts';
+import { netAddressText, parseNetAddress } from '../transport/network/address.ts';
+import { FreshLine } from '../transport/network/fresh-line.ts';
+import type { Line } from '../transport/network/line.ts';
+import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import { dialLine } from './lines.ts';
+import { type NetChoice, resolveNetChoice, TOKEN, tokenBytes } from './options.ts';
+import { Redial } from './redial.ts';
+import { resumingMedium } from './resuming-medium.ts';
+import { watchSilence } from './watch.ts';
+
+export interface ConnectOptions extends NetChoice {
+  /** What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. */
+  readonly token?: string | undefined;
+  /** Gives up; the promise rejects with its reason. */
+  readonly signal?: AbortSignalLike | undefined;
+}
+
+/**
+ * Connects to whoever listens at the address with `listen` of millrace/net.
+ *
+ * The port is there when the listener has greeted; `port.link` has more channels over the same connection. A line that breaks ends nothing, unless `resume` is
+ * false: another one is looked for, and both sides go on where they were, nothing lost or doubled; `port.link.status` tells, and what is posted meanwhile
+ * waits, bounded as ever. The port ends as `lost` where there is none for `resumeMs`, or the listener has forgotten it, as one that was started anew.
+ * ```ts
+ * import { connect, listen } from 'millrace/net';
+ * const server = await listen('tcp:127.0.0.1:0');   // on one machine
+ * const port = await connect(server.address);       // on another one
+ * port.postMessage('hello');
+ * for await (const client of server) {
+ *   console.log(await client.receiveAsync());       // hello
+ *   break;
+ * }
+ * await server.close();
+ * ```
+ * @param address `tcp:host:port`
+ * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has enough, or its `authorize`
+ *   does not let this side in; LayoutError where what listens speaks something else, or another version; ClosedError where it went before it greeted; the signal's reason
+ */
+export async function connect<In = unknown, Out = unknown>(
+  address: string,
+  options: ConnectOptions = {},
+): Promise<Port<In, Out>> {
+  const to = parseNetAddress(address);
+  const { channel, connection, timeoutMs, resume, resumeMs, pingMs } = resolveNetChoice(to, options, [
+    'token',
+    'signal',
+  ]);
+  const token = tokenBytes(options.token);
+  const where = netAddressText(to);
+  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, pingMs, signal);
+  const late = (): TimeoutError => {
+    const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
+    return new TimeoutError(text, { address: where, timeoutMs });
+  };
+  return await givingUp(timeoutMs, checkSignal(options.signal), late, async (signal) => {
+    const line = await dial(signal);
+    const stream: ResumingStream = new ResumingStream(line, {
+      resumeMs,
+      parked() {
+        link.apart(true);
+        redial.start();
+      },
+      resumed: () => link.apart(false),
+      over() {
+        redial.stop();
+        unwatch();
+      },
+    });
+    const redial = new Redial(dial, stream, timeoutMs);
+    const greeted = settleable<void>();
+    const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
+    const link = new StreamLink(
+      stream,
+      where,
+      { ...connection, fields, initiator: true },
+      resumingMedium(stream, resume),
+      greeted.resolve,
+    );
+    const unwatch = watchSilence(link.connection, pingMs, () => {
+      if (stream.session !== undefined) redial.start();
+    });
+    const port = link.main(channel) as Port<In, Out>;
+    stream.connect(link.connection, new FreshLine(line));
+    await greeting(link, port, greeted.promise, signal);
+    return port;
+  });
+}

@@ -1,0 +1,8 @@
+// The door to other machines: names only.
+export type { Listener } from '../port/link-listener.ts';
+export type { ChannelOptions } from '../port/options.ts';
+export { Port } from '../port/port.ts';
+export type { LinkCloseOptions, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
+export type { LinkOptions } from '../port/stream-options.ts';
+export { type ConnectOptions, connect } from './connect.ts';
+export { type Identity, type ListenOptions, listen, type Visitor } from './listen.ts';

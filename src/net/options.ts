@@ -1,0 +1,66 @@
+// What a program says of a connection to another machine.
+import { UsageError } from '../errors.ts';
+import * as limits from '../limits.ts';
+import { checkYesNo, type LinkChoice, resolveLinkChoice } from '../port/link-choice.ts';
+import { type ChannelOptions, checked, type NumberRule } from '../port/options.ts';
+import type { NetAddress } from '../transport/network/address.ts';
+import type { ConnectionOptions } from '../transport/stream/connection.ts';
+
+/** Those of a channel are for the port that the connection comes with; others have their own. */
+export interface NetChoice extends LinkChoice {
+  /** Whether the connection outlives its lines, where both sides say so: nothing is lost or doubled when one breaks. Default true. */
+  readonly resume?: boolean | undefined;
+  /** Milliseconds without a line after which the connection is over, as `lost`; default 60,000. */
+  readonly resumeMs?: number | undefined;
+  /** Milliseconds of silence after which the other side is asked for a sign, which also keeps what lies between from forgetting the line; default 15,000. */
+  readonly pingMs?: number | undefined;
+}
+
+export interface ResolvedNetChoice {
+  readonly channel: ChannelOptions;
+  readonly connection: Omit<ConnectionOptions, 'initiator'>;
+  readonly timeoutMs: number;
+  readonly resume: boolean;
+  readonly resumeMs: number;
+  readonly pingMs: number;
+}
+
+const RULES: Readonly<Record<'resumeMs' | 'pingMs', NumberRule>> = {
+  resumeMs: { fallback: limits.RESUME_MS_DEFAULT, min: 1, max: limits.TIMEOUT_MS_MAX },
+  pingMs: { fallback: limits.PING_MS, min: 100, max: limits.TIMEOUT_MS_MAX },
+};
+
+/**
+ * @param more options that the caller looks at itself
+ * @throws UsageError ERR_OPTION naming the option, the value and what it may be; UnsupportedError for overflow `latest`
+ */
+export function resolveNetChoice({ kind }: NetAddress, options: NetChoice, more: readonly string[]): ResolvedNetChoice {
+  const { channel, connection, timeoutMs } = resolveLinkChoice(options, ['resume', ...Object.keys(RULES), ...more]);
+  return {
+    channel,
+    connection: { ...connection, way: { name: kind } },
+    timeoutMs,
+    resume: checkYesNo('resume', options.resume, true),
+    resumeMs: checked('resumeMs', options.resumeMs, RULES.resumeMs) as number,
+    pingMs: checked('pingMs', options.pingMs, RULES.pingMs) as number,
+  };
+}
+
+/** The field behind a greeting that says who connects: what `token` is, in UTF-8. */
+export const TOKEN = 2;
+const TOKEN_BYTES_MAX = 4000;
+
+/** @throws UsageError ERR_OPTION, which does not show it */
+export function tokenBytes(token: unknown): Uint8Array | undefined {
+  if (token === undefined) return undefined;
+  const bytes = typeof token === 'string' ? new TextEncoder().encode(token) : undefined;
+  if (bytes !== undefined && bytes.length <= TOKEN_BYTES_MAX) return bytes;
+  const given = bytes === undefined ? `a ${typeof token}` : `${bytes.length} bytes`;
+  throw new UsageError(
+    'ERR_OPTION',
+    `Option token cannot be ${given}: it takes a text of at most ${TOKEN_BYTES_MAX} bytes`,
+    {
+      option: 'token',
+    },
+  );
+}

@@ -1,0 +1,103 @@
+// Looks for another line for a session whose own has broken, or is silent: at once, then in pauses that grow, half of each left to chance.
+import { RefusedError } from '../errors.ts';
+import { REDIAL_FIRST_MS, REDIAL_MAX_MS } from '../limits.ts';
+import { FreshLine } from '../transport/network/fresh-line.ts';
+import type { Line } from '../transport/network/line.ts';
+import type { ResumingStream } from '../transport/network/resuming-stream.ts';
+import { CODE_NAME } from '../transport/stream/frames.ts';
+
+export class Redial {
+  readonly #dial: (signal: AbortSignal) => Promise<Line>;
+  readonly #stream: ResumingStream;
+  readonly #lineMs: number;
+  #tries = 0;
+  #runs = false;
+  #resumedMs = Number.NEGATIVE_INFINITY;
+  #over = false;
+  /** Gives up what is under way. */
+  #giveUp = new AbortController();
+
+  /** @param lineMs for a line to be there */
+  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, lineMs: number) {
+    this.#dial = dial;
+    this.#stream = stream;
+    this.#lineMs = lineMs;
+  }
+
+  /** Its line has broken, or says nothing: does nothing while one is looked for. */
+  start(): void {
+    if (this.#runs || this.#over) return;
+    this.#runs = true;
+    // One that has broken at once is no reason to hurry.
+    this.#tries = performance.now() - this.#resumedMs < REDIAL_FIRST_MS ? 1 : 0;
+    void this.#next();
+  }
+  /** The session is over. */
+  stop(): void {
+    this.#over = true;
+    this.#giveUp.abort();
+  }
+
+  async #next(): Promise<void> {
+    if (this.#tries++ > 0) await pause(Math.min(REDIAL_FIRST_MS * 2 ** (this.#tries - 2), REDIAL_MAX_MS));
+    if (this.#over) return;
+    this.#giveUp = new AbortController();
+    const timer = setTimeout(
+      () => this.#giveUp.abort(new Error(`nobody has answered in ${this.#lineMs} ms`)),
+      this.#lineMs,
+    );
+    try {
+      const line = await this.#dial(this.#giveUp.signal);
+      if (this.#over) line.destroy();
+      else this.#greet(line);
+    } catch (error) {
+      this.#failed(error as Error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  #failed(error: Error | undefined): void {
+    if (this.#over) return;
+    this.#stream.lineFailed(error);
+    void this.#next();
+  }
+
+  /** From here on the line that there was is not listened to. */
+  #greet(line: Line): void {
+    const fresh = new FreshLine(line);
+    line.write(this.#stream.hello());
+    fresh.read(
+      ({ greeting, bytes }) => {
+        if (this.#over) return;
+        if (greeting === undefined) {
+          line.destroy();
+          this.#failed(new Error('what listens there has not greeted'));
+          return;
+        }
+        this.#runs = false;
+        this.#resumedMs = performance.now();
+        if (sameBytes(greeting.resume?.session, this.#stream.session)) {
+          this.#stream.resume(fresh, greeting.resume?.heard ?? 0, bytes);
+          return;
+        }
+        line.destroy();
+        const text =
+          'The other side has no such session any more: it was started anew, is another one, or has waited too long';
+        this.#stream.lose(new RefusedError('ERR_REFUSED', text, { refusal: CODE_NAME, text: '' }));
+      },
+      (error) => this.#failed(error),
+    );
+  }
+}
+
+function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a !== undefined && a.length === b?.length && a.every((byte, i) => byte === b[i]);
+}
+
+/** Half of it by chance; whoever holds the process, this does not. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms / 2 + (Math.random() * ms) / 2);
+    (timer as { unref?(): void }).unref?.();
+  });
+}

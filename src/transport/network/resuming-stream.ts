@@ -1,0 +1,325 @@
+// A connection's bytes over one line after the other. Both sides count what has come behind the other one's HELLO, and tell it now and then; each keeps what it
+// has said behind what it was told. Where a line breaks, who connected finds another one, both say how far they have heard, and each goes on from
+// there. docs/protocol/stream.md, "Resuming", has the rules:
+//
+// Y1  Who has said its HEARD on a line is deaf to every older one, and writes nothing there any more.
+// Y2  What was said and not told of is kept until it was, or the session is over: also last words.
+// Y3  Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
+import { LayoutError, TimeoutError } from '../../errors.ts';
+import { RESUME_KEPT_BYTES, RESUME_KEPT_MAX, RESUME_LAST_MS, RESUME_TELL_BYTES } from '../../limits.ts';
+import type { EndReason } from '../../outcome.ts';
+import { KeepAlive } from '../../platform/keep-alive.ts';
+import type { ByteStream, StreamConnection } from '../stream/connection.ts';
+import { FRAME_HEADER_BYTES, highWord, lowWord } from '../stream/frames.ts';
+import type { Greeting } from '../stream/greeting.ts';
+import type { FreshLine } from './fresh-line.ts';
+import { Heard, positionFrame, RESUMES } from './heard.ts';
+import { KeptBytes } from './kept-bytes.ts';
+import type { Line } from './line.ts';
+
+export interface ResumingOptions {
+  /** Of who accepts connections, which gives it out; 16 bytes. */
+  readonly session?: Uint8Array | undefined;
+  /** Milliseconds without a line after which it is over. */
+  readonly resumeMs: number;
+  /** There is no line: `cause` is what that said as it broke. Who connected looks for another one. */
+  parked(cause: Error | undefined): void;
+  /** It has a line again. */
+  resumed(): void;
+  /** It keeps more, and has no line. */
+  keptMore?(): void;
+  /** Nobody needs the session any more. */
+  over(): void;
+}
+
+/** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
+const SESSION_AT = FRAME_HEADER_BYTES + 32;
+const HEARD_AT = FRAME_HEADER_BYTES + 48;
+
+export class ResumingStream implements ByteStream {
+  /** What the two call it; `undefined` as long as they do not resume. */
+  session: Uint8Array | undefined;
+  readonly #options: ResumingOptions;
+  readonly #heard: Heard = new Heard({ told: (position) => this.#toldOf(position) });
+  readonly #kept = new KeptBytes();
+  readonly #keepAlive = new KeepAlive();
+  #connection: StreamConnection | undefined;
+  #line: Line | undefined;
+  /** Our own first frame, which each line begins with. */
+  #hello: Uint8Array | undefined;
+  /** Both sides have greeted. */
+  #met = false;
+  /** The position that the other side was told last. */
+  #told = 0;
+  /** The line has enough, and whoever writes was told so. */
+  #lineFull = false;
+  #full = false;
+  #say: (() => void) | undefined;
+  #held = false;
+  #ended = false;
+  #over = false;
+  /** It is over then. */
+  #deadline: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param line over which its HELLO goes */
+  constructor(line: Line, options: ResumingOptions) {
+    this.#line = line;
+    this.#options = options;
+    this.session = options.session;
+  }
+
+  /** The bit of FEATURES that it takes, and what it says of itself in an answer. */
+  get greeting(): { readonly features: number; readonly resume?: { session: Uint8Array; heard: number } } {
+    const { session } = this;
+    return { features: RESUMES, ...(session && { resume: { session, heard: 0 } }) };
+  }
+  /** Bytes that are kept. */
+  get keptBytes(): number {
+    return this.#kept.length;
+  }
+  get isParked(): boolean {
+    return this.#line === undefined && !this.#over;
+  }
+
+  /** What comes over its line goes to `connection`, which was made with this. */
+  connect(connection: StreamConnection, fresh: FreshLine): void {
+    this.#connection = connection;
+    this.#listen(fresh, 0);
+  }
+  /** Both sides have greeted: from here on they resume, or never. */
+  met({ resume }: Greeting): void {
+    this.#met = true;
+    const agreed = ((this.#connection?.features ?? 0) & RESUMES) !== 0;
+    this.session = agreed ? (this.session ?? resume?.session) : undefined;
+    if (this.session === undefined) this.#kept.clear();
+  }
+
+  // ---- a line after the other ---------------------------------------------------------------------------------------
+
+  /** The HELLO that a new line is to begin with. From here on the one that there was is not listened to. */
+  hello(): Uint8Array {
+    const before = this.#line;
+    this.#line = undefined;
+    before?.destroy();
+    this.#sayPending();
+    const hello = (this.#hello as Uint8Array).slice();
+    hello.set(this.session as Uint8Array, SESSION_AT);
+    hello.set(new Uint8Array(Int32Array.of(lowWord(this.#position), highWord(this.#position)).buffer), HEARD_AT);
+    return hello;
+  }
+  /**
+   * Goes on over a new line, on which both have said HELLO.
+   * @param heard what the other side has heard
+   * @param behind bytes of its HELLO
+   */
+  resume(fresh: FreshLine, heard: number, behind: number): void {
+    const { line } = fresh;
+    if (!(heard >= this.#kept.start && heard <= this.#kept.end)) {
+      line.destroy();
+      this.#damaged(heard);
+      return;
+    }
+    this.#noDeadline();
+    if (this.#ended) this.#endBy(RESUME_LAST_MS);
+    this.#told = this.#position;
+    this.#line = line;
+    this.#lineFull = false;
+    this.#kept.release(heard);
+    for (const piece of this.#kept.pieces()) this.#write(line, piece);
+    this.#hold();
+    this.#options.resumed();
+    this.#listen(fresh, behind);
+    this.#relieve();
+  }
+  #listen(fresh: FreshLine, from: number): void {
+    const { line } = fresh;
+    const isOurs = (): boolean => this.#line === line;
+    fresh.give(
+      {
+        received: (bytes) => {
+          if (isOurs()) this.#received(bytes);
+        },
+        drained: () => {
+          if (!isOurs()) return;
+          this.#lineFull = false;
+          this.#relieve();
+        },
+        closed: (reason, error) => {
+          if (isOurs()) this.#broke(reason, error);
+        },
+      },
+      from,
+    );
+  }
+  #broke(reason: EndReason, error: Error | undefined): void {
+    this.#line = undefined;
+    if (this.#over || this.session === undefined || !this.#met) {
+      this.#finish();
+      this.#connection?.closed(reason, error);
+    } else if (this.#ended && this.#kept.length === 0) this.#finish();
+    else this.#lack(error);
+  }
+  /**
+   * Another line was not to be had, or has broken before it had an answer. The one that there is, which was silent, is given up, and the time without
+   * one begins, if it had not.
+   */
+  lineFailed(cause: Error | undefined): void {
+    const line = this.#line;
+    this.#line = undefined;
+    line?.destroy();
+    this.#lack(cause);
+  }
+  #lack(cause: Error | undefined): void {
+    if (this.#over) return;
+    this.#sayPending();
+    this.#hold();
+    if (this.#deadline === undefined) this.#endBy(this.#options.resumeMs, cause);
+    this.#options.parked(cause);
+  }
+  #endBy(ms: number, cause?: Error): void {
+    this.#noDeadline();
+    // What holds the process is the user's to say, or `#hold`.
+    this.#deadline = setTimeout(() => {
+      const text = `The line has broken${cause === undefined ? '' : ` (${cause.message})`}, and no other one was there in ${ms} ms`;
+      this.lose(new TimeoutError(text, { timeoutMs: ms, cause }));
+    }, ms);
+    (this.#deadline as { unref?(): void }).unref?.();
+  }
+  #noDeadline(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+  }
+  /** It goes on no more: the other side has no such session any more, or no line was to be had. */
+  lose(error: Error): void {
+    if (this.#over) return;
+    this.#finish();
+    this.#connection?.closed('lost', error);
+  }
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#noDeadline();
+    this.#keepAlive.close();
+    this.#kept.clear();
+    this.#sayPending();
+    if (this.#line !== undefined) this.#line.end();
+    else if (this.#ended) this.#connection?.closed('lost');
+    this.#options.over();
+  }
+
+  // ---- positions ----------------------------------------------------------------------------------------------------
+
+  get #position(): number {
+    return this.#heard.position;
+  }
+  #received(bytes: Uint8Array): void {
+    this.#heard.feed(bytes);
+    this.#connection?.received(bytes);
+    if (this.#over || this.session === undefined || !this.#met) return;
+    if (this.#position - this.#told >= RESUME_TELL_BYTES || (this.#ended && this.#position > this.#told)) this.#tell();
+    if (this.#ended && this.#heard.last) this.#finish();
+  }
+  #tell(): void {
+    this.#told = this.#position;
+    this.#out(positionFrame(this.#told));
+  }
+  #toldOf(position: number): void {
+    if (this.#over) return;
+    if (!(position >= this.#kept.start && position <= this.#kept.end)) {
+      this.#damaged(position);
+      return;
+    }
+    this.#kept.release(position);
+    if (this.#ended && this.#kept.length === 0) this.#finish();
+    else this.#relieve();
+  }
+  #damaged(position: number): void {
+    const { start, end } = this.#kept;
+    this.#connection?.damaged(
+      new LayoutError(`The other side cannot have heard ${position} bytes: ${start} to ${end} can be`, {
+        value: position,
+      }),
+    );
+    this.#finish();
+  }
+  #relieve(): void {
+    if (!this.#full || this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES / 2) return;
+    this.#full = false;
+    this.#connection?.drained();
+  }
+
+  // ---- what its connection says ---------------------------------------------------------------------------------------
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#over || this.#ended) return true;
+    if (this.#hello === undefined) {
+      this.#hello = bytes.slice();
+      if (this.#line !== undefined) this.#write(this.#line, bytes);
+    } else this.#out(bytes);
+    this.#full ||= this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES;
+    return !this.#full;
+  }
+  #out(bytes: Uint8Array): void {
+    if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
+    if (this.#line !== undefined) this.#write(this.#line, bytes);
+    else this.#options.keptMore?.();
+    if (this.#kept.length <= RESUME_KEPT_MAX) return;
+    const error = new LayoutError(
+      `The other side has told of none of ${this.#kept.length} bytes that it has heard them`,
+    );
+    // Not in the middle of what the connection says.
+    queueMicrotask(() => this.#connection?.damaged(error));
+  }
+  #write(line: Line, bytes: Uint8Array): void {
+    try {
+      if (!line.write(bytes)) this.#lineFull = true;
+    } catch (error) {
+      // In the middle of a turn of the connection's: it hears of it in one of its own.
+      queueMicrotask(() => {
+        if (this.#line !== line) return;
+        line.destroy();
+        this.#broke('lost', error as Error);
+      });
+    }
+  }
+  beforeWrite(say: () => void): boolean {
+    if (this.#line?.beforeWrite === undefined || !this.#line.beforeWrite(() => this.#sayPending())) return false;
+    this.#say = say;
+    return true;
+  }
+  /** Whoever waits for the line to write waits no longer where there is none. */
+  #sayPending(): void {
+    const say = this.#say;
+    this.#say = undefined;
+    say?.();
+  }
+  end(): void {
+    if (this.#over) return;
+    this.#ended = true;
+    if (this.session === undefined || !this.#met) {
+      this.#finish();
+      return;
+    }
+    if (this.#line !== undefined) this.#tell();
+    if (this.#heard.last) this.#finish();
+    else {
+      this.#endBy(Math.min(this.#options.resumeMs, RESUME_LAST_MS));
+      this.#hold();
+    }
+  }
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#hold();
+  }
+  #hold(): void {
+    if (this.#over) return;
+    // Last words without a line are somebody's, too.
+    const holds = this.#held || (this.#ended && this.#line === undefined);
+    this.#line?.hold(holds);
+    this.#keepAlive.want(holds && this.#line === undefined);
+  }
+  get flushSync(): ByteStream['flushSync'] {
+    const line = this.#line;
+    return line?.flushSync === undefined ? undefined : (timeoutMs) => line.flushSync?.(timeoutMs) === true;
+  }
+}

@@ -1,0 +1,20 @@
+// The port suite over connections of `millrace/net`, also while their lines are cut all the time: no program can tell.
+// watchdog: 300 s
+import { after } from 'node:test';
+import { Connected, netPair } from '../kit/connected.ts';
+import { OVER_A_STREAM, portConformance } from './port.ts';
+
+const WORLDS: Readonly<Record<string, readonly [address: string, cutMs?: number]>> = {
+  'connected by a network': ['tcp:127.0.0.1:0'],
+  'connected by a network that breaks every 20 ms': ['tcp:127.0.0.1:0', 20],
+};
+for (const [name, [address, cutMs]] of Object.entries(WORLDS)) {
+  const connected = new Connected(netPair(address, cutMs));
+  after(() => connected.close());
+  portConformance({
+    name,
+    ...OVER_A_STREAM,
+    late: () => connected.quiet(),
+    pair: (options) => connected.pair(options),
+  });
+}

@@ -1,0 +1,78 @@
+// A line between two sides that a test cuts, stops and closes: TCP in front of a listener on this machine. Bytes never change their order.
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class CuttingProxy {
+  /** Lines that were cut. */
+  cuts = 0;
+  /** Lines there have been. */
+  lines = 0;
+  readonly #to: number;
+  readonly #server: Server;
+  readonly #open = new Set<readonly [Socket, Socket]>();
+  #stalled = false;
+
+  private constructor(to: number) {
+    this.#to = to;
+    this.#server = createServer((near) => this.#join(near));
+    this.#server.unref();
+  }
+
+  /** @param to the port of the listener */
+  static async to(to: number): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(to);
+    await proxy.open();
+    return proxy;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+  #port = 0;
+
+  /** Lets lines in, at the same port as before. */
+  async open(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as { port: number }).port;
+  }
+  /** Lets none in; those that there are go on. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.cut();
+    await closed;
+  }
+  /** Ends all lines, with what is under way. @param how `reset` by RST, `end` as if the other side had ended it */
+  cut(how: 'reset' | 'end' = 'reset'): void {
+    for (const pair of this.#open) {
+      this.cuts++;
+      for (const socket of pair) {
+        if (how === 'reset') socket.resetAndDestroy?.() ?? socket.destroy();
+        else socket.end();
+      }
+    }
+    this.#open.clear();
+  }
+  /** Whether nothing goes over the lines that there are, which stay. */
+  stall(stalled: boolean): void {
+    this.#stalled = stalled;
+    for (const pair of this.#open) for (const socket of pair) stalled ? socket.pause() : socket.resume();
+  }
+
+  #join(near: Socket): void {
+    this.lines++;
+    const far = connect(this.#to, '127.0.0.1');
+    const pair = [near, far] as const;
+    this.#open.add(pair);
+    for (const [one, other] of [pair, [far, near]] as const) {
+      one.setNoDelay(true);
+      one.unref();
+      one.on('data', (bytes) => void other.write(bytes));
+      one.on('end', () => other.end());
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        this.#open.delete(pair);
+        other.end();
+      });
+      if (this.#stalled) one.pause();
+    }
+  }
+}
