@@ -84,7 +84,7 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
       close: (over) =>
         over.then(() => {
           bound.close();
-          sessions.loseParked();
+          sessions.close();
         }),
     },
     bounds,

@@ -58,7 +58,8 @@ export class Redial {
   }
   #failed(error: Error | undefined): void {
     if (this.#over) return;
-    this.#stream.lineFailed(error);
+    const { code } = (error?.cause ?? {}) as { code?: unknown };
+    this.#stream.lineFailed(error, code === 'ECONNREFUSED');
     void this.#next();
   }
 

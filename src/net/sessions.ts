@@ -18,6 +18,7 @@ export interface SessionBounds {
 export class Sessions {
   readonly #bounds: SessionBounds;
   readonly #all = new Map<string, Session>();
+  #closed = false;
   /** Those that have no line, the one that has waited longest first. */
   readonly #parked = new Set<Session>();
 
@@ -32,6 +33,10 @@ export class Sessions {
     return this.#all.get(textOf(name));
   }
   park(session: Session): void {
+    if (this.#closed) {
+      session.stream.lose(new UnsupportedError('The line has broken, and the listener is closed'));
+      return;
+    }
     this.#parked.add(session);
     this.bound();
   }
@@ -43,8 +48,9 @@ export class Sessions {
     this.#all.delete(textOf(name));
   }
   /** Nobody can come back any more. */
-  loseParked(): void {
-    for (const session of [...this.#parked]) session.stream.lose(new UnsupportedError('The listener is closed'));
+  close(): void {
+    this.#closed = true;
+    for (const session of [...this.#parked]) this.park(session);
   }
 
   /** One more is parked, or keeps more. */

@@ -70,7 +70,8 @@ export function netPair(address: string, cutMs?: number): MakePair {
     });
     const timer = setInterval(() => proxy?.cut(), cutMs);
     timer.unref();
-    void pair.b.link?.closed.then(async () => {
+    // As where a listener has gone: nobody is there any more.
+    void Promise.all([pair.a.link?.closed, pair.b.link?.closed]).then(async () => {
       clearInterval(timer);
       await proxy?.close();
     });

@@ -56,6 +56,7 @@ export class ResumingStream implements ByteStream {
   #full = false;
   #say: (() => void) | undefined;
   #held = false;
+  #nobody = false;
   #ended = false;
   #over = false;
   /** It is over then. */
@@ -162,11 +163,13 @@ export class ResumingStream implements ByteStream {
   /**
    * Another line was not to be had, or has broken before it had an answer. The one that there is, which was silent, is given up, and the time without
    * one begins, if it had not.
+   * @param nobody the system has said that nobody listens there: who waits for last words only lets the process go
    */
-  lineFailed(cause: Error | undefined): void {
+  lineFailed(cause: Error | undefined, nobody: boolean): void {
     const line = this.#line;
     this.#line = undefined;
     line?.destroy();
+    this.#nobody = nobody;
     this.#lack(cause);
   }
   #lack(cause: Error | undefined): void {
@@ -314,7 +317,7 @@ export class ResumingStream implements ByteStream {
   #hold(): void {
     if (this.#over) return;
     // Last words without a line are somebody's, too.
-    const holds = this.#held || (this.#ended && this.#line === undefined);
+    const holds = this.#held || (this.#ended && this.#line === undefined && !this.#nobody);
     this.#line?.hold(holds);
     this.#keepAlive.want(holds && this.#line === undefined);
   }
