@@ -5,4 +5,5 @@ export { Port } from '../port/port.ts';
 export type { LinkCloseOptions, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export { type ConnectOptions, connect } from './connect.ts';
-export { type Identity, type ListenOptions, listen, type Visitor } from './listen.ts';
+export type { Authorize, Identity, Visitor } from './hall.ts';
+export { type ListenOptions, listen } from './listen.ts';

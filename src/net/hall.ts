@@ -1,0 +1,171 @@
+// Where lines are until it is known what they are for: each is read up to the end of its first words, which say whether it is for a session that there is, or begins
+// one; and whoever it comes from is asked for each line anew.
+import { platform, platformStart } from '#platform';
+import type { LinkListener } from '../port/link-listener.ts';
+import { FreshLine } from '../transport/network/fresh-line.ts';
+import { RESUMES } from '../transport/network/heard.ts';
+import type { Line } from '../transport/network/line.ts';
+import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import { StreamConnection } from '../transport/stream/connection.ts';
+import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
+import type { Answer, Greeting } from '../transport/stream/greeting.ts';
+import { type ResolvedNetChoice, TOKEN } from './options.ts';
+import { resumingMedium } from './resuming-medium.ts';
+import type { Session, Sessions } from './sessions.ts';
+import { watchSilence } from './watch.ts';
+
+/** Who wants to be let in, with each line anew. */
+export interface Visitor {
+  /** The address that the line comes from, as the system says. */
+  readonly from: string;
+  /** What `connect` was given; anybody may say anything. */
+  readonly token: string | undefined;
+}
+
+/** A text: who it is, and who alone goes on with this connection over another line. `true` is somebody. Else nobody. */
+export type Identity = string | boolean | undefined;
+export type Authorize = (visitor: Visitor) => Identity | PromiseLike<Identity>;
+
+export interface HallOptions extends ResolvedNetChoice {
+  readonly maxConnections: number;
+  readonly authorize: Authorize | undefined;
+}
+
+export class Hall {
+  readonly #listener: LinkListener;
+  readonly #sessions: Sessions;
+  readonly #options: HallOptions;
+  readonly #fresh = new Set<FreshLine>();
+
+  constructor(listener: LinkListener, sessions: Sessions, options: HallOptions) {
+    this.#listener = listener;
+    this.#sessions = sessions;
+    this.#options = options;
+  }
+
+  enter(line: Line, from: string): void {
+    const { maxConnections, timeoutMs } = this.#options;
+    if (this.#fresh.size >= maxConnections) {
+      line.destroy();
+      return;
+    }
+    const fresh = new FreshLine(line);
+    const left = (): void => void this.#fresh.delete(fresh);
+    this.#fresh.add(fresh);
+    platform.later(() => {
+      if (this.#fresh.delete(fresh)) line.destroy();
+    }, timeoutMs);
+    fresh.read(({ greeting, bytes }) => {
+      left();
+      if (greeting?.resume === undefined) this.#begin(fresh, from);
+      else void this.#goOn(fresh, from, greeting, bytes);
+    }, left);
+  }
+
+  // ---- a session begins -----------------------------------------------------------------------------------------------
+
+  #begin(fresh: FreshLine, from: string): void {
+    const { resume, resumeMs, pingMs } = this.#options;
+    const name = resume ? randomName() : undefined;
+    const stream: ResumingStream = new ResumingStream(fresh.line, {
+      session: name,
+      resumeMs,
+      parked: () => {
+        session.link?.apart(true);
+        this.#sessions.park(session);
+      },
+      resumed: () => {
+        this.#sessions.resumed(session);
+        session.link?.apart(false);
+      },
+      keptMore: () => this.#sessions.bound(),
+      over: () => {
+        unwatch();
+        this.#sessions.delete(session, name);
+      },
+    });
+    const session: Session = { stream, identity: '', link: undefined };
+    let unwatch = (): void => {};
+    this.#listener.take({
+      stream,
+      medium: resumingMedium(stream, resume),
+      options: { answer: (peer) => this.#answer(session, peer, from) },
+      connect: (link) => {
+        session.link = link;
+        if (name !== undefined) this.#sessions.add(session);
+        unwatch = watchSilence(link.connection, pingMs, () => {});
+        stream.connect(link.connection, fresh);
+      },
+    });
+  }
+  #answer(session: Session, peer: Greeting, from: string): Answer | PromiseLike<Answer> {
+    const { stream } = session;
+    const answer = (peer.features & RESUMES) === 0 ? undefined : stream.greeting;
+    return this.#whoIs(peer, from, (identity) => {
+      if (identity === undefined) session.link?.connection.refuse(CODE_IDENTITY, 'it is not let in');
+      else {
+        session.identity = identity;
+        if (session.link !== undefined && this.#options.authorize !== undefined) session.link.identity = identity;
+      }
+      return answer;
+    });
+  }
+
+  // ---- one goes on ----------------------------------------------------------------------------------------------------
+
+  async #goOn(fresh: FreshLine, from: string, greeting: Greeting, bytes: number): Promise<void> {
+    const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
+    const identity = await this.#whoIs(greeting, from, (it) => it);
+    if (fresh.ended) return;
+    const session = this.#sessions.find(name);
+    if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
+      this.#refuse(fresh);
+      return;
+    }
+    const hello = session.stream.hello();
+    fresh.line.write(hello);
+    session.stream.resume(fresh, heard, bytes);
+  }
+  /** Whoever asks for a session learns only that there is none for it. */
+  #refuse(fresh: FreshLine): void {
+    const { connection: options } = this.#options;
+    const events = { opened(): void {}, ended(): void {} };
+    const connection = new StreamConnection(
+      fresh.line,
+      { ...options, initiator: false, answer: () => undefined },
+      events,
+    );
+    connection.refuse(CODE_NAME, 'there is no such session');
+    fresh.give(connection);
+  }
+
+  /** At once where the program says so at once. */
+  #whoIs<T>({ fields }: Greeting, from: string, then: (identity: string | undefined) => T): T | Promise<T> {
+    const { authorize } = this.#options;
+    if (authorize === undefined) return then('');
+    const bytes = fields.find(({ kind }) => kind === TOKEN)?.bytes;
+    const token = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+    const failed = (error: unknown): T => {
+      platform.reportError(error);
+      return then(undefined);
+    };
+    try {
+      const said = authorize({ from, token });
+      if (!isPromise(said)) return then(identityOf(said));
+      return Promise.resolve(said).then((it) => then(identityOf(it)), failed);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+}
+
+function identityOf(said: Identity): string | undefined {
+  return said === true ? '' : typeof said === 'string' ? said : undefined;
+}
+function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as Partial<PromiseLike<T>> | undefined)?.then === 'function';
+}
+/** 128 bits. */
+function randomName(): Uint8Array {
+  return new Uint8Array(Uint32Array.from(platformStart.randomWords(4)).buffer);
+}
