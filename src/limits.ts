@@ -442,8 +442,10 @@ export const RESUME_MEMORY_FIRST: number = 1024;
 export const RESUME_MEMORY_BLOCK: number = 64 * 1024;
 /** Milliseconds without a line after which a session is over, unless it is told otherwise: a server that is started anew, a laptop between two networks. */
 export const RESUME_MS_DEFAULT: number = 60_000;
-/** Milliseconds for the last words of a side that has ended to reach the other one. As long, nobody holds the process who holds nothing else. */
+/** Milliseconds for the last words of a side that has ended to reach the other one. */
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
+/** Milliseconds of these for which they hold the process, where there is no line: another one is often had at once, and nobody wants to wait at the end of a program. */
+export const RESUME_LAST_HOLD_MS: number = 2000;
 /** Sessions without a line that a listener keeps: the one that has waited longest goes for a further one. */
 export const SESSIONS_PARKED_DEFAULT: number = 256;
 /** Bytes that all of them keep together, likewise. */
@@ -451,6 +453,12 @@ export const SESSIONS_PARKED_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 /** Milliseconds before the second try for a new line, which double up to the next; half of each is left to chance, so that a thousand that have lost one server do not come at once. */
 export const REDIAL_FIRST_MS: number = 100;
 export const REDIAL_MAX_MS: number = 5000;
+/** Bytes of a WebSocket's message: a turn that says more goes in several, so that who reads needs no more memory for one. */
+export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
+/** Bytes that wait with a WebSocket from which on a connection has enough for now: what goes out while nobody looks (WEB_SOCKET_LOOK_MS), at 250 MB/s. */
+export const WEB_SOCKET_WAITING_BYTES: number = 1024 * 1024;
+/** How often a WebSocket that has enough is asked whether it has room: it tells nobody. */
+export const WEB_SOCKET_LOOK_MS: number = 4;
 /** Milliseconds of silence after which the other side is asked for a sign (PING), and the system for one of its system's. */
 export const PING_MS: number = 15_000;
 /** Milliseconds of silence, though it was asked, after which who connected tries another line beside the one it has: it ends nothing. */

@@ -28,6 +28,8 @@ const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => brows
 const shared = {
   absWorkingDir: root,
   bundle: true,
+  // Loaded where it is used, and only there (src/transport/network/web-socket-dial.ts).
+  external: ['ws'],
   legalComments: 'none',
   target: 'es2022',
   logLevel: 'warning',

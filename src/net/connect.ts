@@ -10,15 +10,21 @@ import { netAddressText, parseNetAddress } from '../transport/network/address.ts
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { dialLine } from './lines.ts';
-import { type NetChoice, resolveNetChoice, TOKEN, tokenBytes } from './options.ts';
+import { checkFunction, type NetChoice, resolveNetChoice, TOKEN, tokenBytes } from './options.ts';
 import { Redial } from './redial.ts';
 import { resumingMedium } from './resuming-medium.ts';
-import { watchSilence } from './watch.ts';
+import { SILENCES, watchSilence } from './watch.ts';
 
 export interface ConnectOptions extends NetChoice {
   /** What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. */
   readonly token?: string | undefined;
+  /**
+   * Makes the WebSocket for an address of one, for each line anew: `(url) => new WebSocket(url, { headers })`, where the runtime's own is not to do as it is. Default: the
+   * runtime's own; on Node 20, which has none, that of the package `ws`.
+   */
+  readonly webSocket?: MakeWebSocket | undefined;
   /** Gives up; the promise rejects with its reason. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -40,7 +46,7 @@ export interface ConnectOptions extends NetChoice {
  * }
  * await server.close();
  * ```
- * @param address `tcp:host:port`
+ * @param address `ws://host:port/path`, `wss://host/path`, `tcp:host:port`
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has enough, or its `authorize`
  *   does not let this side in; LayoutError where what listens speaks something else, or another version; ClosedError where it went before it greeted; the signal's reason
  */
@@ -52,10 +58,12 @@ export async function connect<In = unknown, Out = unknown>(
   const { channel, connection, timeoutMs, resume, resumeMs, pingMs } = resolveNetChoice(to, options, [
     'token',
     'signal',
+    'webSocket',
   ]);
+  const webSocket = checkFunction('webSocket', options.webSocket);
   const token = tokenBytes(options.token);
   const where = netAddressText(to);
-  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, pingMs, signal);
+  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs, webSocket }, signal);
   const late = (): TimeoutError => {
     const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
     return new TimeoutError(text, { address: where, timeoutMs });
@@ -74,7 +82,7 @@ export async function connect<In = unknown, Out = unknown>(
         unwatch();
       },
     });
-    const redial = new Redial(dial, stream, timeoutMs);
+    const redial = new Redial(dial, stream, timeoutMs, SILENCES * pingMs);
     const greeted = settleable<void>();
     const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
     const link = new StreamLink(
@@ -85,7 +93,9 @@ export async function connect<In = unknown, Out = unknown>(
       greeted.resolve,
     );
     const unwatch = watchSilence(link.connection, pingMs, () => {
-      if (stream.session !== undefined) redial.start();
+      if (stream.session === undefined) return;
+      link.apart(true);
+      redial.start();
     });
     const port = link.main(channel) as Port<In, Out>;
     stream.connect(link.connection, new FreshLine(line));

@@ -6,6 +6,7 @@ import { FreshLine } from '../transport/network/fresh-line.ts';
 import { RESUMES } from '../transport/network/heard.ts';
 import type { Line } from '../transport/network/line.ts';
 import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import type { UpgradeRequest } from '../transport/network/web-socket-server.ts';
 import { StreamConnection } from '../transport/stream/connection.ts';
 import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import type { Answer, Greeting } from '../transport/stream/greeting.ts';
@@ -14,10 +15,8 @@ import { resumingMedium } from './resuming-medium.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { watchSilence } from './watch.ts';
 
-/** Who wants to be let in, with each line anew. */
-export interface Visitor {
-  /** The address that the line comes from, as the system says. */
-  readonly from: string;
+/** Who wants to be let in, with each line anew: what its request has said, where it came by a WebSocket. */
+export interface Visitor extends UpgradeRequest {
   /** What `connect` was given; anybody may say anything. */
   readonly token: string | undefined;
 }
@@ -36,6 +35,7 @@ export class Hall {
   readonly #sessions: Sessions;
   readonly #options: HallOptions;
   readonly #fresh = new Set<FreshLine>();
+  #closed = false;
 
   constructor(listener: LinkListener, sessions: Sessions, options: HallOptions) {
     this.#listener = listener;
@@ -43,9 +43,16 @@ export class Hall {
     this.#options = options;
   }
 
-  enter(line: Line, from: string): void {
+  /** Lets nobody in any more. */
+  close(): void {
+    this.#closed = true;
+    for (const { line } of this.#fresh) line.destroy();
+    this.#sessions.close();
+  }
+
+  enter(line: Line, request: UpgradeRequest): void {
     const { maxConnections, timeoutMs } = this.#options;
-    if (this.#fresh.size >= maxConnections) {
+    if (this.#closed || this.#fresh.size >= maxConnections) {
       line.destroy();
       return;
     }
@@ -57,14 +64,14 @@ export class Hall {
     }, timeoutMs);
     fresh.read(({ greeting, bytes }) => {
       left();
-      if (greeting?.resume === undefined) this.#begin(fresh, from);
-      else void this.#goOn(fresh, from, greeting, bytes);
+      if (greeting?.resume === undefined) this.#begin(fresh, request);
+      else void this.#goOn(fresh, request, greeting, bytes);
     }, left);
   }
 
   // ---- a session begins -----------------------------------------------------------------------------------------------
 
-  #begin(fresh: FreshLine, from: string): void {
+  #begin(fresh: FreshLine, request: UpgradeRequest): void {
     const { resume, resumeMs, pingMs } = this.#options;
     const name = resume ? randomName() : undefined;
     const stream: ResumingStream = new ResumingStream(fresh.line, {
@@ -89,7 +96,7 @@ export class Hall {
     this.#listener.take({
       stream,
       medium: resumingMedium(stream, resume),
-      options: { answer: (peer) => this.#answer(session, peer, from) },
+      options: { answer: (peer) => this.#answer(session, peer, request) },
       connect: (link) => {
         session.link = link;
         if (name !== undefined) this.#sessions.add(session);
@@ -98,10 +105,10 @@ export class Hall {
       },
     });
   }
-  #answer(session: Session, peer: Greeting, from: string): Answer | PromiseLike<Answer> {
+  #answer(session: Session, peer: Greeting, request: UpgradeRequest): Answer | PromiseLike<Answer> {
     const { stream } = session;
     const answer = (peer.features & RESUMES) === 0 ? undefined : stream.greeting;
-    return this.#whoIs(peer, from, (identity) => {
+    return this.#whoIs(peer, request, (identity) => {
       if (identity === undefined) session.link?.connection.refuse(CODE_IDENTITY, 'it is not let in');
       else {
         session.identity = identity;
@@ -113,9 +120,9 @@ export class Hall {
 
   // ---- one goes on ----------------------------------------------------------------------------------------------------
 
-  async #goOn(fresh: FreshLine, from: string, greeting: Greeting, bytes: number): Promise<void> {
+  async #goOn(fresh: FreshLine, request: UpgradeRequest, greeting: Greeting, bytes: number): Promise<void> {
     const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
-    const identity = await this.#whoIs(greeting, from, (it) => it);
+    const identity = await this.#whoIs(greeting, request, (it) => it);
     if (fresh.ended) return;
     const session = this.#sessions.find(name);
     if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
@@ -140,7 +147,7 @@ export class Hall {
   }
 
   /** At once where the program says so at once. */
-  #whoIs<T>({ fields }: Greeting, from: string, then: (identity: string | undefined) => T): T | Promise<T> {
+  #whoIs<T>({ fields }: Greeting, request: UpgradeRequest, then: (identity: string | undefined) => T): T | Promise<T> {
     const { authorize } = this.#options;
     if (authorize === undefined) return then('');
     const bytes = fields.find(({ kind }) => kind === TOKEN)?.bytes;
@@ -150,7 +157,7 @@ export class Hall {
       return then(undefined);
     };
     try {
-      const said = authorize({ from, token });
+      const said = authorize({ ...request, token });
       if (!isPromise(said)) return then(identityOf(said));
       return Promise.resolve(said).then((it) => then(identityOf(it)), failed);
     } catch (error) {

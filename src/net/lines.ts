@@ -1,18 +1,21 @@
 // The lines that this runtime has, by the kind of an address.
-import type { NetAddress } from '../transport/network/address.ts';
-import { netAddressText } from '../transport/network/address.ts';
+import { UsageError } from '../errors.ts';
+import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
+import { dialWebSocket } from '../transport/network/web-socket-dial.ts';
+import { bindWebSockets, type UpgradeRequest } from '../transport/network/web-socket-server.ts';
 import { bind } from '../transport/process/bind.ts';
 import { dial } from '../transport/process/dial.ts';
 import { SocketStream } from '../transport/process/socket-stream.ts';
+import type { DialOptions } from './dial-options.ts';
 
 /**
  * A line to whoever listens there.
- * @param pingMs of silence after which the system asks for a sign of the other one
- * @throws (rejects) AddressError ERR_UNREACHABLE, the signal's reason
+ * @throws (rejects) AddressError ERR_UNREACHABLE, the signal's reason; UnsupportedError where this runtime has none of that kind
  */
-export async function dialLine(to: NetAddress, pingMs: number, signal: AbortSignal): Promise<Line> {
-  if ('url' in to || to.kind === 'tls') throw new Error('to come');
+export async function dialLine(to: NetAddress, { pingMs, webSocket }: DialOptions, signal: AbortSignal): Promise<Line> {
+  if ('url' in to) return await dialWebSocket(to.url, netAddressText(to), webSocket, signal);
+  if (to.kind === 'tls') throw new Error('to come');
   const stream = await dial({ ...to, kind: 'tcp' }, signal);
   stream.keepAlive(pingMs);
   return stream;
@@ -24,22 +27,53 @@ export interface BoundLines {
   hold(held: boolean): void;
   close(): void;
 }
+export interface BindOptions {
+  /** Milliseconds of silence after which the system asks for a sign of the other one. */
+  readonly pingMs: number;
+  readonly tls: object | undefined;
+  /** The status with which a request for a WebSocket is turned down, if it is. */
+  refuses(request: UpgradeRequest): number | undefined;
+}
 
-/** @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN */
+/** @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN; UsageError, UnsupportedError */
 export async function bindLines(
   at: NetAddress,
-  pingMs: number,
-  connected: (line: Line, from: string) => void,
+  options: BindOptions,
+  connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
-  if ('url' in at || at.kind === 'tls') throw new Error('to come');
+  if ('url' in at) return await bindUrl(at, options, connected);
+  if (at.kind === 'tls') throw new Error('to come');
   const bound = await bind({ ...at, kind: 'tcp' }, (socket) => {
     const line = new SocketStream(socket);
-    line.keepAlive(pingMs);
-    connected(line, socket.remoteAddress ?? '');
+    line.keepAlive(options.pingMs);
+    connected(line, { from: socket.remoteAddress ?? '', origin: undefined, url: '', header: () => undefined });
   });
   return {
     address: netAddressText(bound.address as NetAddress),
     hold: (held) => bound.hold(held),
     close: () => void bound.close(),
   };
+}
+
+async function bindUrl(
+  at: Extract<NetAddress, { url: string }>,
+  { tls, refuses }: BindOptions,
+  connected: (line: Line, request: UpgradeRequest) => void,
+): Promise<BoundLines> {
+  const url = new URL(at.url);
+  const address = netAddressText(at);
+  if ((at.kind === 'wss') !== (tls !== undefined)) {
+    const why =
+      tls === undefined
+        ? "'wss:' takes option tls, with a key and a certificate"
+        : "option tls is for 'wss:' and 'tls:'";
+    throw new UsageError('ERR_OPTION', `Cannot listen at ${address}: ${why}`, { option: 'tls', value: undefined });
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  // A URL leaves out the port that is usual for it.
+  const port = url.port === '' ? (at.kind === 'ws' ? 80 : 443) : Number(url.port);
+  const place = { address, host, port, path: url.pathname, tls, refuses };
+  const { port: found, hold, close } = await bindWebSockets(place, connected);
+  url.port = String(found);
+  return { address: netAddressText({ kind: at.kind, url: url.href }), hold, close };
 }

@@ -11,9 +11,10 @@ import {
 import { checked, type NumberRule } from '../port/options.ts';
 import { parseNetAddress } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
+import type { UpgradeRequest } from '../transport/network/web-socket-server.ts';
 import { type Authorize, Hall } from './hall.ts';
 import { bindLines } from './lines.ts';
-import { type NetChoice, resolveNetChoice } from './options.ts';
+import { checkFunction, type NetChoice, resolveNetChoice } from './options.ts';
 import { Sessions } from './sessions.ts';
 
 export interface ListenOptions extends NetChoice, ListenerCounts {
@@ -22,6 +23,13 @@ export interface ListenOptions extends NetChoice, ListenerCounts {
    * with a connection; what it throws, or rejects with, is reported, and lets nobody in. `port.link.identity` is what it has said.
    */
   readonly authorize?: Authorize | undefined;
+  /**
+   * Whose pages may connect by a WebSocket beside those of this address itself: `['https://app.example']`, or `'any'`. By default none: any page that a user opens may try. Who is no
+   * browser says no origin, or one as it likes.
+   */
+  readonly origins?: readonly string[] | 'any' | undefined;
+  /** For `wss:`: key and certificate, as `node:tls` takes them. */
+  readonly tls?: { readonly key: string | Uint8Array; readonly cert: string | Uint8Array } | undefined;
   /** Connections without a line that are kept; default 256. The one that has waited longest ends as `lost` for a further one. */
   readonly maxParkedSessions?: number | undefined;
   /** Bytes that those keep together, of what was said and is not known to have been heard; default 64 MiB. */
@@ -36,25 +44,33 @@ const BOUNDS: Readonly<Record<'maxParkedSessions' | 'maxParkedBytes', NumberRule
 /**
  * Listens at an address: `for await (const port of await listen(address))`. Each who connects comes as a port; `port.link` has what else there is over the
  * same connection. **Whoever can reach the address can connect to it**, unless `authorize` says otherwise; it is this machine's own unless a host says otherwise.
- * @param address `tcp:host:port`, `tcp:port` for 127.0.0.1; port 0: any that is free
+ * @param address `ws://127.0.0.1:8080/path`, `tcp:host:port`, `tcp:port` for 127.0.0.1; port 0: any that is free. On Node a WebSocket server takes the package `ws`
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
  */
 export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
   const at = parseNetAddress(address);
-  const choice = resolveNetChoice(at, options, ['authorize', ...Object.keys(BOUNDS), ...LISTENER_COUNTS]);
+  const choice = resolveNetChoice(at, options, [
+    'authorize',
+    'origins',
+    'tls',
+    ...Object.keys(BOUNDS),
+    ...LISTENER_COUNTS,
+  ]);
   const bounds = { ...choice, ...resolveCounts(options) };
   const of = (name: keyof typeof BOUNDS): number => checked(name, options[name], BOUNDS[name]) as number;
   const sessions = new Sessions({ maxParked: of('maxParkedSessions'), maxParkedBytes: of('maxParkedBytes') });
-  const { authorize } = options;
-  if (authorize !== undefined && typeof authorize !== 'function') {
-    const text = `Option authorize cannot be ${String(authorize)}: it takes a function`;
-    throw new UsageError('ERR_OPTION', text, { option: 'authorize', value: authorize });
-  }
+  const authorize = checkFunction('authorize', options.authorize);
+  const origins = checkOrigins(options.origins);
   let hall: Hall | undefined;
-  const early: [Line, string][] = [];
-  const bound = await bindLines(at, choice.pingMs, (line, from) => {
-    if (hall === undefined) early.push([line, from]);
-    else hall.enter(line, from);
+  const early: [Line, UpgradeRequest][] = [];
+  const how = {
+    pingMs: choice.pingMs,
+    tls: options.tls,
+    refuses: (request: UpgradeRequest) => refuses(request, origins),
+  };
+  const bound = await bindLines(at, how, (line, request) => {
+    if (hall === undefined) early.push([line, request]);
+    else hall.enter(line, request);
   });
   const listener: LinkListener = new LinkListener(
     {
@@ -64,12 +80,36 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
       close: (over) =>
         over.then(() => {
           bound.close();
-          sessions.close();
+          hall?.close();
         }),
     },
     bounds,
   );
   hall = new Hall(listener, sessions, { ...bounds, authorize });
-  for (const [line, from] of early) hall.enter(line, from);
+  for (const [line, request] of early) hall.enter(line, request);
   return listener;
+}
+
+/** @throws UsageError ERR_OPTION */
+function checkOrigins(origins: ListenOptions['origins']): ListenOptions['origins'] {
+  if (origins === undefined || origins === 'any') return origins;
+  const wrong = Array.isArray(origins) ? origins.find((each) => originOf(each) !== each) : origins;
+  if (Array.isArray(origins) && wrong === undefined) return origins;
+  const text = `Option origins cannot be ${String(wrong)}: it takes a list of origins, each like 'https://app.example' and no more, or 'any'`;
+  throw new UsageError('ERR_OPTION', text, { option: 'origins', value: origins });
+}
+function originOf(text: unknown): string | undefined {
+  try {
+    return new URL(String(text)).origin;
+  } catch {
+    return undefined;
+  }
+}
+
+const FORBIDDEN = 403;
+
+/** The pages of another origin than the one that was asked may come where the program has named them. */
+function refuses({ origin, header }: UpgradeRequest, origins: ListenOptions['origins']): number | undefined {
+  if (origin === undefined || origins === 'any' || origins?.includes(origin)) return undefined;
+  return originOf(origin) !== undefined && new URL(origin).host === header('host') ? undefined : FORBIDDEN;
 }

@@ -46,6 +46,15 @@ export function resolveNetChoice({ kind }: NetAddress, options: NetChoice, more:
   };
 }
 
+/** @throws UsageError ERR_OPTION */
+export function checkFunction<F>(option: string, value: F | undefined): F | undefined {
+  if (value === undefined || typeof value === 'function') return value;
+  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes a function`, {
+    option,
+    value,
+  });
+}
+
 /** The field behind a greeting that says who connects: what `token` is, in UTF-8. */
 export const TOKEN = 2;
 const TOKEN_BYTES_MAX = 4000;

@@ -1,7 +1,7 @@
 // Looks for another line for a session whose own has broken, or is silent: at once, then in pauses that grow, half of each left to chance.
 import { RefusedError } from '../errors.ts';
 import { REDIAL_FIRST_MS, REDIAL_MAX_MS } from '../limits.ts';
-import { FreshLine } from '../transport/network/fresh-line.ts';
+import { type FirstWords, FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 import { CODE_NAME } from '../transport/stream/frames.ts';
@@ -10,18 +10,24 @@ export class Redial {
   readonly #dial: (signal: AbortSignal) => Promise<Line>;
   readonly #stream: ResumingStream;
   readonly #lineMs: number;
+  readonly #answerMs: number;
   #tries = 0;
+  #line: Line | undefined;
   #runs = false;
   #resumedMs = Number.NEGATIVE_INFINITY;
   #over = false;
   /** Gives up what is under way. */
   #giveUp = new AbortController();
 
-  /** @param lineMs for a line to be there */
-  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, lineMs: number) {
+  /**
+   * @param lineMs for a line to be there
+   * @param answerMs for the other side to answer on it, before another one is tried
+   */
+  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, lineMs: number, answerMs: number) {
     this.#dial = dial;
     this.#stream = stream;
     this.#lineMs = lineMs;
+    this.#answerMs = answerMs;
   }
 
   /** Its line has broken, or says nothing: does nothing while one is looked for. */
@@ -36,6 +42,8 @@ export class Redial {
   stop(): void {
     this.#over = true;
     this.#giveUp.abort();
+    // One that has not answered yet; one that has is the stream's.
+    if (this.#runs) this.#line?.destroy();
   }
 
   async #next(): Promise<void> {
@@ -58,36 +66,54 @@ export class Redial {
   }
   #failed(error: Error | undefined): void {
     if (this.#over) return;
-    const { code } = (error?.cause ?? {}) as { code?: unknown };
-    this.#stream.lineFailed(error, code === 'ECONNREFUSED');
+    this.#stream.lineFailed(error);
     void this.#next();
   }
 
   /** From here on the line that there was is not listened to. */
   #greet(line: Line): void {
     const fresh = new FreshLine(line);
+    this.#line = line;
     line.write(this.#stream.hello());
+    let waits = true;
+    const settled = (): boolean => {
+      const first = waits && !this.#over;
+      waits = false;
+      clearTimeout(timer);
+      return first;
+    };
+    // Nobody there has the time to answer, or nobody ever will: another one is tried, and what time there is goes on as it did.
+    const timer = setTimeout(() => {
+      if (!settled()) return;
+      line.destroy();
+      void this.#next();
+    }, this.#answerMs);
+    (timer as { unref?(): void }).unref?.();
     fresh.read(
-      ({ greeting, bytes }) => {
-        if (this.#over) return;
-        if (greeting === undefined) {
-          line.destroy();
-          this.#failed(new Error('what listens there has not greeted'));
-          return;
-        }
-        this.#runs = false;
-        this.#resumedMs = performance.now();
-        if (sameBytes(greeting.resume?.session, this.#stream.session)) {
-          this.#stream.resume(fresh, greeting.resume?.heard ?? 0, bytes);
-          return;
-        }
-        line.destroy();
-        const text =
-          'The other side has no such session any more: it was started anew, is another one, or has waited too long';
-        this.#stream.lose(new RefusedError('ERR_REFUSED', text, { refusal: CODE_NAME, text: '' }));
+      (first) => {
+        if (settled()) this.#answered(fresh, first);
       },
-      (error) => this.#failed(error),
+      (error) => {
+        if (settled()) this.#failed(error);
+      },
     );
+  }
+  #answered(fresh: FreshLine, { greeting, bytes }: FirstWords): void {
+    if (greeting === undefined) {
+      fresh.line.destroy();
+      this.#failed(new Error('what listens there has not greeted'));
+      return;
+    }
+    this.#runs = false;
+    this.#resumedMs = performance.now();
+    if (sameBytes(greeting.resume?.session, this.#stream.session)) {
+      this.#stream.resume(fresh, greeting.resume?.heard ?? 0, bytes);
+      return;
+    }
+    fresh.line.destroy();
+    const text =
+      'The other side has no such session any more: it was started anew, is another one, or has waited too long';
+    this.#stream.lose(new RefusedError('ERR_REFUSED', text, { refusal: CODE_NAME, text: '' }));
   }
 }
 

@@ -3,7 +3,7 @@ import { PING_MS, SILENCE_MS } from '../limits.ts';
 import type { StreamConnection } from '../transport/stream/connection.ts';
 
 /** Silences of `pingMs` after which another line is worth a try. */
-const SILENCES = SILENCE_MS / PING_MS;
+export const SILENCES: number = SILENCE_MS / PING_MS;
 
 /**
  * @param silent told when nothing has come though it was asked for, and again after as long; not where the line has broken, which is for others

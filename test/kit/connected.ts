@@ -5,6 +5,7 @@ import * as net from '../../src/net/index.ts';
 import type { LinkOptions } from '../../src/process/index.ts';
 import * as process from '../../src/process/index.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
+import { Random, seed } from './prng.ts';
 import { within } from './watchdog.ts';
 
 interface Probed {
@@ -58,7 +59,10 @@ export function processPair(
   };
 }
 
-/** Over a network, and a proxy in between where lines are to be cut, each `cutMs` milliseconds. */
+/**
+ * Over a network, and a proxy in between where lines are to be cut: each after `cutMs` milliseconds at the least, and six times as many at the most, for where
+ * each line ends before anything goes over it nothing ever does.
+ */
 export function netPair(address: string, cutMs?: number): MakePair {
   if (cutMs === undefined) return (options) => meet(net, address, options);
   return async (options) => {
@@ -68,11 +72,18 @@ export function netPair(address: string, cutMs?: number): MakePair {
       proxy = await CuttingProxy.to(Number(url.port));
       return at.replace(`:${url.port}`, `:${proxy.port}`);
     });
-    const timer = setInterval(() => proxy?.cut(), cutMs);
+    const random = new Random(seed);
+    let timer: NodeJS.Timeout | undefined;
+    const cutNext = (): void => {
+      proxy?.cut();
+      timer = setTimeout(cutNext, random.int(cutMs, 6 * cutMs));
+      timer.unref();
+    };
+    timer = setTimeout(cutNext, cutMs);
     timer.unref();
     // As where a listener has gone: nobody is there any more.
     void Promise.all([pair.a.link?.closed, pair.b.link?.closed]).then(async () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       await proxy?.close();
     });
     return pair;

@@ -5,8 +5,15 @@
 // Y1  Who has said its HEARD on a line is deaf to every older one, and writes nothing there any more.
 // Y2  What was said and not told of is kept until it was, or the session is over: also last words.
 // Y3  Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
+import { platform } from '#platform';
 import { LayoutError, TimeoutError } from '../../errors.ts';
-import { RESUME_KEPT_BYTES, RESUME_KEPT_MAX, RESUME_LAST_MS, RESUME_TELL_BYTES } from '../../limits.ts';
+import {
+  RESUME_KEPT_BYTES,
+  RESUME_KEPT_MAX,
+  RESUME_LAST_HOLD_MS,
+  RESUME_LAST_MS,
+  RESUME_TELL_BYTES,
+} from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
@@ -56,7 +63,8 @@ export class ResumingStream implements ByteStream {
   #full = false;
   #say: (() => void) | undefined;
   #held = false;
-  #nobody = false;
+  /** Last words hold the process for a while. */
+  #lastHeld = false;
   #ended = false;
   #over = false;
   /** It is over then. */
@@ -163,13 +171,12 @@ export class ResumingStream implements ByteStream {
   /**
    * Another line was not to be had, or has broken before it had an answer. The one that there is, which was silent, is given up, and the time without
    * one begins, if it had not.
-   * @param nobody the system has said that nobody listens there: who waits for last words only lets the process go
    */
-  lineFailed(cause: Error | undefined, nobody: boolean): void {
+  lineFailed(cause: Error | undefined): void {
     const line = this.#line;
     this.#line = undefined;
     line?.destroy();
-    this.#nobody = nobody;
+
     this.#lack(cause);
   }
   #lack(cause: Error | undefined): void {
@@ -299,6 +306,7 @@ export class ResumingStream implements ByteStream {
   end(): void {
     if (this.#over) return;
     this.#ended = true;
+    this.#holdLast();
     if (this.session === undefined || !this.#met) {
       this.#finish();
       return;
@@ -316,10 +324,18 @@ export class ResumingStream implements ByteStream {
   }
   #hold(): void {
     if (this.#over) return;
-    // Last words without a line are somebody's, too.
-    const holds = this.#held || (this.#ended && this.#line === undefined && !this.#nobody);
+
+    const holds = this.#held || (this.#lastHeld && this.#line === undefined);
     this.#line?.hold(holds);
     this.#keepAlive.want(holds && this.#line === undefined);
+  }
+  /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
+  #holdLast(): void {
+    this.#lastHeld = true;
+    platform.later(() => {
+      this.#lastHeld = false;
+      this.#hold();
+    }, RESUME_LAST_HOLD_MS);
   }
   get flushSync(): ByteStream['flushSync'] {
     const line = this.#line;

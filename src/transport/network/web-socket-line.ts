@@ -1,0 +1,202 @@
+// A connection's bytes over a WebSocket: any that does what a browser's does. What is said in a turn goes out with one message at its end, or some where it is much.
+// A WebSocket that is closed hears nothing more, and says when it has sent everything only if it is asked.
+import {
+  SCRATCH_BYTES_MIN,
+  SOCKET_MEMORY_FIRST,
+  WEB_SOCKET_LOOK_MS,
+  WEB_SOCKET_MESSAGE_BYTES_MAX,
+  WEB_SOCKET_WAITING_BYTES,
+} from '../../limits.ts';
+import type { Line, LineUser } from './line.ts';
+
+/** The members of a WebSocket that are used. */
+export interface WebSocketLike {
+  readonly readyState: number;
+  /** Bytes that were said and are not with the system yet. */
+  readonly bufferedAmount: number;
+  binaryType: string;
+  send(bytes: Uint8Array): unknown;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: WebSocketEventLike) => void): void;
+  /** Ends it without a word; of servers', and of `ws`. */
+  terminate?(): void;
+  /** Of `ws` alone. */
+  once?(type: 'upgrade', listener: (response: { readonly socket: Holdable }) => void): void;
+}
+interface Holdable {
+  ref(): unknown;
+  unref(): unknown;
+}
+export interface WebSocketEventLike {
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly error?: unknown;
+}
+
+/** What is known of the line below it. */
+export interface Beneath {
+  /** Keeps the process alive, or lets it go; nothing where nobody can say so, and an open WebSocket does what the runtime likes. */
+  hold?(held: boolean): void;
+}
+
+export function holding(socket: Holdable): Beneath {
+  return {
+    hold: (held) => {
+      if (held) socket.ref();
+      else socket.unref();
+    },
+  };
+}
+
+export const OPEN = 1;
+const NORMAL = 1000;
+const NOT_BINARY = 1003;
+
+export class WebSocketLine implements Line {
+  readonly #socket: WebSocketLike;
+  readonly #beneath: Beneath;
+  #user: LineUser | undefined;
+  /** What came before anybody had it. */
+  #early: Uint8Array[] | undefined = [];
+  #gone: Parameters<LineUser['closed']> | undefined;
+  #waiting: Uint8Array = new Uint8Array(0);
+  #length = 0;
+  #scheduled = false;
+  #say: (() => void) | undefined;
+  #full = false;
+  #ended = false;
+
+  /** @param socket that is open, and of which nobody has heard anything yet */
+  constructor(socket: WebSocketLike, beneath: Beneath = {}) {
+    this.#socket = socket;
+    this.#beneath = beneath;
+    socket.binaryType = 'arraybuffer';
+    beneath.hold?.(false);
+    let failure: Error | undefined;
+    socket.addEventListener('message', ({ data }) => this.#came(data));
+    socket.addEventListener('error', (event) => {
+      failure = errorOf(event);
+    });
+    socket.addEventListener('close', ({ code, reason }) => {
+      const said = reason === undefined || reason === '' ? '' : ` (${JSON.stringify(reason)})`;
+      this.#closed(
+        failure ?? (code === NORMAL ? undefined : new Error(`the WebSocket was closed with ${code}${said}`)),
+      );
+    });
+  }
+
+  connect(user: LineUser): void {
+    this.#user = user;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const bytes of early) user.received(bytes);
+    if (this.#gone !== undefined) user.closed(...this.#gone);
+  }
+  #came(data: unknown): void {
+    const bytes =
+      data instanceof ArrayBuffer
+        ? new Uint8Array(data)
+        : ArrayBuffer.isView(data)
+          ? new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)
+          : undefined;
+    if (bytes === undefined) {
+      this.#closed(new Error('a text has come over the WebSocket, where only bytes do'));
+      this.#socket.close(NOT_BINARY);
+    } else if (this.#early !== undefined) this.#early.push(bytes);
+    else if (this.#gone === undefined) this.#user?.received(bytes);
+  }
+  #closed(error: Error | undefined): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = ['lost', error];
+    this.#user?.closed(...this.#gone);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#gone !== undefined || this.#ended) return true;
+    const length = this.#length + bytes.length;
+    if (length > this.#waiting.length) this.#grow(length);
+    this.#waiting.set(bytes, this.#length);
+    this.#length = length;
+    this.#schedule();
+    if (length + this.#socket.bufferedAmount > WEB_SOCKET_WAITING_BYTES) this.#fill();
+    return !this.#full;
+  }
+  #grow(bytes: number): void {
+    let size = SOCKET_MEMORY_FIRST;
+    while (size < bytes) size *= 2;
+    const memory = new Uint8Array(size);
+    memory.set(this.#waiting.subarray(0, this.#length));
+    this.#waiting = memory;
+  }
+  beforeWrite(say: () => void): boolean {
+    if (this.#gone !== undefined || this.#ended) return false;
+    this.#schedule();
+    this.#say = say;
+    return true;
+  }
+  #schedule(): void {
+    if (this.#scheduled) return;
+    queueMicrotask(() => {
+      try {
+        this.#sayRest();
+      } finally {
+        this.#scheduled = false;
+      }
+      this.#sendAll();
+    });
+    // Not before: where the stack has ended it is to be tried again.
+    this.#scheduled = true;
+  }
+  #sayRest(): void {
+    const say = this.#say;
+    this.#say = undefined;
+    say?.();
+  }
+  #sendAll(): void {
+    const length = this.#length;
+    this.#length = 0;
+    if (this.#socket.readyState !== OPEN) return;
+    for (let at = 0; at < length; at += WEB_SOCKET_MESSAGE_BYTES_MAX)
+      // A copy: some send it in a turn to come.
+      this.#socket.send(this.#waiting.slice(at, Math.min(length, at + WEB_SOCKET_MESSAGE_BYTES_MAX)));
+    if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
+  }
+
+  /** It has enough, and tells of room by nothing: it is looked at now and then. */
+  #fill(): void {
+    if (this.#full) return;
+    this.#full = true;
+    const timer = setInterval(() => {
+      const left = this.#length + this.#socket.bufferedAmount;
+      if (this.#gone === undefined && !this.#ended && left > WEB_SOCKET_WAITING_BYTES / 2) return;
+      clearInterval(timer);
+      this.#full = false;
+      if (this.#gone === undefined && !this.#ended) this.#user?.drained();
+    }, WEB_SOCKET_LOOK_MS);
+    // What is with a WebSocket holds the process by itself, or nothing does.
+    (timer as { unref?(): void }).unref?.();
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#sayRest();
+    this.#sendAll();
+    this.#ended = true;
+    this.#socket.close(NORMAL);
+  }
+  destroy(): void {
+    this.#ended = true;
+    if (this.#socket.terminate !== undefined) this.#socket.terminate();
+    else this.#socket.close();
+  }
+  hold(held: boolean): void {
+    this.#beneath.hold?.(held);
+  }
+}
+
+export function errorOf({ error, message }: WebSocketEventLike): Error {
+  if (error instanceof Error) return error;
+  return new Error(message === undefined || message === '' ? 'the WebSocket has failed' : message);
+}

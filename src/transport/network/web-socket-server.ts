@@ -1,0 +1,238 @@
+// Takes WebSockets in: with `ws` on Node, with the runtime's own on Bun and Deno. Each comes as a line, once the upgrade that asked for it was let through.
+import { createServer as createHttp, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { platform } from '#platform';
+import { AddressError, MillraceError } from '../../errors.ts';
+import { WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
+import type { Line } from './line.ts';
+import { packageOf } from './web-socket-dial.ts';
+import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
+
+/** What a request for a WebSocket says, and from where it comes. */
+export interface UpgradeRequest {
+  readonly from: string;
+  /** Of the page that asks, where a browser does. */
+  readonly origin: string | undefined;
+  /** Path and query. */
+  readonly url: string;
+  header(name: string): string | undefined;
+}
+
+export interface WebSocketPlace {
+  readonly address: string;
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  /** Certificates, as `node:tls` takes them, where it is `wss:`. */
+  readonly tls: object | undefined;
+  /** The status with which a request is turned down; undefined: it is let in. */
+  refuses(request: UpgradeRequest): number | undefined;
+}
+
+export interface WebSocketsBound {
+  readonly port: number;
+  hold(held: boolean): void;
+  close(): void;
+}
+
+type Connected = (line: Line, request: UpgradeRequest) => void;
+
+/** @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN; UnsupportedError where `ws` is not there */
+export async function bindWebSockets(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
+  const server = { bun: onBun, deno: onDeno, node: onNode, browser: onNode }[platform.name];
+  try {
+    return await server(place, connected);
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    const inUse = (error as { code?: string }).code === 'EADDRINUSE';
+    const { address } = place;
+    const text = `Cannot listen at ${address}: ${inUse ? 'somebody listens there' : (error as Error).message}`;
+    throw new AddressError(inUse ? 'ERR_ADDRESS_IN_USE' : 'ERR_LISTEN', text, { address, cause: error });
+  }
+}
+
+/** No compression: what is small is not worth it, and what is large costs both sides more than the line. */
+const WS_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: WEB_SOCKET_MESSAGE_BYTES_MAX,
+};
+const UPGRADE_REQUIRED = 426;
+
+async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
+  const { WebSocketServer } = await packageOf(`listen at ${place.address}`);
+  const upgrades = new WebSocketServer(WS_OPTIONS);
+  const server: Server = place.tls === undefined ? createHttp() : createHttps(place.tls);
+  server.on('request', (_request, response) => {
+    response.writeHead(UPGRADE_REQUIRED, { Connection: 'close', Upgrade: 'websocket' }).end();
+  });
+  server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Uint8Array) => {
+    const socket = duplex as Socket;
+    socket.on('error', () => {});
+    const asked = requestOf(request);
+    const status = statusFor(place, asked);
+    if (status !== undefined) {
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      return;
+    }
+    upgrades.handleUpgrade(request, socket, head, (webSocket) => {
+      connected(new WebSocketLine(webSocket, holding(socket)), asked);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: place.host, port: place.port, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as { port: number }).port,
+    hold: (held) => void (held ? server.ref() : server.unref()),
+    close: () => void server.close(),
+  };
+}
+
+function requestOf({ headers, socket, url = '/' }: IncomingMessage): UpgradeRequest {
+  return {
+    from: socket.remoteAddress ?? '',
+    origin: headers.origin,
+    url,
+    header: (name) => {
+      const value = headers[name.toLowerCase()];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+  };
+}
+function statusFor(place: WebSocketPlace, request: UpgradeRequest): number | undefined {
+  const [path] = request.url.split('?');
+  return path === place.path ? place.refuses(request) : 404;
+}
+// ---- Bun ----------------------------------------------------------------------------------------------------------------
+
+interface BunSocket {
+  readonly data: BunWebSocket;
+  readonly readyState: number;
+  send(bytes: Uint8Array): number;
+  close(code?: number, reason?: string): void;
+  terminate(): void;
+  getBufferedAmount(): number;
+}
+interface BunServer {
+  readonly port: number;
+  upgrade(request: Request, options: { data: BunWebSocket }): boolean;
+  requestIP(request: Request): { address: string } | null;
+  stop(): void;
+  ref(): void;
+  unref(): void;
+}
+type Listener = (event: WebSocketEventLike) => void;
+
+/** One of Bun's server, which tells its server what happens, as others do. */
+class BunWebSocket implements WebSocketLike {
+  readonly request: UpgradeRequest;
+  binaryType = '';
+  raw: BunSocket | undefined;
+  readonly #listeners = new Map<string, Listener>();
+
+  constructor(request: UpgradeRequest) {
+    this.request = request;
+  }
+  get readyState(): number {
+    return this.raw?.readyState ?? 0;
+  }
+  get bufferedAmount(): number {
+    return this.raw?.getBufferedAmount() ?? 0;
+  }
+  send(bytes: Uint8Array): void {
+    this.raw?.send(bytes);
+  }
+  close(code?: number, reason?: string): void {
+    this.raw?.close(code, reason);
+  }
+  terminate(): void {
+    this.raw?.terminate();
+  }
+  addEventListener(type: string, listener: Listener): void {
+    this.#listeners.set(type, listener);
+  }
+  tell(type: string, event: WebSocketEventLike): void {
+    this.#listeners.get(type)?.(event);
+  }
+}
+
+async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
+  const { Bun } = globalThis as unknown as { Bun: { serve(options: object): BunServer } };
+  const server = Bun.serve({
+    hostname: place.host,
+    port: place.port,
+    ...(place.tls && { tls: place.tls }),
+    fetch(request: Request, server: BunServer): Response | undefined {
+      const asked = requestOfWeb(request, server.requestIP(request)?.address ?? '');
+      const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
+      if (status === undefined && server.upgrade(request, { data: new BunWebSocket(asked) })) return undefined;
+      return new Response(null, { status: status ?? UPGRADE_REQUIRED });
+    },
+    websocket: {
+      maxPayloadLength: WEB_SOCKET_MESSAGE_BYTES_MAX,
+      // What is too much is ours to say, and silence ends nothing.
+      backpressureLimit: 0,
+      idleTimeout: 0,
+      open(raw: BunSocket): void {
+        raw.data.raw = raw;
+        connected(new WebSocketLine(raw.data), raw.data.request);
+      },
+      message: ({ data: socket }: BunSocket, data: unknown): void => socket.tell('message', { data }),
+      close: ({ data: socket }: BunSocket, code: number, reason: string): void =>
+        socket.tell('close', { code, reason }),
+    },
+  });
+  return {
+    port: server.port,
+    hold: (held) => (held ? server.ref() : server.unref()),
+    close: () => server.stop(),
+  };
+}
+function requestOfWeb(request: Request, from: string): UpgradeRequest {
+  const { pathname, search } = new URL(request.url);
+  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
+  return { from, origin: header('origin'), url: pathname + search, header };
+}
+
+// ---- Deno ---------------------------------------------------------------------------------------------------------------
+
+interface DenoServer {
+  readonly addr: { readonly port: number };
+  shutdown(): Promise<void>;
+  ref(): void;
+  unref(): void;
+}
+interface DenoHost {
+  serve(
+    options: object,
+    handler: (request: Request, info: { remoteAddr: { hostname: string } }) => Response,
+  ): DenoServer;
+  upgradeWebSocket(request: Request, options: object): { socket: WebSocketLike; response: Response };
+}
+
+async function onDeno(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
+  const { Deno } = globalThis as unknown as { Deno: DenoHost };
+  const { host: hostname, port, tls } = place;
+  const server = Deno.serve({ hostname, port, ...tls, onListen() {} }, (request, { remoteAddr }) => {
+    const asked = requestOfWeb(request, remoteAddr.hostname);
+    const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
+    if (status !== undefined) return new Response(null, { status });
+    const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
+    socket.addEventListener('open', () => connected(new WebSocketLine(socket), asked));
+    return response;
+  });
+  return {
+    port: server.addr.port,
+    hold: (held) => (held ? server.ref() : server.unref()),
+    close: () => void server.shutdown(),
+  };
+}
