@@ -6,13 +6,16 @@ export class CuttingProxy {
   cuts = 0;
   /** Lines there have been. */
   lines = 0;
-  readonly #to: number;
+  /** The port of the listener; that of another one for lines to come. */
+  to: number;
+  /** Whether lines to come are stalled, too. */
+  stallNew = true;
   readonly #server: Server;
   readonly #open = new Set<readonly [Socket, Socket]>();
   #stalled = false;
 
   private constructor(to: number) {
-    this.#to = to;
+    this.to = to;
     this.#server = createServer((near) => this.#join(near));
     this.#server.unref();
   }
@@ -59,7 +62,7 @@ export class CuttingProxy {
 
   #join(near: Socket): void {
     this.lines++;
-    const far = connect(this.#to, '127.0.0.1');
+    const far = connect(this.to, '127.0.0.1');
     const pair = [near, far] as const;
     this.#open.add(pair);
     for (const [one, other] of [pair, [far, near]] as const) {
@@ -72,7 +75,7 @@ export class CuttingProxy {
         this.#open.delete(pair);
         other.end();
       });
-      if (this.#stalled) one.pause();
+      if (this.#stalled && this.stallNew) one.pause();
     }
   }
 }

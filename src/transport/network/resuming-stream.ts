@@ -235,10 +235,12 @@ export class ResumingStream implements ByteStream {
   }
   #toldOf(position: number): void {
     if (this.#over) return;
-    if (!(position >= this.#kept.start && position <= this.#kept.end)) {
+    if (!(position <= this.#kept.end)) {
       this.#damaged(position);
       return;
     }
+    // One that was said before the line broke comes again behind a HEARD that is higher.
+    if (position <= this.#kept.start) return;
     this.#kept.release(position);
     if (this.#ended && this.#kept.length === 0) this.#finish();
     else this.#relieve();
