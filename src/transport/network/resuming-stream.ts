@@ -2,9 +2,9 @@
 // has said behind what it was told. Where a line breaks, who connected finds another one, both say how far they have heard, and each goes on from
 // there. docs/protocol/stream.md, "Resuming", has the rules:
 //
-// Y1  Who has said its HEARD on a line is deaf to every older one, and writes nothing there any more.
-// Y2  What was said and not told of is kept until it was, or the session is over: also last words.
-// Y3  Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
+// Y1. Who has said its HEARD on a line is deaf to every older one, and writes nothing there any more.
+// Y2. What was said and not told of is kept until it was, or the session is over: also last words.
+// Y3. Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
 import { platform } from '#platform';
 import { LayoutError, TimeoutError } from '../../errors.ts';
 import {

@@ -1,14 +1,6 @@
 // Connects to a WebSocket: with the runtime's own client, or with one that the program makes.
 import { AddressError, UnsupportedError, UsageError } from '../../errors.ts';
-import {
-  type Beneath,
-  errorOf,
-  holding,
-  OPEN,
-  type WebSocketEventLike,
-  type WebSocketLike,
-  WebSocketLine,
-} from './web-socket-line.ts';
+import { type Beneath, errorOf, holding, OPEN, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 
 /** Makes a WebSocket that is about to connect, or is. */
 export type MakeWebSocket = (url: string) => WebSocketLike;
@@ -30,7 +22,6 @@ export async function dialWebSocket(
     beneath = holding(socket);
   });
   return await new Promise((resolve, reject) => {
-    let failure: Error | undefined;
     const aborted = (): void => {
       socket.close();
       reject(signal.reason);
@@ -39,21 +30,19 @@ export async function dialWebSocket(
       signal.removeEventListener('abort', aborted);
       resolve(new WebSocketLine(socket, beneath));
     };
-    const closed = ({ code }: WebSocketEventLike): void => {
+    const failed = (cause: Error): void => {
       signal.removeEventListener('abort', aborted);
-      const why = failure?.message ?? `it was closed with ${code} before it was open`;
-      const text = `Cannot connect to ${where}: ${why}; is a WebSocket server of millrace/net there, and does it let this origin in?`;
-      reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause: failure }));
+      const text = `Cannot connect to ${where}: ${cause.message}; is a WebSocket server of millrace/net there, and does it let this origin in?`;
+      reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
     if (signal.aborted) {
       aborted();
       return;
     }
     signal.addEventListener('abort', aborted);
-    socket.addEventListener('error', (event) => {
-      failure = errorOf(event);
-    });
-    socket.addEventListener('close', closed);
+    // Node 22 says no more than the first where nobody listens.
+    socket.addEventListener('error', (event) => failed(errorOf(event)));
+    socket.addEventListener('close', ({ code }) => failed(new Error(`it was closed with ${code} before it was open`)));
     if (socket.readyState === OPEN) opened();
     else socket.addEventListener('open', opened);
   });

@@ -1,0 +1,227 @@
+// Who gets in at a listener of `millrace/net`, and what strangers at its socket can do: nothing to anybody else.
+// watchdog: 300 s
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect as connectSocket, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { AddressError, features, type Port, RefusedError, UsageError } from '../../src/index.ts';
+import { connect, type Listener, type ListenOptions, listen, type Visitor } from '../../src/net/index.ts';
+import { CuttingProxy } from '../kit/cutting-proxy.ts';
+import { cases, Random, seed } from '../kit/prng.ts';
+import { until, within } from '../kit/watchdog.ts';
+
+const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
+const portOf = (address: string): number => Number(/:(\d+)(\/|$)/.exec(address)?.[1]);
+const take = async (server: Listener): Promise<Port> => {
+  for await (const port of server) return port;
+  throw new Error('no connection');
+};
+
+for (const [kind, address] of Object.entries(ADDRESSES)) {
+  test(`${kind}: authorize is asked who it is, at once or later, and whoever is nobody is refused`, async () => {
+    const asked: Visitor[] = [];
+    const said: Readonly<Record<string, () => ReturnType<NonNullable<ListenOptions['authorize']>>>> = {
+      ada: () => 'ada',
+      bob: async () => 'bob',
+      any: () => true,
+      sesame0: () => false,
+      sesame1: async () => undefined,
+    };
+    const server = await listen(address, {
+      authorize: (visitor) => {
+        asked.push(visitor);
+        return said[visitor.token ?? 'sesame0']?.();
+      },
+    });
+    for (const token of ['sesame0', 'sesame1', 'sesame2', undefined]) {
+      const error = await within(
+        'the answer',
+        connect(server.address, { token }).catch((it) => it),
+      );
+      assert.ok(error instanceof RefusedError, String(error));
+      assert.equal(error.refusal, 7);
+      assert.equal(error.message.includes('sesame'), false);
+    }
+    for (const [token, identity] of [
+      ['ada', 'ada'],
+      ['bob', 'bob'],
+      ['any', ''],
+    ]) {
+      const [far, near] = await within('both', Promise.all([connect(server.address, { token }), take(server)]));
+      assert.equal(near.link?.identity, identity);
+      assert.equal(far.link?.identity, undefined);
+      await far.link?.close();
+    }
+    assert.match(asked[0]?.from ?? '', /127\.0\.0\.1/);
+    await server.close();
+  });
+
+  test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
+    let identity: string | false = 'ada';
+    const server = await listen(address, { authorize: () => identity });
+    const proxy = await CuttingProxy.to(portOf(server.address));
+    const through = server.address.replace(`:${portOf(server.address)}`, `:${proxy.port}`);
+    const [far, near] = await within('both', Promise.all([connect(through), take(server)]));
+    proxy.cut();
+    far.postMessage('still here');
+    assert.equal(await within('a message', near.receiveAsync()), 'still here');
+    identity = 'eve';
+    proxy.cut();
+    assert.equal(await within('the end', far.closed), 'lost');
+    assert.ok(far.error instanceof RefusedError, String(far.error));
+    assert.equal(near.reason, undefined, 'who it belongs to may still come');
+    await Promise.all([server.close(), proxy.close()]);
+  });
+
+  test(`${kind}: who says nothing, or anything, is closed, and nobody else notices`, async () => {
+    const server = await listen(address, { timeoutMs: 500 });
+    const [far, near] = await within('both', Promise.all([connect(server.address), take(server)]));
+    const silent = connectSocket(portOf(server.address), '127.0.0.1');
+    const closed = new Promise((resolve) => silent.on('close', resolve));
+    silent.on('error', () => {});
+    if (kind === 'tcp') await within('it to be closed', closed);
+    const random = new Random(seed);
+    for (let i = 0; i < cases(200, 2_000); i++) await stranger(portOf(server.address), random, kind === 'ws');
+    far.postMessage('still here');
+    assert.equal(await within('a message', near.receiveAsync()), 'still here');
+    await until('nobody else to be there', () => server.connections === 1);
+    silent.destroy();
+    await server.close();
+  });
+
+  test(`${kind}: an address that somebody has, and one where nobody is`, async () => {
+    const server = await listen(address);
+    const again = await within(
+      'an answer',
+      listen(server.address).catch((error) => error),
+    );
+    assert.ok(again instanceof AddressError, String(again));
+    assert.equal(again.code, 'ERR_ADDRESS_IN_USE');
+    await server.close();
+    const nobody = await within(
+      'an answer',
+      connect(server.address).catch((error) => error),
+    );
+    assert.ok(nobody instanceof AddressError, String(nobody));
+    assert.equal(nobody.code, 'ERR_UNREACHABLE');
+  });
+}
+
+/** Connects, says what may be a HELLO at the beginning, and goes. */
+async function stranger(port: number, random: Random, upgrade: boolean): Promise<void> {
+  const socket = connectSocket(port, '127.0.0.1');
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  if (upgrade) await upgraded(socket);
+  const hello = new Int32Array(16 + random.int(0, 64));
+  hello.set([1 | ((14 * 4) << 5), 0, 0x5343524d, 1, 1, random.int(0, 0x1ffff), random.int(0, 1e9), 16, 1024]);
+  for (let i = random.int(0, 6); i > 0; i--)
+    hello[random.int(0, hello.length - 1)] = random.int(-(2 ** 31), 2 ** 31 - 1);
+  const bytes = new Uint8Array(hello.buffer, 0, random.int(1, hello.byteLength));
+  socket.write(upgrade ? masked(bytes) : bytes);
+  await new Promise((resolve) => setTimeout(resolve, random.int(0, 2)));
+  socket.destroy();
+}
+async function upgraded(socket: Socket): Promise<void> {
+  const lines = [
+    'GET /path HTTP/1.1',
+    'Host: x',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+  ];
+  socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
+  await within('the upgrade', new Promise((resolve) => socket.once('data', resolve)));
+}
+/** A binary message of a client's, whose mask is 0. */
+function masked(bytes: Uint8Array): Uint8Array {
+  const head = bytes.length < 126 ? [0x82, 0x80 | bytes.length] : [0x82, 0xfe, bytes.length >> 8, bytes.length & 0xff];
+  return Uint8Array.from([...head, 0, 0, 0, 0, ...bytes]);
+}
+
+test('ws: pages of other origins are turned down, those of the address itself and those that were named are not', async () => {
+  const server = await listen('ws://127.0.0.1:0/path', { origins: ['https://app.example'] });
+  const own = new URL(server.address).host;
+  const statusFor = async (path: string, origin?: string): Promise<string> => {
+    const socket = connectSocket(portOf(server.address), '127.0.0.1');
+    const lines = [
+      `GET ${path} HTTP/1.1`,
+      `Host: ${own}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+    ];
+    if (origin !== undefined) lines.push(`Origin: ${origin}`);
+    socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
+    const answer = await within('the answer', new Promise((resolve) => socket.once('data', resolve)));
+    socket.destroy();
+    return /^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1] ?? '';
+  };
+  assert.equal(await statusFor('/path'), '101');
+  assert.equal(await statusFor('/path', 'https://app.example'), '101');
+  assert.equal(await statusFor('/path', `http://${own}`), '101');
+  assert.equal(await statusFor('/path', 'https://evil.example'), '403');
+  assert.equal(await statusFor('/path', 'null'), '403');
+  assert.equal(await statusFor('/other'), '404');
+  const plain = await fetch(server.address.replace('ws:', 'http:'));
+  assert.equal(plain.status, 426);
+  await plain.arrayBuffer();
+  await server.close();
+});
+
+// Asked of `ws`, on Node: the clients of runtimes take no certificate that nobody has signed.
+const testOnNode = features().runtime === 'node' ? test : (): void => {};
+testOnNode('wss: with a key and a certificate, and a WebSocket of the program', async () => {
+  const pem = (name: string): Buffer =>
+    readFileSync(new URL(`../../../test/network/fixtures/only-for-tests-${name}.pem`, import.meta.url));
+  const tls = { key: pem('key'), cert: pem('cert') };
+  const server = await listen('wss://127.0.0.1:0/', { tls });
+  const name = 'ws';
+  const { WebSocket: Made } = (await import(name)) as { WebSocket: new (url: string, options: object) => never };
+  const webSocket = (url: string): never => new Made(url, { ca: tls.cert });
+  const [far, near] = await within('both', Promise.all([connect(server.address, { webSocket }), take(server)]));
+  far.postMessage('sealed');
+  assert.equal(await within('a message', near.receiveAsync()), 'sealed');
+  await far.link?.close();
+  await server.close();
+  await assert.rejects(listen('wss://127.0.0.1:0/'), { code: 'ERR_OPTION', option: 'tls' });
+});
+
+test('wrong options are named, with what they take', async () => {
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ resumeMs: 0 }, 'resumeMs'],
+    [{ pingMs: 1 }, 'pingMs'],
+    [{ resume: 'yes' }, 'resume'],
+    [{ authorize: 'ada' }, 'authorize'],
+    [{ origins: ['https://app.example/'] }, 'origins'],
+    [{ origins: 'https://app.example' }, 'origins'],
+    [{ maxParkedSessions: -1 }, 'maxParkedSessions'],
+    [{ maxParkedBytes: 0.5 }, 'maxParkedBytes'],
+    [{ nonsense: 1 }, 'nonsense'],
+  ];
+  for (const [options, option] of wrong) {
+    const error = await listen('tcp:127.0.0.1:0', options as ListenOptions).catch((it) => it);
+    assert.ok(error instanceof UsageError, `${option}: ${error}`);
+    assert.match(error.message, new RegExp(option));
+  }
+  for (const address of [
+    '',
+    'http://127.0.0.1/',
+    'unix:/tmp/x',
+    'tcp:',
+    'tcp:host:99999',
+    'ws://',
+    'ws://host/#x',
+    7,
+  ]) {
+    await assert.rejects(connect(address as string), { code: 'ERR_OPTION', option: 'address' }, String(address));
+  }
+  for (const token of ['x'.repeat(5000), 7]) {
+    const error = await connect('tcp:127.0.0.1:1', { token: token as string }).catch((it) => it);
+    assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
+  }
+  await assert.rejects(connect('tcp:127.0.0.1:1', { webSocket: 1 as never }), {
+    code: 'ERR_OPTION',
+    option: 'webSocket',
+  });
+});
