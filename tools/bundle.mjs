@@ -228,6 +228,7 @@ const STARTED_BY_TESTS = [
   'test/native/killed-meeting-program',
   'test/native/program',
   'test/native/thread',
+  'test/network/program',
   'test/process/blocking-program',
   'test/process/child',
   'test/process/child-thread',

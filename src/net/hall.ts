@@ -63,9 +63,10 @@ export class Hall {
       if (this.#fresh.delete(fresh)) line.destroy();
     }, timeoutMs);
     fresh.read(({ greeting, bytes }) => {
-      left();
-      if (greeting?.resume === undefined) this.#begin(fresh, request);
-      else void this.#goOn(fresh, request, greeting, bytes);
+      if (greeting?.resume === undefined) {
+        left();
+        this.#begin(fresh, request);
+      } else void this.#goOn(fresh, request, greeting, bytes).finally(left);
     }, left);
   }
 

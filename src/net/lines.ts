@@ -57,7 +57,7 @@ export async function bindLines(
 
 async function bindUrl(
   at: Extract<NetAddress, { url: string }>,
-  { tls, refuses }: BindOptions,
+  { pingMs, tls, refuses }: BindOptions,
   connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
   const url = new URL(at.url);
@@ -72,7 +72,7 @@ async function bindUrl(
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // A URL leaves out the port that is usual for it.
   const port = url.port === '' ? (at.kind === 'ws' ? 80 : 443) : Number(url.port);
-  const place = { address, host, port, path: url.pathname, tls, refuses };
+  const place = { address, host, port, path: url.pathname, pingMs, tls, refuses };
   const { port: found, hold, close } = await bindWebSockets(place, connected);
   url.port = String(found);
   return { address: netAddressText({ kind: at.kind, url: url.href }), hold, close };

@@ -1,4 +1,5 @@
 // Looks for another line for a session whose own has broken, or is silent: at once, then in pauses that grow, half of each left to chance.
+import { platform } from '#platform';
 import { RefusedError } from '../errors.ts';
 import { REDIAL_FIRST_MS, REDIAL_MAX_MS } from '../limits.ts';
 import { type FirstWords, FreshLine } from '../transport/network/fresh-line.ts';
@@ -79,16 +80,14 @@ export class Redial {
     const settled = (): boolean => {
       const first = waits && !this.#over;
       waits = false;
-      clearTimeout(timer);
       return first;
     };
     // Nobody there has the time to answer, or nobody ever will: another one is tried, and what time there is goes on as it did.
-    const timer = setTimeout(() => {
+    platform.later(() => {
       if (!settled()) return;
       line.destroy();
       void this.#next();
     }, this.#answerMs);
-    (timer as { unref?(): void }).unref?.();
     fresh.read(
       (first) => {
         if (settled()) this.#answered(fresh, first);
@@ -123,8 +122,5 @@ function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolea
 
 /** Half of it by chance; whoever holds the process, this does not. */
 function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms / 2 + (Math.random() * ms) / 2);
-    (timer as { unref?(): void }).unref?.();
-  });
+  return new Promise((resolve) => platform.later(resolve, ms / 2 + (Math.random() * ms) / 2));
 }

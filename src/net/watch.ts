@@ -1,4 +1,5 @@
 // Asks the other side for a sign where it has been silent for a while. Silence ends nothing: a peer may stand at a breakpoint for as long as it likes.
+import { platform } from '#platform';
 import { PING_MS, SILENCE_MS } from '../limits.ts';
 import type { StreamConnection } from '../transport/stream/connection.ts';
 
@@ -10,15 +11,20 @@ export const SILENCES: number = SILENCE_MS / PING_MS;
  * @returns what stops it
  */
 export function watchSilence(connection: StreamConnection, pingMs: number, silent: () => void): () => void {
+  const watched: { connection: StreamConnection | undefined } = { connection };
   let heard = -1;
   let silences = 0;
-  const timer = setInterval(() => {
+  const look = (): void => {
+    const { connection } = watched;
+    if (connection === undefined) return;
     silences = connection.heard === heard ? silences + 1 : 0;
     heard = connection.heard;
-    if (silences === 0) return;
-    connection.ping();
-    if (silences % SILENCES === 0) silent();
-  }, pingMs);
-  (timer as { unref?(): void }).unref?.();
-  return () => clearInterval(timer);
+    if (silences > 0) connection.ping();
+    if (silences > 0 && silences % SILENCES === 0) silent();
+    platform.later(look, pingMs);
+  };
+  platform.later(look, pingMs);
+  return () => {
+    watched.connection = undefined;
+  };
 }

@@ -158,7 +158,7 @@ test('a connection that is refused: closed, with an error that has the code and 
 
 test('only a refusal refuses a connection: the other codes mean what they mean, and cannot be said so', () => {
   const bench = new StreamBench();
-  for (const code of [0, 1, 2, 7, 255, -1, 2 ** 31, 3.5, Number.NaN])
+  for (const code of [0, 1, 2, 8, 255, -1, 2 ** 31, 3.5, Number.NaN])
     assert.throws(() => bench.connection.refuse(code), { code: 'ERR_OPTION' }, `${code}`);
   assert.deepEqual([bench.heard, bench.over], [[], undefined]);
   bench.connection.refuse(300, 'why');
@@ -169,6 +169,7 @@ test('only a refusal refuses a connection: the other codes mean what they mean, 
     [frames.CODE_DAMAGE, 'lost'],
     [frames.CODE_VERSION, 'lost'],
     [7, 'closed'],
+    [8, 'closed'],
     [255, 'closed'],
   ] as const) {
     const other = new StreamBench();

@@ -146,7 +146,7 @@ test('refusing tells the one who has opened the channel: closed, with an error t
   a.postMessage('never');
   settle(wire);
   const [one, two] = [...sides[1].waiting] as [Opening, Opening];
-  for (const code of [0, 1, 2, 7, 255, -1, 2 ** 31, 3.5, Number.NaN]) assert.throws(() => one.refuse(code), UsageError);
+  for (const code of [0, 1, 2, 8, 255, -1, 2 ** 31, 3.5, Number.NaN]) assert.throws(() => one.refuse(code), UsageError);
   one.refuse(4711, 'not on Sundays\n');
   one.refuse(5, 'again');
   two.refuse(frames.CODE_FULL, `${'x'.repeat(255)}é`);

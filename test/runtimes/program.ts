@@ -14,8 +14,8 @@ export interface ProgramEnd {
 export const runtimeKind: 'node' | 'bun' | 'deno' =
   process.versions['bun'] !== undefined ? 'bun' : process.versions['deno'] !== undefined ? 'deno' : 'node';
 
-/** What `node` on the command line is on this runtime. */
-const RUN: Record<typeof runtimeKind, readonly string[]> = { node: [], bun: ['run'], deno: ['run', '-A', '--no-lock'] };
+/** What stands between the runtime and a program on its command line. */
+export const RUN: readonly string[] = { node: [], bun: ['run'], deno: ['run', '-A', '--no-lock'] }[runtimeKind];
 
 /** What makes the garbage collector callable; Bun has `Bun.gc` always. */
 export const WITH_GC: readonly string[] = { node: ['--expose-gc'], bun: [], deno: ['--v8-flags=--expose-gc'] }[
@@ -33,7 +33,7 @@ export function runProgram(
     const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
     // bun test sets NODE_ENV, node --test its context; neither is the program's business.
     for (const name of ['NODE_TEST_CONTEXT', 'NODE_ENV', 'FORCE_COLOR', 'MILLRACE_STRAY']) delete env[name];
-    const child = spawn(process.execPath, [...RUN[runtimeKind], ...flags, programInOneFile(file), ...args], {
+    const child = spawn(process.execPath, [...RUN, ...flags, programInOneFile(file), ...args], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });

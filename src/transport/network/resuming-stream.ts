@@ -67,8 +67,8 @@ export class ResumingStream implements ByteStream {
   #lastHeld = false;
   #ended = false;
   #over = false;
-  /** It is over then. */
-  #deadline: ReturnType<typeof setTimeout> | undefined;
+  /** While it runs, what is over at its end. A timer that is long keeps nothing that is over before. */
+  #deadline: { stream: ResumingStream | undefined } | undefined;
 
   /** @param line over which its HELLO goes */
   constructor(line: Line, options: ResumingOptions) {
@@ -85,9 +85,6 @@ export class ResumingStream implements ByteStream {
   /** Bytes that are kept. */
   get keptBytes(): number {
     return this.#kept.length;
-  }
-  get isParked(): boolean {
-    return this.#line === undefined && !this.#over;
   }
 
   /** What comes over its line goes to `connection`, which was made with this. */
@@ -176,7 +173,6 @@ export class ResumingStream implements ByteStream {
     const line = this.#line;
     this.#line = undefined;
     line?.destroy();
-
     this.#lack(cause);
   }
   #lack(cause: Error | undefined): void {
@@ -188,15 +184,15 @@ export class ResumingStream implements ByteStream {
   }
   #endBy(ms: number, cause?: Error): void {
     this.#noDeadline();
-    // What holds the process is the user's to say, or `#hold`.
-    this.#deadline = setTimeout(() => {
+    const deadline: { stream: ResumingStream | undefined } = { stream: this };
+    this.#deadline = deadline;
+    platform.later(() => {
       const text = `The line has broken${cause === undefined ? '' : ` (${cause.message})`}, and no other one was there in ${ms} ms`;
-      this.lose(new TimeoutError(text, { timeoutMs: ms, cause }));
+      deadline.stream?.lose(new TimeoutError(text, { timeoutMs: ms, cause }));
     }, ms);
-    (this.#deadline as { unref?(): void }).unref?.();
   }
   #noDeadline(): void {
-    clearTimeout(this.#deadline);
+    if (this.#deadline !== undefined) this.#deadline.stream = undefined;
     this.#deadline = undefined;
   }
   /** It goes on no more: the other side has no such session any more, or no line was to be had. */
@@ -326,7 +322,6 @@ export class ResumingStream implements ByteStream {
   }
   #hold(): void {
     if (this.#over) return;
-
     const holds = this.#held || (this.#lastHeld && this.#line === undefined);
     this.#line?.hold(holds);
     this.#keepAlive.want(holds && this.#line === undefined);

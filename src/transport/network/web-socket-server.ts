@@ -25,6 +25,8 @@ export interface WebSocketPlace {
   readonly host: string;
   readonly port: number;
   readonly path: string;
+  /** Milliseconds of silence after which the system asks for a sign of the other one, where it can be told to. */
+  readonly pingMs: number;
   /** Certificates, as `node:tls` takes them, where it is `wss:`. */
   readonly tls: object | undefined;
   /** The status with which a request is turned down; undefined: it is let in. */
@@ -72,6 +74,7 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Uint8Array) => {
     const socket = duplex as Socket;
     socket.on('error', () => {});
+    socket.setKeepAlive(true, place.pingMs);
     const asked = requestOf(request);
     const status = statusFor(place, asked);
     if (status !== undefined) {

@@ -1,0 +1,31 @@
+// A process for the tests of `millrace/net`. Arguments: what to do, where, and more.
+import process from 'node:process';
+import type { Port } from '../../src/index.ts';
+import { connect, listen } from '../../src/net/index.ts';
+
+const [what = '', address = '', ms = '0'] = process.argv.slice(2);
+const OPTIONS = { pingMs: 100, resumeMs: 300 };
+
+/** Blocks for a while as soon as it is told to, and answers all it was told meanwhile. */
+function answer(port: Port): void {
+  port.on('message', (value: unknown) => {
+    if (value === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms));
+    else port.postMessage({ answer: value });
+  });
+}
+
+if (what === 'answer') answer(await connect(address, OPTIONS));
+if (what === 'serve') {
+  const server = await listen(address, OPTIONS);
+  console.log(server.address);
+  for await (const port of server) answer(port);
+}
+if (what === 'say' || what === 'kill') {
+  const port = await connect(address);
+  for (let i = 0; i < 100; i++) port.postMessage(i);
+  if (what === 'say') port.close();
+  else {
+    await port.flush();
+    process.kill(process.pid, 'SIGKILL');
+  }
+}
