@@ -446,6 +446,8 @@ export const RESUME_MS_DEFAULT: number = 60_000;
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
 /** Milliseconds of these for which they hold the process, where there is no line: another one is often had at once, and nobody wants to wait at the end of a program. */
 export const RESUME_LAST_HOLD_MS: number = 2000;
+/** Bytes of what says who connects: the room that a greeting has for fields, but for this one's head. */
+export const NET_TOKEN_BYTES_MAX: number = STREAM_FIELDS_BYTES_MAX - 8;
 /** Sessions without a line that a listener keeps: the one that has waited longest goes for a further one. */
 export const SESSIONS_PARKED_DEFAULT: number = 256;
 /** Bytes that all of them keep together, likewise. */

@@ -86,13 +86,13 @@ export class Hall {
         this.#sessions.resumed(session);
         session.link?.apart(false);
       },
-      keptMore: () => this.#sessions.bound(),
+      keptMore: () => this.#sessions.keptMore(session),
       over: () => {
         unwatch();
         this.#sessions.delete(session, name);
       },
     });
-    const session: Session = { stream, identity: '', link: undefined };
+    const session: Session = { stream, identity: ANYBODY, link: undefined };
     let unwatch = (): void => {};
     this.#listener.take({
       stream,
@@ -106,15 +106,14 @@ export class Hall {
       },
     });
   }
-  #answer(session: Session, peer: Greeting, request: UpgradeRequest): Answer | PromiseLike<Answer> {
-    const { stream } = session;
-    const answer = (peer.features & RESUMES) === 0 ? undefined : stream.greeting;
-    return this.#whoIs(peer, request, (identity) => {
-      if (identity === undefined) session.link?.connection.refuse(CODE_IDENTITY, 'it is not let in');
-      else {
-        session.identity = identity;
-        if (session.link !== undefined && this.#options.authorize !== undefined) session.link.identity = identity;
-      }
+  #answer(session: Session, peer: Greeting, request: UpgradeRequest): Answer | Promise<Answer> {
+    const answer = (peer.features & RESUMES) === 0 ? undefined : session.stream.greeting;
+    if (this.#options.authorize === undefined) return answer;
+    return this.#whoIs(peer, request).then((identity) => {
+      const { link } = session;
+      if (identity === undefined) link?.connection.refuse(CODE_IDENTITY, 'it is not let in');
+      else if (link !== undefined) link.identity = identity;
+      session.identity = identity;
       return answer;
     });
   }
@@ -123,7 +122,7 @@ export class Hall {
 
   async #goOn(fresh: FreshLine, request: UpgradeRequest, greeting: Greeting, bytes: number): Promise<void> {
     const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
-    const identity = await this.#whoIs(greeting, request, (it) => it);
+    const identity = await this.#whoIs(greeting, request);
     if (fresh.ended) return;
     const session = this.#sessions.find(name);
     if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
@@ -147,31 +146,26 @@ export class Hall {
     fresh.give(connection);
   }
 
-  /** At once where the program says so at once. */
-  #whoIs<T>({ fields }: Greeting, request: UpgradeRequest, then: (identity: string | undefined) => T): T | Promise<T> {
+  /** `undefined`: nobody who is let in. */
+  async #whoIs({ fields }: Greeting, request: UpgradeRequest): Promise<string | undefined> {
     const { authorize } = this.#options;
-    if (authorize === undefined) return then('');
+    if (authorize === undefined) return ANYBODY;
     const bytes = fields.find(({ kind }) => kind === TOKEN)?.bytes;
     const token = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-    const failed = (error: unknown): T => {
-      platform.reportError(error);
-      return then(undefined);
-    };
     try {
-      const said = authorize({ ...request, token });
-      if (!isPromise(said)) return then(identityOf(said));
-      return Promise.resolve(said).then((it) => then(identityOf(it)), failed);
+      return identityOf(await authorize({ ...request, token }));
     } catch (error) {
-      return failed(error);
+      platform.reportError(error);
+      return undefined;
     }
   }
 }
 
+/** Who was not asked who it is, or is just let in. */
+const ANYBODY = '';
+
 function identityOf(said: Identity): string | undefined {
-  return said === true ? '' : typeof said === 'string' ? said : undefined;
-}
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as Partial<PromiseLike<T>> | undefined)?.then === 'function';
+  return said === true ? ANYBODY : typeof said === 'string' ? said : undefined;
 }
 /** 128 bits. */
 function randomName(): Uint8Array {

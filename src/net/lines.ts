@@ -2,12 +2,17 @@
 import { UsageError } from '../errors.ts';
 import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
-import { dialWebSocket } from '../transport/network/web-socket-dial.ts';
+import { dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { bindWebSockets, type UpgradeRequest } from '../transport/network/web-socket-server.ts';
 import { bind } from '../transport/process/bind.ts';
 import { dial } from '../transport/process/dial.ts';
 import { SocketStream } from '../transport/process/socket-stream.ts';
-import type { DialOptions } from './dial-options.ts';
+
+export interface DialOptions {
+  /** Milliseconds of silence after which the system asks for a sign of the other one. */
+  readonly pingMs: number;
+  readonly webSocket: MakeWebSocket | undefined;
+}
 
 /**
  * A line to whoever listens there.
@@ -15,8 +20,7 @@ import type { DialOptions } from './dial-options.ts';
  */
 export async function dialLine(to: NetAddress, { pingMs, webSocket }: DialOptions, signal: AbortSignal): Promise<Line> {
   if ('url' in to) return await dialWebSocket(to.url, netAddressText(to), webSocket, signal);
-  if (to.kind === 'tls') throw new Error('to come');
-  const stream = await dial({ ...to, kind: 'tcp' }, signal);
+  const stream = await dial(to, signal);
   stream.keepAlive(pingMs);
   return stream;
 }
@@ -30,6 +34,8 @@ export interface BoundLines {
 export interface BindOptions {
   /** Milliseconds of silence after which the system asks for a sign of the other one. */
   readonly pingMs: number;
+  /** Milliseconds in which a line is to have said what it is for. */
+  readonly timeoutMs: number;
   readonly tls: object | undefined;
   /** The status with which a request for a WebSocket is turned down, if it is. */
   refuses(request: UpgradeRequest): number | undefined;
@@ -41,9 +47,14 @@ export async function bindLines(
   options: BindOptions,
   connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
+  if ((at.kind === 'wss') !== (options.tls !== undefined)) {
+    const why =
+      at.kind === 'wss' ? 'this address takes option tls, with a key and a certificate' : "option tls is for 'wss:'";
+    const text = `Cannot listen at ${netAddressText(at)}: ${why}`;
+    throw new UsageError('ERR_OPTION', text, { option: 'tls', value: options.tls });
+  }
   if ('url' in at) return await bindUrl(at, options, connected);
-  if (at.kind === 'tls') throw new Error('to come');
-  const bound = await bind({ ...at, kind: 'tcp' }, (socket) => {
+  const bound = await bind(at, (socket) => {
     const line = new SocketStream(socket);
     line.keepAlive(options.pingMs);
     connected(line, { from: socket.remoteAddress ?? '', origin: undefined, url: '', header: () => undefined });
@@ -57,22 +68,15 @@ export async function bindLines(
 
 async function bindUrl(
   at: Extract<NetAddress, { url: string }>,
-  { pingMs, tls, refuses }: BindOptions,
+  options: BindOptions,
   connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
   const url = new URL(at.url);
   const address = netAddressText(at);
-  if ((at.kind === 'wss') !== (tls !== undefined)) {
-    const why =
-      tls === undefined
-        ? "'wss:' takes option tls, with a key and a certificate"
-        : "option tls is for 'wss:' and 'tls:'";
-    throw new UsageError('ERR_OPTION', `Cannot listen at ${address}: ${why}`, { option: 'tls', value: undefined });
-  }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // A URL leaves out the port that is usual for it.
   const port = url.port === '' ? (at.kind === 'ws' ? 80 : 443) : Number(url.port);
-  const place = { address, host, port, path: url.pathname, pingMs, tls, refuses };
+  const place = { address, host, port, path: url.pathname, ...options };
   const { port: found, hold, close } = await bindWebSockets(place, connected);
   url.port = String(found);
   return { address: netAddressText({ kind: at.kind, url: url.href }), hold, close };

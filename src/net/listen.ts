@@ -65,6 +65,7 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
   const early: [Line, UpgradeRequest][] = [];
   const how = {
     pingMs: choice.pingMs,
+    timeoutMs: choice.timeoutMs,
     tls: options.tls,
     refuses: (request: UpgradeRequest) => refuses(request, origins),
   };

@@ -57,17 +57,16 @@ export function checkFunction<F>(option: string, value: F | undefined): F | unde
 
 /** The field behind a greeting that says who connects: what `token` is, in UTF-8. */
 export const TOKEN = 2;
-const TOKEN_BYTES_MAX = 4000;
 
 /** @throws UsageError ERR_OPTION, which does not show it */
 export function tokenBytes(token: unknown): Uint8Array | undefined {
   if (token === undefined) return undefined;
   const bytes = typeof token === 'string' ? new TextEncoder().encode(token) : undefined;
-  if (bytes !== undefined && bytes.length <= TOKEN_BYTES_MAX) return bytes;
+  if (bytes !== undefined && bytes.length <= limits.NET_TOKEN_BYTES_MAX) return bytes;
   const given = bytes === undefined ? `a ${typeof token}` : `${bytes.length} bytes`;
   throw new UsageError(
     'ERR_OPTION',
-    `Option token cannot be ${given}: it takes a text of at most ${TOKEN_BYTES_MAX} bytes`,
+    `Option token cannot be ${given}: it takes a text of at most ${limits.NET_TOKEN_BYTES_MAX} bytes`,
     {
       option: 'token',
     },

@@ -6,7 +6,7 @@ import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 export interface Session {
   readonly stream: ResumingStream;
   /** Who has connected, as the program calls it; only the same one resumes. */
-  identity: string;
+  identity: string | undefined;
   link: StreamLink | undefined;
 }
 
@@ -19,8 +19,9 @@ export class Sessions {
   readonly #bounds: SessionBounds;
   readonly #all = new Map<string, Session>();
   #closed = false;
-  /** Those that have no line, the one that has waited longest first. */
-  readonly #parked = new Set<Session>();
+  /** Those that have no line, the one that has waited longest first, with what each keeps; and all that together. */
+  readonly #parked = new Map<Session, number>();
+  #bytes = 0;
 
   constructor(bounds: SessionBounds) {
     this.#bounds = bounds;
@@ -37,33 +38,37 @@ export class Sessions {
       session.stream.lose(new UnsupportedError('The line has broken, and the listener is closed'));
       return;
     }
-    this.#parked.add(session);
-    this.bound();
+    this.#keeps(session);
   }
   resumed(session: Session): void {
+    this.#bytes -= this.#parked.get(session) ?? 0;
     this.#parked.delete(session);
   }
   delete(session: Session, name: Uint8Array | undefined): void {
-    this.#parked.delete(session);
+    this.resumed(session);
     this.#all.delete(textOf(name));
   }
   /** Nobody can come back any more. */
   close(): void {
     this.#closed = true;
-    for (const session of [...this.#parked]) this.park(session);
+    for (const session of [...this.#parked.keys()]) this.park(session);
   }
 
-  /** One more is parked, or keeps more. */
-  bound(): void {
+  /** One that may have no line keeps more. */
+  keptMore(session: Session): void {
+    if (this.#parked.has(session)) this.#keeps(session);
+  }
+  /** Those that have waited longest go, where it is too much. */
+  #keeps(session: Session): void {
     const { maxParked, maxParkedBytes } = this.#bounds;
-    let bytes = 0;
-    for (const { stream } of this.#parked) bytes += stream.keptBytes;
-    for (const session of this.#parked) {
-      if (this.#parked.size <= maxParked && bytes <= maxParkedBytes) return;
-      bytes -= session.stream.keptBytes;
+    const { keptBytes } = session.stream;
+    this.#bytes += keptBytes - (this.#parked.get(session) ?? 0);
+    this.#parked.set(session, keptBytes);
+    for (const [oldest] of this.#parked) {
+      if (this.#parked.size <= maxParked && this.#bytes <= maxParkedBytes) return;
       const text = `The line has broken, and the listener keeps no more than ${maxParked} connections without one, and ${maxParkedBytes} bytes for them (maxParkedSessions, maxParkedBytes)`;
-      session.stream.lose(new UnsupportedError(text));
-      this.#parked.delete(session);
+      this.resumed(oldest);
+      oldest.stream.lose(new UnsupportedError(text));
     }
   }
 }

@@ -158,6 +158,18 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await proxy.close();
   });
 
+  test(`${kind}: a listener keeps as many bytes without a line as it says`, async () => {
+    const { server, proxy, near, far } = await meet(address, { maxParkedBytes: 100_000 });
+    await proxy.close();
+    await until('it to notice', () => statusOf(near) === 'reconnecting');
+    near.postMessage('x'.repeat(50_000));
+    assert.equal(near.reason, undefined);
+    near.postMessage('y'.repeat(60_000));
+    assert.equal(await within('the end', near.closed), 'lost');
+    assert.match(String((near.error as Error).message), /maxParkedBytes/);
+    await Promise.all([far.link?.close(), server.close()]);
+  });
+
   test(`${kind}: a line on which nothing goes is no end; who connected finds another one, and the other side's is left`, async () => {
     const met = await meet(address, {}, { pingMs: 100 });
     const { proxy, near, far } = met;

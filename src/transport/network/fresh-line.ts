@@ -1,6 +1,6 @@
 // A line of which nobody knows yet what it is for: it is read up to the end of the first frame, which says, and kept from there on until somebody has it.
 import { LayoutError } from '../../errors.ts';
-import { STREAM_EARLY_BYTES_MAX, STREAM_FIELDS_BYTES_MAX } from '../../limits.ts';
+import { STREAM_FIELDS_BYTES_MAX } from '../../limits.ts';
 import * as frames from '../stream/frames.ts';
 import { type Greeting, greetingOf, noCommonTongue } from '../stream/greeting.ts';
 import type { Line, LineUser } from './line.ts';
@@ -14,6 +14,7 @@ export interface FirstWords {
 }
 
 const HELLO_BYTES = frames.BODY_BYTES[frames.HELLO] as number;
+const FIRST_BYTES_MAX = frames.FRAME_HEADER_BYTES + HELLO_BYTES + STREAM_FIELDS_BYTES_MAX;
 
 export class FreshLine implements LineUser {
   readonly line: Line;
@@ -66,8 +67,8 @@ export class FreshLine implements LineUser {
     early.set(bytes, this.#early.length);
     this.#early = early;
     this.#look();
-    // It is being decided about, and the other side does not wait for that.
-    if (this.#user === undefined && this.#early.length > STREAM_EARLY_BYTES_MAX) this.line.destroy();
+    // It is being decided about, and nobody honest says more before it has the answer.
+    if (this.#user === undefined && this.#early.length > FIRST_BYTES_MAX) this.line.destroy();
   }
   drained(): void {
     this.#user?.drained();

@@ -35,14 +35,12 @@ export async function dialWebSocket(
       const text = `Cannot connect to ${where}: ${cause.message}; is a WebSocket server of millrace/net there, and does it let this origin in?`;
       reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
-    if (signal.aborted) {
-      aborted();
-      return;
-    }
-    signal.addEventListener('abort', aborted);
     // Node 22 says no more than the first where nobody listens.
     socket.addEventListener('error', (event) => failed(errorOf(event)));
     socket.addEventListener('close', ({ code }) => failed(new Error(`it was closed with ${code} before it was open`)));
+    // Behind those: one that is given up before it is open says so as an error.
+    if (signal.aborted) aborted();
+    else signal.addEventListener('abort', aborted);
     if (socket.readyState === OPEN) opened();
     else socket.addEventListener('open', opened);
   });

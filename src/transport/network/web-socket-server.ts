@@ -27,6 +27,8 @@ export interface WebSocketPlace {
   readonly path: string;
   /** Milliseconds of silence after which the system asks for a sign of the other one, where it can be told to. */
   readonly pingMs: number;
+  /** Milliseconds in which whoever connects is to have asked for a WebSocket; on Bun and Deno that is their servers' own. */
+  readonly timeoutMs: number;
   /** Certificates, as `node:tls` takes them, where it is `wss:`. */
   readonly tls: object | undefined;
   /** The status with which a request is turned down; undefined: it is let in. */
@@ -67,12 +69,23 @@ const UPGRADE_REQUIRED = 426;
 async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
   const { WebSocketServer } = await packageOf(`listen at ${place.address}`);
   const upgrades = new WebSocketServer(WS_OPTIONS);
-  const server: Server = place.tls === undefined ? createHttp() : createHttps(place.tls);
+  const { tls, timeoutMs } = place;
+  const server: Server = tls === undefined ? createHttp() : createHttps({ ...tls, handshakeTimeout: timeoutMs });
+  // Of these nobody has asked for anything yet: they neither stay for long, nor hold a server that is closed.
+  const young = new Set<Duplex>();
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
+    young.add(socket);
+    socket.once('close', () => young.delete(socket));
+    platform.later(() => {
+      if (young.delete(socket)) socket.destroy();
+    }, timeoutMs);
+  });
   server.on('request', (_request, response) => {
     response.writeHead(UPGRADE_REQUIRED, { Connection: 'close', Upgrade: 'websocket' }).end();
   });
   server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Uint8Array) => {
     const socket = duplex as Socket;
+    young.delete(socket);
     socket.on('error', () => {});
     socket.setKeepAlive(true, place.pingMs);
     const asked = requestOf(request);
@@ -96,7 +109,10 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   return {
     port: (server.address() as { port: number }).port,
     hold: (held) => void (held ? server.ref() : server.unref()),
-    close: () => void server.close(),
+    close: () => {
+      server.close();
+      for (const socket of young) socket.destroy();
+    },
   };
 }
 
@@ -115,6 +131,7 @@ function statusFor(place: WebSocketPlace, request: UpgradeRequest): number | und
   const [path] = request.url.split('?');
   return path === place.path ? place.refuses(request) : 404;
 }
+
 // ---- Bun ----------------------------------------------------------------------------------------------------------------
 
 interface BunSocket {
@@ -152,7 +169,8 @@ class BunWebSocket implements WebSocketLike {
     return this.raw?.getBufferedAmount() ?? 0;
   }
   send(bytes: Uint8Array): void {
-    this.raw?.send(bytes);
+    // What it has dropped is missing in the stream: another line brings it.
+    if (this.raw?.send(bytes) === 0) this.raw.terminate();
   }
   close(code?: number, reason?: string): void {
     this.raw?.close(code, reason);
