@@ -23,8 +23,9 @@ export async function dialWebSocket(
   });
   return await new Promise((resolve, reject) => {
     const aborted = (): void => {
-      socket.close();
       reject(signal.reason);
+      // Node's own says at once that it was closed before it was open.
+      socket.close();
     };
     const opened = (): void => {
       signal.removeEventListener('abort', aborted);
