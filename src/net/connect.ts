@@ -82,7 +82,7 @@ export async function connect<In = unknown, Out = unknown>(
         unwatch();
       },
     });
-    const redial = new Redial(dial, stream, timeoutMs, SILENCES * pingMs);
+    const redial = new Redial(dial, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
     const greeted = settleable<void>();
     const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
     const link = new StreamLink(

@@ -7,11 +7,20 @@ import type { Line } from '../transport/network/line.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 import { CODE_NAME } from '../transport/stream/frames.ts';
 
+/** Milliseconds. */
+export interface RedialTimes {
+  /** For a line to be there. */
+  readonly lineMs: number;
+  /** For the other side to answer on it, before another one is tried. */
+  readonly answerMs: number;
+  /** That a session has without a line. */
+  readonly resumeMs: number;
+}
+
 export class Redial {
   readonly #dial: (signal: AbortSignal) => Promise<Line>;
   readonly #stream: ResumingStream;
-  readonly #lineMs: number;
-  readonly #answerMs: number;
+  readonly #times: RedialTimes;
   #tries = 0;
   #line: Line | undefined;
   #runs = false;
@@ -20,15 +29,10 @@ export class Redial {
   /** Gives up what is under way. */
   #giveUp = new AbortController();
 
-  /**
-   * @param lineMs for a line to be there
-   * @param answerMs for the other side to answer on it, before another one is tried
-   */
-  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, lineMs: number, answerMs: number) {
+  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, times: RedialTimes) {
     this.#dial = dial;
     this.#stream = stream;
-    this.#lineMs = lineMs;
-    this.#answerMs = answerMs;
+    this.#times = times;
   }
 
   /** Its line has broken, or says nothing: does nothing while one is looked for. */
@@ -48,13 +52,13 @@ export class Redial {
   }
 
   async #next(): Promise<void> {
-    if (this.#tries++ > 0) await pause(Math.min(REDIAL_FIRST_MS * 2 ** (this.#tries - 2), REDIAL_MAX_MS));
+    const { lineMs, resumeMs } = this.#times;
+    // The other side may have begun to count only now, when it noticed: it is to see some tries in its time.
+    const mostMs = Math.min(REDIAL_MAX_MS, resumeMs / 4);
+    if (this.#tries++ > 0) await pause(Math.min(REDIAL_FIRST_MS * 2 ** (this.#tries - 2), mostMs));
     if (this.#over) return;
     this.#giveUp = new AbortController();
-    const timer = setTimeout(
-      () => this.#giveUp.abort(new Error(`nobody has answered in ${this.#lineMs} ms`)),
-      this.#lineMs,
-    );
+    const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
     try {
       const line = await this.#dial(this.#giveUp.signal);
       if (this.#over) line.destroy();
@@ -87,7 +91,7 @@ export class Redial {
       if (!settled()) return;
       line.destroy();
       void this.#next();
-    }, this.#answerMs);
+    }, this.#times.answerMs);
     fresh.read(
       (first) => {
         if (settled()) this.#answered(fresh, first);

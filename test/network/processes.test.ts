@@ -14,9 +14,9 @@ import { RUN, runProgram } from '../runtimes/program.ts';
 
 const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
 const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', ws: 'ws://127.0.0.1:0/' };
-/** Five times as long as a side has without a line, and fifteen times what it waits for a sign. */
-const BLOCKED_MS = 1500;
-const OPTIONS = { pingMs: 100, resumeMs: 300 };
+/** More than twice as long as a side has without a line, and eight times what it waits for a sign before it tries another line. */
+const BLOCKED_MS = 2500;
+const OPTIONS = { pingMs: 100, resumeMs: 1000 };
 
 const take = async (server: Listener): Promise<Port> => {
   for await (const port of server) return port;

@@ -4,7 +4,7 @@ import type { Port } from '../../src/index.ts';
 import { connect, listen } from '../../src/net/index.ts';
 
 const [what = '', address = '', ms = '0'] = process.argv.slice(2);
-const OPTIONS = { pingMs: 100, resumeMs: 300 };
+const OPTIONS = { pingMs: 100, resumeMs: 1000 };
 
 /** Blocks for a while as soon as it is told to, and answers all it was told meanwhile. */
 function answer(port: Port): void {
