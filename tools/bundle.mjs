@@ -70,7 +70,10 @@ const threadsAsText = {
   },
 };
 
-/** `#platform` leads to current.ts, which notices the runtime (tsconfig.json); in a browser's build to what that would be there. */
+/**
+ * `#platform` leads to current.ts, which notices the runtime (tsconfig.json); in a browser's build to what that would be there. What only servers can do in
+ * src/net is there what browsers have for it.
+ */
 const browser = {
   ...shared,
   platform: 'browser',
@@ -81,6 +84,9 @@ const browser = {
       name: 'browser-platform',
       setup({ onResolve }) {
         onResolve({ filter: /^#platform$/ }, () => ({ path: join(root, 'src/platform/browser.ts') }));
+        onResolve({ filter: /^\.\/(lines|listen)\.ts$/ }, ({ path, resolveDir }) =>
+          resolveDir === join(root, 'src/net') ? { path: join(resolveDir, `browser-${path.slice(2)}`) } : undefined,
+        );
       },
     },
   ],

@@ -1,15 +1,16 @@
 // Connects to a listener on another machine: a promise of a port.
-import { TimeoutError } from '../errors.ts';
+import { TimeoutError, UsageError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import { givingUp, greeting } from '../port/link-greeting.ts';
 import type { Port } from '../port/port.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
-import { netAddressText, parseNetAddress } from '../transport/network/address.ts';
+import { type NetAddress, netAddressText, parseNetAddress } from '../transport/network/address.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import type { ClientTls } from '../transport/network/tls.ts';
 import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { dialLine } from './lines.ts';
 import { checkFunction, type NetChoice, resolveNetChoice, TOKEN, tokenBytes } from './options.ts';
@@ -25,6 +26,8 @@ export interface ConnectOptions extends NetChoice {
    * runtime's own; on Node 20, which has none, that of the package `ws`.
    */
   readonly webSocket?: MakeWebSocket | undefined;
+  /** For `tls:`: whom to trust, and what to show who asks, as `node:tls` takes them. A certificate that is not good is an error, always. */
+  readonly tls?: ClientTls | undefined;
   /** Gives up; the promise rejects with its reason. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -46,7 +49,7 @@ export interface ConnectOptions extends NetChoice {
  * }
  * await server.close();
  * ```
- * @param address `ws://host:port/path`, `wss://host/path`, `tcp:host:port`
+ * @param address `ws://host:port/path`, `wss://host/path`, `tcp:host:port`, `tls:host:port`; in a browser the first two
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens; TimeoutError; RefusedError where the listener has enough, or its `authorize`
  *   does not let this side in; LayoutError where what listens speaks something else, or another version; ClosedError where it went before it greeted; the signal's reason
  */
@@ -59,11 +62,13 @@ export async function connect<In = unknown, Out = unknown>(
     'token',
     'signal',
     'webSocket',
+    'tls',
   ]);
   const webSocket = checkFunction('webSocket', options.webSocket);
+  const tls = checkTls(to, options.tls);
   const token = tokenBytes(options.token);
   const where = netAddressText(to);
-  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs, webSocket }, signal);
+  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs, webSocket, tls }, signal);
   const late = (): TimeoutError => {
     const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
     return new TimeoutError(text, { address: where, timeoutMs });
@@ -102,4 +107,11 @@ export async function connect<In = unknown, Out = unknown>(
     await greeting(link, port, greeted.promise, signal);
     return port;
   });
+}
+
+/** @throws UsageError ERR_OPTION, which does not show it */
+function checkTls(to: NetAddress, tls: ClientTls | undefined): ClientTls | undefined {
+  if (tls === undefined || (typeof tls === 'object' && to.kind === 'tls')) return tls;
+  const text = `Cannot connect to ${netAddressText(to)} with option tls: it is an object, for 'tls:'; what a WebSocket is to trust is its own business (option webSocket)`;
+  throw new UsageError('ERR_OPTION', text, { option: 'tls' });
 }

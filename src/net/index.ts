@@ -4,6 +4,7 @@ export type { ChannelOptions } from '../port/options.ts';
 export { Port } from '../port/port.ts';
 export type { LinkCloseOptions, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
+export type { ClientTls, ServerTls } from '../transport/network/tls.ts';
 export { type ConnectOptions, connect } from './connect.ts';
 export type { Authorize, Identity, Visitor } from './hall.ts';
 export { type ListenOptions, listen } from './listen.ts';

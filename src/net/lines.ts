@@ -1,9 +1,11 @@
-// The lines that this runtime has, by the kind of an address.
+// The lines that servers' runtimes have, by the kind of an address; in a browser's build browser-lines.ts is in its place.
 import { UsageError } from '../errors.ts';
 import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
-import { dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
+import { bindTls, type ClientTls, dialTls, type ServerTls } from '../transport/network/tls.ts';
+import { type Client, dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { bindWebSockets, type UpgradeRequest } from '../transport/network/web-socket-server.ts';
+import { packageOf } from '../transport/network/ws-package.ts';
 import { bind } from '../transport/process/bind.ts';
 import { dial } from '../transport/process/dial.ts';
 import { SocketStream } from '../transport/process/socket-stream.ts';
@@ -12,17 +14,28 @@ export interface DialOptions {
   /** Milliseconds of silence after which the system asks for a sign of the other one. */
   readonly pingMs: number;
   readonly webSocket: MakeWebSocket | undefined;
+  readonly tls: ClientTls | undefined;
 }
 
 /**
  * A line to whoever listens there.
  * @throws (rejects) AddressError ERR_UNREACHABLE, the signal's reason; UnsupportedError where this runtime has none of that kind
  */
-export async function dialLine(to: NetAddress, { pingMs, webSocket }: DialOptions, signal: AbortSignal): Promise<Line> {
-  if ('url' in to) return await dialWebSocket(to.url, netAddressText(to), webSocket, signal);
-  const stream = await dial(to, signal);
-  stream.keepAlive(pingMs);
+export async function dialLine(to: NetAddress, options: DialOptions, signal: AbortSignal): Promise<Line> {
+  if ('url' in to) {
+    const where = netAddressText(to);
+    return await dialWebSocket(to.url, where, options.webSocket ?? (await ownWebSocket(where)), signal);
+  }
+  const stream = await (to.kind === 'tls'
+    ? dialTls(to, options.tls ?? {}, signal)
+    : dial({ ...to, kind: 'tcp' }, signal));
+  stream.keepAlive(options.pingMs);
   return stream;
+}
+async function ownWebSocket(where: string): Promise<MakeWebSocket> {
+  const { WebSocket: Own } = globalThis as { WebSocket?: Client };
+  const Made = Own ?? (await packageOf(`connect to ${where}`)).WebSocket;
+  return (url) => new Made(url);
 }
 
 /** Where lines come in. */
@@ -36,7 +49,7 @@ export interface BindOptions {
   readonly pingMs: number;
   /** Milliseconds in which a line is to have said what it is for. */
   readonly timeoutMs: number;
-  readonly tls: object | undefined;
+  readonly tls: ServerTls | undefined;
   /** The status with which a request for a WebSocket is turned down, if it is. */
   refuses(request: UpgradeRequest): number | undefined;
 }
@@ -47,23 +60,32 @@ export async function bindLines(
   options: BindOptions,
   connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
-  if ((at.kind === 'wss') !== (options.tls !== undefined)) {
-    const why =
-      at.kind === 'wss' ? 'this address takes option tls, with a key and a certificate' : "option tls is for 'wss:'";
+  const { tls, pingMs, timeoutMs } = options;
+  if (sealed(at) !== (tls !== undefined)) {
+    const why = sealed(at)
+      ? 'this address takes option tls, with a key and a certificate'
+      : "option tls is for 'tls:' and 'wss:'";
     const text = `Cannot listen at ${netAddressText(at)}: ${why}`;
-    throw new UsageError('ERR_OPTION', text, { option: 'tls', value: options.tls });
+    throw new UsageError('ERR_OPTION', text, { option: 'tls', value: sealed(at) ? undefined : '{ ... }' });
   }
   if ('url' in at) return await bindUrl(at, options, connected);
-  const bound = await bind(at, (socket) => {
-    const line = new SocketStream(socket);
-    line.keepAlive(options.pingMs);
-    connected(line, { from: socket.remoteAddress ?? '', origin: undefined, url: '', header: () => undefined });
-  });
+  const took = (line: SocketStream, from = '', subject?: string): void => {
+    line.keepAlive(pingMs);
+    connected(line, { from, origin: undefined, url: '', subject, header: () => undefined });
+  };
+  if (tls !== undefined) {
+    const { port, hold, close } = await bindTls(at, tls, timeoutMs, took);
+    return { address: netAddressText({ ...at, port }), hold, close };
+  }
+  const bound = await bind({ ...at, kind: 'tcp' }, (socket) => took(new SocketStream(socket), socket.remoteAddress));
   return {
     address: netAddressText(bound.address as NetAddress),
     hold: (held) => bound.hold(held),
     close: () => void bound.close(),
   };
+}
+function sealed({ kind }: NetAddress): boolean {
+  return kind === 'tls' || kind === 'wss';
 }
 
 async function bindUrl(

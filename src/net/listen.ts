@@ -11,6 +11,7 @@ import {
 import { checked, type NumberRule } from '../port/options.ts';
 import { parseNetAddress } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
+import type { ServerTls } from '../transport/network/tls.ts';
 import type { UpgradeRequest } from '../transport/network/web-socket-server.ts';
 import { type Authorize, Hall } from './hall.ts';
 import { bindLines } from './lines.ts';
@@ -28,8 +29,8 @@ export interface ListenOptions extends NetChoice, ListenerCounts {
    * browser says no origin, or one as it likes.
    */
   readonly origins?: readonly string[] | 'any' | undefined;
-  /** For `wss:`: key and certificate, as `node:tls` takes them. */
-  readonly tls?: { readonly key: string | Uint8Array; readonly cert: string | Uint8Array } | undefined;
+  /** For `tls:` and `wss:`: key and certificate, and whose certificates who connects has to show, as `node:tls` takes them. */
+  readonly tls?: ServerTls | undefined;
   /** Connections without a line that are kept; default 256. The one that has waited longest ends as `lost` for a further one. */
   readonly maxParkedSessions?: number | undefined;
   /** Bytes that those keep together, of what was said and is not known to have been heard; default 64 MiB. */
@@ -44,7 +45,7 @@ const BOUNDS: Readonly<Record<'maxParkedSessions' | 'maxParkedBytes', NumberRule
 /**
  * Listens at an address: `for await (const port of await listen(address))`. Each who connects comes as a port; `port.link` has what else there is over the
  * same connection. **Whoever can reach the address can connect to it**, unless `authorize` says otherwise; it is this machine's own unless a host says otherwise.
- * @param address `ws://127.0.0.1:8080/path`, `tcp:host:port`, `tcp:port` for 127.0.0.1; port 0: any that is free. On Node a WebSocket server takes the package `ws`
+ * @param address `ws://127.0.0.1:8080/path`, `tcp:host:port`, `tls:host:port`, without a host for 127.0.0.1; port 0: any that is free. On Node a WebSocket server takes the package `ws`
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
  */
 export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {

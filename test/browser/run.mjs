@@ -47,6 +47,7 @@ const PAGES = [
   'isolate',
   'service-worker',
   'service-worker-own',
+  'network',
 ];
 /** Pages that are served without the headers that isolate. */
 const PLAIN = ['not-isolated', 'bench-page-plain', 'bundles-plain', 'isolate', 'service-worker', 'service-worker-own'];

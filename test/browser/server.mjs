@@ -3,6 +3,7 @@ import { pageFile } from '../../bench/page/server.mjs';
 import { benchPage, reported } from './bench-page.mjs';
 import { suiteScript } from './bundle-suites.mjs';
 import { host } from './host.mjs';
+import { Network } from './network.mjs';
 import { scriptAt } from './service-workers.mjs';
 
 const scriptOf = (name) => `<script type="module" src="/test/browser/pages/${name}.js"></script>`;
@@ -14,7 +15,7 @@ ${scriptOf(script)}`;
  * @param onReport called with what pages post to /report; what it returns is the address at which the page goes on
  * @param others what answers for other addresses, as `answerTo` of `host`
  */
-export function serve(onReport, { port = 0, others = () => undefined } = {}) {
+export async function serve(onReport, { port = 0, others = () => undefined } = {}) {
   const answerTo = async (path, { method, text, search }) => {
     const html = { 'Content-Type': 'text/html; charset=utf-8' };
     if (path.startsWith('/page/bench-page')) return { headers: html, body: await benchPage(scriptOf('shell')) };
@@ -30,8 +31,20 @@ export function serve(onReport, { port = 0, others = () => undefined } = {}) {
     const onward = onReport(JSON.parse(await text()));
     return typeof onward === 'string' ? { body: onward } : { status: 204 };
   };
-  return host(async (path, asked) => (await scriptAt(path, asked)) ?? answerTo(path, asked), {
-    port,
-    folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\//,
-  });
+  const network = new Network();
+  const server = await host(
+    async (path, asked) =>
+      (await scriptAt(path, asked)) ?? (await network.answerTo(path, server.origin)) ?? answerTo(path, asked),
+    {
+      port,
+      folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\//,
+    },
+  );
+  return {
+    ...server,
+    close() {
+      server.close();
+      void network.close();
+    },
+  };
 }

@@ -7,6 +7,8 @@ import { OVER_A_STREAM, portConformance } from './port.ts';
 const WORLDS: Readonly<Record<string, readonly [address: string, cutMs?: number]>> = {
   'connected by a network': ['tcp:127.0.0.1:0'],
   'connected by a network that breaks all the time': ['tcp:127.0.0.1:0', 20],
+  'connected by a network, sealed': ['tls:127.0.0.1:0'],
+  'connected by a sealed network that breaks all the time': ['tls:127.0.0.1:0', 20],
   'connected by a WebSocket': ['ws://127.0.0.1:0/'],
   'connected by WebSockets that break all the time': ['ws://127.0.0.1:0/', 20],
 };

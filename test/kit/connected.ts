@@ -1,10 +1,11 @@
 // Two ends of a connection of `millrace/process` or `millrace/net` in one thread, as programs have them: a listener, and who connects.
 import assert from 'node:assert/strict';
 import type { ChannelOptions, Port } from '../../src/index.ts';
-import * as net from '../../src/net/index.ts';
+
 import type { LinkOptions } from '../../src/process/index.ts';
 import * as process from '../../src/process/index.ts';
-import { CuttingProxy } from './cutting-proxy.ts';
+import { CuttingProxy, portIn } from './cutting-proxy.ts';
+import * as net from './net.ts';
 import { Random, seed } from './prng.ts';
 import { within } from './watchdog.ts';
 
@@ -68,9 +69,8 @@ export function netPair(address: string, cutMs?: number): MakePair {
   return async (options) => {
     let proxy: CuttingProxy | undefined;
     const pair = await meet(net, address, options, async (at) => {
-      const url = new URL(at.replace(/^tcp:/, 'tcp://'));
-      proxy = await CuttingProxy.to(Number(url.port));
-      return at.replace(`:${url.port}`, `:${proxy.port}`);
+      proxy = await CuttingProxy.to(portIn(at));
+      return proxy.inFrontOf(at);
     });
     const random = new Random(seed);
     let timer: NodeJS.Timeout | undefined;

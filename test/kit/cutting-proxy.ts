@@ -30,6 +30,10 @@ export class CuttingProxy {
   get port(): number {
     return this.#port;
   }
+  /** The address of the listener behind it, as it is connected to through it. */
+  inFrontOf(address: string): string {
+    return address.replace(`:${portIn(address)}`, `:${this.#port}`);
+  }
   #port = 0;
 
   /** Lets lines in, at the same port as before. */
@@ -80,4 +84,9 @@ export class CuttingProxy {
       if (this.#stalled && this.stallNew) one.pause();
     }
   }
+}
+
+/** The port in an address of `millrace/net`. */
+export function portIn(address: string): number {
+  return Number(/:(\d+)(\/|$)/.exec(address)?.[1]);
 }

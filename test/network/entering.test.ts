@@ -1,17 +1,16 @@
 // Who gets in at a listener of `millrace/net`, and what strangers at its socket can do: nothing to anybody else.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { AddressError, features, type Port, RefusedError, UsageError } from '../../src/index.ts';
-import { connect, type Listener, type ListenOptions, listen, type Visitor } from '../../src/net/index.ts';
-import { CuttingProxy } from '../kit/cutting-proxy.ts';
+import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
+import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
+import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { until, within } from '../kit/watchdog.ts';
 
-const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
-const portOf = (address: string): number => Number(/:(\d+)(\/|$)/.exec(address)?.[1]);
+const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', tls: 'tls:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
 const take = async (server: Listener): Promise<Port> => {
   for await (const port of server) return port;
   throw new Error('no connection');
@@ -59,8 +58,8 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
     let identity: string | false = 'ada';
     const server = await listen(address, { authorize: () => identity });
-    const proxy = await CuttingProxy.to(portOf(server.address));
-    const through = server.address.replace(`:${portOf(server.address)}`, `:${proxy.port}`);
+    const proxy = await CuttingProxy.to(portIn(server.address));
+    const through = proxy.inFrontOf(server.address);
     const [far, near] = await within('both', Promise.all([connect(through), take(server)]));
     proxy.cut();
     far.postMessage('still here');
@@ -75,7 +74,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
 
   test(`${kind}: a listener that is closed holds nobody who has said nothing, and a signal gives up whatever is under way`, async () => {
     const server = await listen(address);
-    const silent = connectSocket(portOf(server.address), '127.0.0.1');
+    const silent = connectSocket(portIn(server.address), '127.0.0.1');
     silent.on('error', () => {});
     await new Promise((resolve) => silent.once('connect', resolve));
     const closed = new Promise((resolve) => silent.once('close', resolve));
@@ -91,20 +90,20 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
       if (typeof error !== 'string') await error.link?.close();
     }
     await server.close();
-    if (kind === 'tcp' || features().runtime === 'node') await within('it to be closed', closed);
+    if (kind !== 'ws' || features().runtime === 'node') await within('it to be closed', closed);
     silent.destroy();
   });
 
   test(`${kind}: who says nothing, or anything, is closed, and nobody else notices`, async () => {
     const server = await listen(address, { timeoutMs: 500 });
     const [far, near] = await within('both', Promise.all([connect(server.address), take(server)]));
-    const silent = connectSocket(portOf(server.address), '127.0.0.1');
+    const silent = connectSocket(portIn(server.address), '127.0.0.1');
     const closed = new Promise((resolve) => silent.on('close', resolve));
     silent.on('error', () => {});
     // Whose time Bun's and Deno's own servers decide about.
-    if (kind === 'tcp' || features().runtime === 'node') await within('it to be closed', closed);
+    if (kind !== 'ws' || features().runtime === 'node') await within('it to be closed', closed);
     const random = new Random(seed);
-    for (let i = 0; i < cases(200, 2_000); i++) await stranger(portOf(server.address), random, kind === 'ws');
+    for (let i = 0; i < cases(200, 2_000); i++) await stranger(portIn(server.address), random, kind === 'ws');
     far.postMessage('still here');
     assert.equal(await within('a message', near.receiveAsync()), 'still here');
     await until('nobody else to be there', () => server.connections === 1);
@@ -166,7 +165,7 @@ test('ws: pages of other origins are turned down, those of the address itself an
   const server = await listen('ws://127.0.0.1:0/path', { origins: ['https://app.example'] });
   const own = new URL(server.address).host;
   const statusFor = async (path: string, origin?: string): Promise<string> => {
-    const socket = connectSocket(portOf(server.address), '127.0.0.1');
+    const socket = connectSocket(portIn(server.address), '127.0.0.1');
     const lines = [
       `GET ${path} HTTP/1.1`,
       `Host: ${own}`,
@@ -195,9 +194,7 @@ test('ws: pages of other origins are turned down, those of the address itself an
 // Asked of `ws`, on Node: the clients of runtimes take no certificate that nobody has signed.
 const testOnNode = features().runtime === 'node' ? test : (): void => {};
 testOnNode('wss: with a key and a certificate, and a WebSocket of the program', async () => {
-  const pem = (name: string): Buffer =>
-    readFileSync(new URL(`../../../test/network/fixtures/only-for-tests-${name}.pem`, import.meta.url));
-  const tls = { key: pem('key'), cert: pem('cert') };
+  const tls = CERTIFICATE;
   const server = await listen('wss://127.0.0.1:0/', { tls });
   const name = 'ws';
   const { WebSocket: Made } = (await import(name)) as { WebSocket: new (url: string, options: object) => never };
@@ -213,6 +210,40 @@ testOnNode('wss: with a key and a certificate, and a WebSocket of the program', 
     ['tcp:127.0.0.1:0', { tls }],
   ] as const)
     await assert.rejects(listen(address, options), { code: 'ERR_OPTION', option: 'tls' }, address);
+});
+
+test('tls: who listens has to have a good certificate, and so has who connects where it is asked for one', async () => {
+  const server = await listen('tls:127.0.0.1:0');
+  const untrusted = await connect(server.address, { tls: {} }).catch((it) => it);
+  assert.ok(untrusted instanceof AddressError && untrusted.code === 'ERR_UNREACHABLE', String(untrusted));
+  assert.match(untrusted.message, /certificate|unknown.?issuer/i);
+  const other = await connect(server.address, { tls: { ca: CERTIFICATE.cert, servername: 'other.example' } }).catch(
+    (it) => it,
+  );
+  assert.ok(other instanceof AddressError && other.code === 'ERR_UNREACHABLE', String(other));
+  await server.close();
+
+  const subjects: (string | undefined)[] = [];
+  const strict = await listen('tls:127.0.0.1:0', {
+    tls: { ...CERTIFICATE, ca: CERTIFICATE.cert, requestCert: true },
+    authorize: ({ subject }) => {
+      subjects.push(subject);
+      return subject;
+    },
+  });
+  const own = { tls: { ...CERTIFICATE, ca: CERTIFICATE.cert } };
+  const [far, near] = await within('both', Promise.all([connect(strict.address, own), take(strict)]));
+  far.postMessage('sealed');
+  assert.equal(await within('a message', near.receiveAsync()), 'sealed');
+  assert.equal(near.link?.identity, 'localhost');
+  const nobody = await within(
+    'an answer',
+    connect(strict.address).catch((it) => it),
+  );
+  assert.ok(nobody instanceof Error, String(nobody));
+  assert.deepEqual(subjects, ['localhost'], 'nobody else was asked for');
+  await far.link?.close();
+  await strict.close();
 });
 
 test('wrong options are named, with what they take', async () => {
@@ -238,7 +269,7 @@ test('wrong options are named, with what they take', async () => {
     'unix:/tmp/x',
     'tcp:',
     'tcp:host:99999',
-    'tls:host:1',
+    'tls:host',
     'ws://',
     'ws://host/#x',
     7,
@@ -249,6 +280,7 @@ test('wrong options are named, with what they take', async () => {
     const error = await connect('tcp:127.0.0.1:1', { token: token as string }).catch((it) => it);
     assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
   }
+  await assert.rejects(connect('tcp:127.0.0.1:1', { tls: {} }), { code: 'ERR_OPTION', option: 'tls' });
   await assert.rejects(connect('tcp:127.0.0.1:1', { webSocket: 1 as never }), {
     code: 'ERR_OPTION',
     option: 'webSocket',

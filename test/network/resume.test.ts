@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';
 import { type Port, RefusedError, TimeoutError } from '../../src/index.ts';
-import { type ConnectOptions, connect, type Listener, type ListenOptions, listen } from '../../src/net/index.ts';
-import { CuttingProxy } from '../kit/cutting-proxy.ts';
+import type { ConnectOptions, Listener, ListenOptions } from '../../src/net/index.ts';
+import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
+import { connect, listen } from '../kit/net.ts';
 import { Random, seed } from '../kit/prng.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 
 const SOAK = process.env['SOAK'] === '1';
-const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', ws: 'ws://127.0.0.1:0/' };
+const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', tls: 'tls:127.0.0.1:0', ws: 'ws://127.0.0.1:0/' };
 
 interface Met {
   readonly server: Listener;
@@ -20,15 +21,11 @@ interface Met {
   readonly far: Port;
 }
 
-function portOf(address: string): number {
-  return Number(/:(\d+)\/?$/.exec(address)?.[1]);
-}
 async function meet(address: string, options: ListenOptions = {}, own: ConnectOptions = {}): Promise<Met> {
   const server = await listen(address, options);
-  const to = portOf(server.address);
-  const proxy = await CuttingProxy.to(to);
+  const proxy = await CuttingProxy.to(portIn(server.address));
   const taken = server[Symbol.asyncIterator]().next();
-  const far = await connect(server.address.replace(`:${to}`, `:${proxy.port}`), own);
+  const far = await connect(proxy.inFrontOf(server.address), own);
   const near = (await within('a connection', taken)).value as Port;
   await within('both', Promise.all([near.ready, far.ready]));
   return { server, proxy, near, far };
@@ -117,7 +114,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     far.postMessage('never read');
     // Another one at the address, in the place of one whose process is gone.
     const other = await listen(address);
-    proxy.to = portOf(other.address);
+    proxy.to = portIn(other.address);
     proxy.cut();
     assert.equal(await within('the end', far.closed), 'lost');
     assert.ok(far.error instanceof RefusedError, String(far.error));
@@ -143,7 +140,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const first = await meet(address, { maxParkedSessions: 1 });
     const { server, proxy } = first;
     const taken = server[Symbol.asyncIterator]().next();
-    const second = await connect(server.address.replace(`:${portOf(server.address)}`, `:${proxy.port}`));
+    const second = await connect(server.address.replace(`:${portIn(server.address)}`, `:${proxy.port}`));
     const near = (await within('a connection', taken)).value as Port;
     await within('both', near.ready);
     await proxy.close();

@@ -2,23 +2,24 @@
 import { UsageError } from '../../errors.ts';
 
 export type NetAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'tcp' | 'tls'; readonly host: string; readonly port: number }
   | { readonly kind: 'ws' | 'wss'; readonly url: string };
 
-const TAKES = "'ws://host:port/path', 'wss://host/path' or 'tcp:host:port'";
+const TAKES = "'ws://host:port/path', 'wss://host/path', 'tcp:host:port' or 'tls:host:port'";
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Reads an address: `tcp:host:port`, an IPv6 host in brackets, `tcp:port` on this machine; or the URL of a WebSocket.
+ * Reads an address: `tcp:host:port` or `tls:host:port`, an IPv6 host in brackets, `tcp:port` on this machine; or the URL of a WebSocket.
  * @throws UsageError ERR_OPTION that names what was given and what can be
  */
 export function parseNetAddress(text: unknown): NetAddress {
   const given = typeof text === 'string' || text instanceof URL ? String(text) : '';
   if (/^wss?:/.test(given)) return socketAddress(given);
-  const [, bracketed, plain, digits] = /^tcp:(?:(?:\[([^\]]+)\]|([^:[\]/]+)):)?(\d{1,5})$/.exec(given) ?? [];
+  const [, kind, bracketed, plain, digits] =
+    /^(tcp|tls):(?:(?:\[([^\]]+)\]|([^:[\]/]+)):)?(\d{1,5})$/.exec(given) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) throw noAddress(text, `expected ${TAKES}`);
-  return { kind: 'tcp', host: bracketed ?? plain ?? LOOPBACK, port };
+  return { kind: kind as 'tcp' | 'tls', host: bracketed ?? plain ?? LOOPBACK, port };
 }
 
 /** The address as `connect` takes it; without a password, which may stand in a URL. */

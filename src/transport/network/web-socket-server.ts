@@ -7,8 +7,9 @@ import { platform } from '#platform';
 import { AddressError, MillraceError } from '../../errors.ts';
 import { WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
 import type { Line } from './line.ts';
-import { packageOf } from './web-socket-dial.ts';
+
 import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
+import { packageOf } from './ws-package.ts';
 
 /** What a request for a WebSocket says, and from where it comes. */
 export interface UpgradeRequest {
@@ -17,6 +18,8 @@ export interface UpgradeRequest {
   readonly origin: string | undefined;
   /** Path and query. */
   readonly url: string;
+  /** The common name in the certificate that it has shown, where `tls` of a `tls:` address asks for one. */
+  readonly subject?: string | undefined;
   header(name: string): string | undefined;
 }
 

@@ -124,8 +124,10 @@ export class SocketStream implements ByteStream {
   }
   /** The system's number of the line while it has one, and where what is written there is what the other side reads; else -1. */
   get #descriptor(): number {
-    const { encrypted } = this.#socket as { readonly encrypted?: boolean };
-    return platform.name === 'deno' || encrypted === true ? -1 : (this.#raw.fd ?? -1);
+    return platform.name === 'deno' || this.#sealed ? -1 : (this.#raw.fd ?? -1);
+  }
+  get #sealed(): boolean {
+    return (this.#socket as { readonly encrypted?: boolean }).encrypted === true;
   }
 
   /** From here on what comes goes to `connection`. */
@@ -224,9 +226,9 @@ export class SocketStream implements ByteStream {
   get #raw(): Handle {
     return (this.#socket as unknown as { _handle?: Handle })._handle ?? {};
   }
-  /** Whether the runtime tells how much of a piece is out. */
+  /** Whether the runtime tells how much of a piece is out, where somebody else can write the rest. */
   get #tellsRest(): boolean {
-    return this.#raw.writeQueueSize !== undefined;
+    return !this.#sealed && this.#raw.writeQueueSize !== undefined;
   }
   #hold(): void {
     // What lies here would go with the process, and may be more than is written at its end; and a line whose other side has not ended takes

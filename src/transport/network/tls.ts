@@ -1,0 +1,160 @@
+// TCP, sealed: lines of node:tls, to where a name is proved by a certificate.
+import type { Socket } from 'node:net';
+import {
+  type ConnectionOptions,
+  connect,
+  createServer,
+  type PeerCertificate,
+  type Server,
+  type TLSSocket,
+} from 'node:tls';
+import { platform } from '#platform';
+import { AddressError } from '../../errors.ts';
+import { codeOf } from '../process/refused.ts';
+import { SocketStream } from '../process/socket-stream.ts';
+import { type NetAddress, netAddressText } from './address.ts';
+
+type TlsAddress = Extract<NetAddress, { host: string }>;
+
+/** Who it is that listens, and whom it lets in: as `node:tls` takes them. */
+export interface ServerTls {
+  readonly key: string | Uint8Array;
+  readonly cert: string | Uint8Array;
+  /** Whose certificates are good ones; by default those of whom the runtime trusts. */
+  readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+  /** Whether who connects has to show a good certificate, too. Default false. */
+  readonly requestCert?: boolean | undefined;
+}
+/** What is asked of who listens, and what is shown to it: as `node:tls` takes them. */
+export interface ClientTls {
+  /** Whose certificates are good ones; by default those of whom the runtime trusts. */
+  readonly ca?: ServerTls['ca'];
+  readonly key?: string | Uint8Array | undefined;
+  readonly cert?: string | Uint8Array | undefined;
+  /** The name that its certificate is to have; default: the address's host. */
+  readonly servername?: string | undefined;
+}
+
+/** @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is what node:tls says; the signal's reason */
+export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Promise<SocketStream> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const { host, port } = to;
+    const socket = connect({ ...said(tls), host, port, allowHalfOpen: true } as ConnectionOptions);
+    const failed = (cause: Error): void => {
+      signal.removeEventListener('abort', aborted);
+      const where = netAddressText(to);
+      const text = `Cannot connect to ${where}: ${WHY[codeOf(cause) ?? ''] ?? cause.message}`;
+      reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
+    };
+    const aborted = (): void => {
+      socket.destroy();
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', aborted);
+    // Also for what is said of it when nobody waits for it any more.
+    socket.on('error', failed);
+    socket.once('close', () => failed(new Error('it was closed before it was sealed')));
+    socket.once('secureConnect', () => {
+      signal.removeEventListener('abort', aborted);
+      socket.pause();
+      resolve(new SocketStream(socket));
+    });
+  });
+}
+const OTHER_CA = 'its certificate is of nobody whom this runtime trusts: say whom to trust by tls: { ca }';
+const WHY: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  DEPTH_ZERO_SELF_SIGNED_CERT: OTHER_CA,
+  SELF_SIGNED_CERT_IN_CHAIN: OTHER_CA,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: OTHER_CA,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: OTHER_CA,
+};
+
+/** Without what was not said, which some runtimes take for something. */
+function said<T extends object>(tls: T): T {
+  return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** Where sealed lines come in. */
+export interface TlsBound {
+  readonly port: number;
+  hold(held: boolean): void;
+  close(): void;
+}
+
+/**
+ * @param connected is told of each that is sealed, and of the name that its certificate proves, where one is asked for
+  * @param timeoutMs in which who connects is to be sealed
+ * @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
+
+ */
+export async function bindTls(
+  at: TlsAddress,
+  { key, cert, ca, requestCert }: ServerTls,
+  timeoutMs: number,
+
+  connected: (line: SocketStream, from: string, subject: string | undefined) => void,
+): Promise<TlsBound> {
+  const options = {
+    ...said({ key, cert, ca, requestCert }),
+    handshakeTimeout: timeoutMs,
+    allowHalfOpen: true,
+  } as object;
+  // Of these nobody knows yet who they are: they neither stay for long, nor hold a server that is closed.
+  const young = new Map<string, Socket>();
+  const server = createServer(options, (socket) => {
+    young.delete(nameOf(socket));
+    socket.pause();
+    connected(new SocketStream(socket), socket.remoteAddress ?? '', subjectOf(socket));
+  });
+  server.on('connection', (socket: Socket) => {
+    const name = nameOf(socket);
+    young.set(name, socket);
+    socket.once('close', () => young.delete(name));
+    platform.later(() => {
+      if (young.get(name) === socket) socket.destroy();
+    }, timeoutMs);
+  });
+  // Who cannot be sealed is closed, and nobody else's business.
+  server.on('tlsClientError', (_error, socket) => void socket.destroy());
+  try {
+    await listening(server, at.host, at.port);
+  } catch (cause) {
+    const address = netAddressText(at);
+    const inUse = codeOf(cause) === 'EADDRINUSE';
+    const text = `Cannot listen at ${address}: ${inUse ? 'somebody listens there' : (cause as Error).message}`;
+    throw new AddressError(inUse ? 'ERR_ADDRESS_IN_USE' : 'ERR_LISTEN', text, { address, cause });
+  }
+  return {
+    port: (server.address() as { port: number }).port,
+    hold: (held) => void (held ? server.ref() : server.unref()),
+    close: () => {
+      server.close();
+      for (const socket of young.values()) socket.destroy();
+    },
+  };
+}
+/** The same before and after it is sealed. */
+function nameOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress}:${remotePort}`;
+}
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      resolve();
+    });
+  });
+}
+function subjectOf(socket: TLSSocket): string | undefined {
+  if (!socket.authorized) return undefined;
+  const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+  // Of more than one nobody knows which is meant.
+  return typeof subject?.CN === 'string' ? subject.CN : undefined;
+}
