@@ -26,9 +26,10 @@ export async function dialLine(to: NetAddress, options: DialOptions, signal: Abo
     const where = netAddressText(to);
     return await dialWebSocket(to.url, where, options.webSocket ?? (await ownWebSocket(where)), signal);
   }
-  const stream = await (to.kind === 'tls'
-    ? dialTls(to, options.tls ?? {}, signal)
-    : dial({ ...to, kind: 'tcp' }, signal));
+  const stream =
+    to.kind === 'tls'
+      ? new SocketStream(await dialTls(to, options.tls ?? {}, signal))
+      : await dial({ ...to, kind: 'tcp' }, signal);
   stream.keepAlive(options.pingMs);
   return stream;
 }
@@ -69,15 +70,16 @@ export async function bindLines(
     throw new UsageError('ERR_OPTION', text, { option: 'tls', value: sealed(at) ? undefined : '{ ... }' });
   }
   if ('url' in at) return await bindUrl(at, options, connected);
-  const took = (line: SocketStream, from = '', subject?: string): void => {
+  const took = (socket: ConstructorParameters<typeof SocketStream>[0], subject?: string): void => {
+    const line = new SocketStream(socket);
     line.keepAlive(pingMs);
-    connected(line, { from, origin: undefined, url: '', subject, header: () => undefined });
+    connected(line, { from: socket.remoteAddress ?? '', origin: undefined, url: '', subject, header: () => undefined });
   };
   if (tls !== undefined) {
     const { port, hold, close } = await bindTls(at, tls, timeoutMs, took);
     return { address: netAddressText({ ...at, port }), hold, close };
   }
-  const bound = await bind({ ...at, kind: 'tcp' }, (socket) => took(new SocketStream(socket), socket.remoteAddress));
+  const bound = await bind({ ...at, kind: 'tcp' }, (socket) => took(socket));
   return {
     address: netAddressText(bound.address as NetAddress),
     hold: (held) => bound.hold(held),

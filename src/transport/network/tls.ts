@@ -1,4 +1,4 @@
-// TCP, sealed: lines of node:tls, to where a name is proved by a certificate.
+// TCP, sealed: sockets of node:tls, to where a name is proved by a certificate.
 import type { Socket } from 'node:net';
 import {
   type ConnectionOptions,
@@ -10,8 +10,6 @@ import {
 } from 'node:tls';
 import { platform } from '#platform';
 import { AddressError } from '../../errors.ts';
-import { codeOf } from '../process/refused.ts';
-import { SocketStream } from '../process/socket-stream.ts';
 import { type NetAddress, netAddressText } from './address.ts';
 
 type TlsAddress = Extract<NetAddress, { host: string }>;
@@ -35,8 +33,11 @@ export interface ClientTls {
   readonly servername?: string | undefined;
 }
 
-/** @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is what node:tls says; the signal's reason */
-export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Promise<SocketStream> {
+/**
+ * A socket that is sealed, and paused.
+ * @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is what node:tls says; the signal's reason
+ */
+export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason);
@@ -47,7 +48,7 @@ export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Pr
     const failed = (cause: Error): void => {
       signal.removeEventListener('abort', aborted);
       const where = netAddressText(to);
-      const text = `Cannot connect to ${where}: ${WHY[codeOf(cause) ?? ''] ?? cause.message}`;
+      const text = `Cannot connect to ${where}: ${WHY[codeOf(cause)] ?? cause.message}`;
       reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
     const aborted = (): void => {
@@ -61,7 +62,7 @@ export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Pr
     socket.once('secureConnect', () => {
       signal.removeEventListener('abort', aborted);
       socket.pause();
-      resolve(new SocketStream(socket));
+      resolve(socket);
     });
   });
 }
@@ -97,7 +98,7 @@ export async function bindTls(
   { key, cert, ca, requestCert }: ServerTls,
   timeoutMs: number,
 
-  connected: (line: SocketStream, from: string, subject: string | undefined) => void,
+  connected: (socket: TLSSocket, subject: string | undefined) => void,
 ): Promise<TlsBound> {
   const options = {
     ...said({ key, cert, ca, requestCert }),
@@ -109,7 +110,7 @@ export async function bindTls(
   const server = createServer(options, (socket) => {
     young.delete(nameOf(socket));
     socket.pause();
-    connected(new SocketStream(socket), socket.remoteAddress ?? '', subjectOf(socket));
+    connected(socket, subjectOf(socket));
   });
   server.on('connection', (socket: Socket) => {
     const name = nameOf(socket);
@@ -151,6 +152,9 @@ function listening(server: Server, host: string, port: number): Promise<void> {
       resolve();
     });
   });
+}
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
 }
 function subjectOf(socket: TLSSocket): string | undefined {
   if (!socket.authorized) return undefined;
