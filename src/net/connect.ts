@@ -3,6 +3,7 @@ import { TimeoutError, UsageError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import { givingUp, greeting } from '../port/link-greeting.ts';
+import { checkNames } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
@@ -109,9 +110,16 @@ export async function connect<In = unknown, Out = unknown>(
   });
 }
 
+/** Nothing that would take a certificate that is not good. */
+const CLIENT_TLS: readonly (keyof ClientTls)[] = ['ca', 'key', 'cert', 'servername'];
+
 /** @throws UsageError ERR_OPTION, which does not show it */
 function checkTls(to: NetAddress, tls: ClientTls | undefined): ClientTls | undefined {
-  if (tls === undefined || (typeof tls === 'object' && to.kind === 'tls')) return tls;
+  if (tls === undefined) return undefined;
+  if (typeof tls === 'object' && to.kind === 'tls') {
+    checkNames(tls, CLIENT_TLS);
+    return tls;
+  }
   const text = `Cannot connect to ${netAddressText(to)} with option tls: it is an object, for 'tls:'; what a WebSocket is to trust is its own business (option webSocket)`;
   throw new UsageError('ERR_OPTION', text, { option: 'tls' });
 }

@@ -281,6 +281,11 @@ test('wrong options are named, with what they take', async () => {
     assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
   }
   await assert.rejects(connect('tcp:127.0.0.1:1', { tls: {} }), { code: 'ERR_OPTION', option: 'tls' });
+  const trusting = { rejectUnauthorized: false } as object;
+  await assert.rejects(connect('tls:127.0.0.1:1', { tls: trusting }), {
+    code: 'ERR_OPTION',
+    option: 'rejectUnauthorized',
+  });
   await assert.rejects(connect('tcp:127.0.0.1:1', { webSocket: 1 as never }), {
     code: 'ERR_OPTION',
     option: 'webSocket',
