@@ -73,7 +73,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
   });
 
   test(`${kind}: a listener that is closed holds nobody who has said nothing, and a signal gives up whatever is under way`, async () => {
-    const server = await listen(address);
+    const server = await listen(address, { timeoutMs: 600_000 });
     const silent = connectSocket(portIn(server.address), '127.0.0.1');
     silent.on('error', () => {});
     await new Promise((resolve) => silent.once('connect', resolve));
@@ -160,6 +160,24 @@ function masked(bytes: Uint8Array): Uint8Array {
   const head = bytes.length < 126 ? [0x82, 0x80 | bytes.length] : [0x82, 0xfe, bytes.length >> 8, bytes.length & 0xff];
   return Uint8Array.from([...head, 0, 0, 0, 0, ...bytes]);
 }
+
+test('tcp: who says nothing has a place among maxConnections, and whoever comes beyond is closed at once', async () => {
+  const server = await listen(ADDRESSES.tcp, { maxConnections: 2, timeoutMs: 600_000 });
+  const come = async (): Promise<Socket> => {
+    const socket = connectSocket(portIn(server.address), '127.0.0.1');
+    socket.on('error', () => {});
+    await new Promise((resolve) => socket.once('connect', resolve));
+    return socket;
+  };
+  const silent = [await come(), await come(), await come()];
+  const closed = (socket: Socket): Promise<Socket> =>
+    new Promise((resolve) => socket.resume().once('close', () => resolve(socket)));
+  const first = await within('one to be closed', Promise.race(silent.map(closed)));
+  assert.equal(first, silent[2], 'the one that came last');
+  assert.ok(!silent[0]?.destroyed && !silent[1]?.destroyed);
+  for (const socket of silent) socket.destroy();
+  await server.close();
+});
 
 test('ws: pages of other origins are turned down, those of the address itself and those that were named are not', async () => {
   const server = await listen('ws://127.0.0.1:0/path', { origins: ['https://app.example'] });
