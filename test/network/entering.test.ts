@@ -299,6 +299,8 @@ test('wrong options are named, with what they take', async () => {
     assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
   }
   await assert.rejects(connect('tcp:127.0.0.1:1', { tls: {} }), { code: 'ERR_OPTION', option: 'tls' });
+  const noKey = await listen('tls:127.0.0.1:0', { tls: { key: 's3cret', cert: 's3cret' } }).catch((it) => it);
+  assert.ok(noKey instanceof UsageError && !noKey.message.includes('s3cret'), String(noKey));
   const trusting = { rejectUnauthorized: false } as object;
   await assert.rejects(connect('tls:127.0.0.1:1', { tls: trusting }), {
     code: 'ERR_OPTION',

@@ -140,7 +140,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const first = await meet(address, { maxParkedSessions: 1 });
     const { server, proxy } = first;
     const taken = server[Symbol.asyncIterator]().next();
-    const second = await connect(server.address.replace(`:${portIn(server.address)}`, `:${proxy.port}`));
+    const second = await connect(proxy.inFrontOf(server.address));
     const near = (await within('a connection', taken)).value as Port;
     await within('both', near.ready);
     await proxy.close();

@@ -1,5 +1,5 @@
 // Where a listener of another machine is found.
-import { UsageError } from '../../errors.ts';
+import { AddressError, UsageError } from '../../errors.ts';
 
 export type NetAddress =
   | { readonly kind: 'tcp' | 'tls'; readonly host: string; readonly port: number }
@@ -33,6 +33,13 @@ export function netAddressText(address: NetAddress): string {
   }
   const { kind, host, port } = address;
   return `${kind}:${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** What the system has said to who would listen there. */
+export function cannotListen(address: string, cause: unknown): AddressError {
+  const inUse = (cause as { code?: string }).code === 'EADDRINUSE';
+  const text = `Cannot listen at ${address}: ${inUse ? 'somebody listens there' : (cause as Error).message}`;
+  return new AddressError(inUse ? 'ERR_ADDRESS_IN_USE' : 'ERR_LISTEN', text, { address, cause });
 }
 
 function socketAddress(text: string): NetAddress {

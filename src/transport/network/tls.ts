@@ -1,4 +1,5 @@
 // TCP, sealed: sockets of node:tls, to where a name is proved by a certificate.
+import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import {
   type ConnectionOptions,
@@ -9,8 +10,8 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { platform } from '#platform';
-import { AddressError } from '../../errors.ts';
-import { type NetAddress, netAddressText } from './address.ts';
+import { AddressError, UsageError } from '../../errors.ts';
+import { cannotListen, type NetAddress, netAddressText } from './address.ts';
 
 type TlsAddress = Extract<NetAddress, { host: string }>;
 
@@ -35,7 +36,8 @@ export interface ClientTls {
 
 /**
  * A socket that is sealed, and paused.
- * @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is what node:tls says; the signal's reason
+ * @throws (rejects) AddressError ERR_UNREACHABLE, whose `cause` is what node:tls says; UsageError ERR_OPTION for what makes no key or certificate; the
+ *   signal's reason
  */
 export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
@@ -44,7 +46,9 @@ export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Pr
       return;
     }
     const { host, port } = to;
-    const socket = connect({ ...said(tls), host, port, allowHalfOpen: true } as ConnectionOptions);
+    const socket = withTls(to, tls, () =>
+      connect({ ...said(tls), host, port, allowHalfOpen: true } as ConnectionOptions),
+    );
     const failed = (cause: Error): void => {
       signal.removeEventListener('abort', aborted);
       const where = netAddressText(to);
@@ -75,6 +79,19 @@ const WHY: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: OTHER_CA,
 };
 
+/** @throws UsageError ERR_OPTION, which shows nothing of what was given */
+function withTls<T>(address: TlsAddress, { key, cert }: Pick<ClientTls, 'key' | 'cert'>, make: () => T): T {
+  try {
+    // Deno looks at them only when somebody connects.
+    for (const pem of [key, cert])
+      if (pem !== undefined && !Buffer.from(pem).includes('-----BEGIN ')) throw new Error('there is no PEM in it');
+    return make();
+  } catch (cause) {
+    const text = `Cannot use option tls for ${netAddressText(address)}: ${(cause as Error).message}; keys and certificates are PEM`;
+    throw new UsageError('ERR_OPTION', text, { option: 'tls', cause });
+  }
+}
+
 /** Without what was not said, which some runtimes take for something. */
 function said<T extends object>(tls: T): T {
   return Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined)) as T;
@@ -89,15 +106,13 @@ export interface TlsBound {
 
 /**
  * @param connected is told of each that is sealed, and of the name that its certificate proves, where one is asked for
-  * @param timeoutMs in which who connects is to be sealed
- * @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
-
+ * @param timeoutMs in which who connects is to be sealed
+ * @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN; UsageError ERR_OPTION for what makes no key or certificate
  */
 export async function bindTls(
   at: TlsAddress,
   { key, cert, ca, requestCert }: ServerTls,
   timeoutMs: number,
-
   connected: (socket: TLSSocket, subject: string | undefined) => void,
 ): Promise<TlsBound> {
   const options = {
@@ -107,11 +122,13 @@ export async function bindTls(
   } as object;
   // Of these nobody knows yet who they are: they neither stay for long, nor hold a server that is closed.
   const young = new Map<string, Socket>();
-  const server = createServer(options, (socket) => {
-    young.delete(nameOf(socket));
-    socket.pause();
-    connected(socket, subjectOf(socket));
-  });
+  const server = withTls(at, { key, cert }, () =>
+    createServer(options, (socket) => {
+      young.delete(nameOf(socket));
+      socket.pause();
+      connected(socket, subjectOf(socket));
+    }),
+  );
   server.on('connection', (socket: Socket) => {
     const name = nameOf(socket);
     young.set(name, socket);
@@ -125,10 +142,7 @@ export async function bindTls(
   try {
     await listening(server, at.host, at.port);
   } catch (cause) {
-    const address = netAddressText(at);
-    const inUse = codeOf(cause) === 'EADDRINUSE';
-    const text = `Cannot listen at ${address}: ${inUse ? 'somebody listens there' : (cause as Error).message}`;
-    throw new AddressError(inUse ? 'ERR_ADDRESS_IN_USE' : 'ERR_LISTEN', text, { address, cause });
+    throw cannotListen(netAddressText(at), cause);
   }
   return {
     port: (server.address() as { port: number }).port,

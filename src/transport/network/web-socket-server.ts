@@ -4,10 +4,10 @@ import { createServer as createHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { platform } from '#platform';
-import { AddressError, MillraceError } from '../../errors.ts';
+import { MillraceError } from '../../errors.ts';
 import { WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
+import { cannotListen } from './address.ts';
 import type { Line } from './line.ts';
-
 import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 import { packageOf } from './ws-package.ts';
 
@@ -53,10 +53,7 @@ export async function bindWebSockets(place: WebSocketPlace, connected: Connected
     return await server(place, connected);
   } catch (error) {
     if (error instanceof MillraceError) throw error;
-    const inUse = (error as { code?: string }).code === 'EADDRINUSE';
-    const { address } = place;
-    const text = `Cannot listen at ${address}: ${inUse ? 'somebody listens there' : (error as Error).message}`;
-    throw new AddressError(inUse ? 'ERR_ADDRESS_IN_USE' : 'ERR_LISTEN', text, { address, cause: error });
+    throw cannotListen(place.address, error);
   }
 }
 
