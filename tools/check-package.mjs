@@ -22,7 +22,7 @@ const SIZE_MAX = {
   '.': 89_200,
   './ring': 4_200,
   './process': 119_700,
-  './net': 72_000,
+  './net': 74_000,
   './rpc': 107_400,
   './topic': 37_600,
   './browser/service-worker': 4_300,

@@ -59,7 +59,7 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseNetAddress(address);
-  const { channel, connection, timeoutMs, resume, resumeMs, pingMs } = resolveNetChoice(to, options, [
+  const { channel, connection, timeoutMs, resume, resumeMs, pingMs } = resolveNetChoice(options, [
     'token',
     'signal',
     'webSocket',
@@ -94,7 +94,7 @@ export async function connect<In = unknown, Out = unknown>(
     const link = new StreamLink(
       stream,
       where,
-      { ...connection, fields, initiator: true },
+      { ...connection, way: { name: to.kind }, fields, initiator: true },
       resumingMedium(stream, resume),
       greeted.resolve,
     );

@@ -1,12 +1,13 @@
 // Where lines are until it is known what they are for: each is read up to the end of its first words, which say whether it is for a session that there is, or begins
 // one; and whoever it comes from is asked for each line anew.
 import { platform, platformStart } from '#platform';
-import type { LinkListener } from '../port/link-listener.ts';
+import type { LinkListener, ListenerBounds } from '../port/link-listener.ts';
+import type { NetAddress } from '../transport/network/address.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import { RESUMES } from '../transport/network/heard.ts';
 import type { Line } from '../transport/network/line.ts';
 import { ResumingStream } from '../transport/network/resuming-stream.ts';
-import type { UpgradeRequest } from '../transport/network/web-socket-server.ts';
+import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { StreamConnection } from '../transport/stream/connection.ts';
 import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import type { Answer, Greeting } from '../transport/stream/greeting.ts';
@@ -25,8 +26,7 @@ export interface Visitor extends UpgradeRequest {
 export type Identity = string | boolean | undefined;
 export type Authorize = (visitor: Visitor) => Identity | PromiseLike<Identity>;
 
-export interface HallOptions extends ResolvedNetChoice {
-  readonly maxConnections: number;
+export interface HallOptions extends ResolvedNetChoice, ListenerBounds {
   readonly authorize: Authorize | undefined;
 }
 
@@ -50,7 +50,7 @@ export class Hall {
     this.#sessions.close();
   }
 
-  enter(line: Line, request: UpgradeRequest): void {
+  enter(line: Line, kind: NetAddress['kind'], request: UpgradeRequest): void {
     const { maxConnections, timeoutMs } = this.#options;
     if (this.#closed || this.#fresh.size >= maxConnections) {
       line.destroy();
@@ -65,14 +65,14 @@ export class Hall {
     fresh.read(({ greeting, bytes }) => {
       if (greeting?.resume === undefined) {
         left();
-        this.#begin(fresh, request);
+        this.#begin(fresh, kind, request);
       } else void this.#goOn(fresh, request, greeting, bytes).finally(left);
     }, left);
   }
 
   // ---- a session begins -----------------------------------------------------------------------------------------------
 
-  #begin(fresh: FreshLine, request: UpgradeRequest): void {
+  #begin(fresh: FreshLine, kind: NetAddress['kind'], request: UpgradeRequest): void {
     const { resume, resumeMs, pingMs } = this.#options;
     const name = resume ? randomName() : undefined;
     const stream: ResumingStream = new ResumingStream(fresh.line, {
@@ -97,7 +97,7 @@ export class Hall {
     this.#listener.take({
       stream,
       medium: resumingMedium(stream, resume),
-      options: { answer: (peer) => this.#answer(session, peer, request) },
+      options: { way: { name: kind }, answer: (peer) => this.#answer(session, peer, request) },
       connect: (link) => {
         session.link = link;
         if (name !== undefined) this.#sessions.add(session);

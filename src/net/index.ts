@@ -5,6 +5,8 @@ export { Port } from '../port/port.ts';
 export type { LinkCloseOptions, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export type { ClientTls, ServerTls } from '../transport/network/tls.ts';
+export { type Acceptor, acceptor } from './acceptor.ts';
 export { type ConnectOptions, connect } from './connect.ts';
+export type { EntranceOptions } from './entrance.ts';
 export type { Authorize, Identity, Visitor } from './hall.ts';
 export { type ListenOptions, listen } from './listen.ts';

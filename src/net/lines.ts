@@ -2,9 +2,10 @@
 import { UsageError } from '../errors.ts';
 import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
-import { bindTls, type ClientTls, dialTls, type ServerTls } from '../transport/network/tls.ts';
+import { bindTls, type ClientTls, dialTls, type ServerTls, subjectOf } from '../transport/network/tls.ts';
+import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { type Client, dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
-import { bindWebSockets, type UpgradeRequest } from '../transport/network/web-socket-server.ts';
+import { bindWebSockets } from '../transport/network/web-socket-server.ts';
 import { packageOf } from '../transport/network/ws-package.ts';
 import { bind } from '../transport/process/bind.ts';
 import { dial } from '../transport/process/dial.ts';
@@ -39,6 +40,8 @@ async function ownWebSocket(where: string): Promise<MakeWebSocket> {
   return (url) => new Made(url);
 }
 
+export type Socket = ConstructorParameters<typeof SocketStream>[0];
+
 /** Where lines come in. */
 export interface BoundLines {
   readonly address: string;
@@ -70,21 +73,32 @@ export async function bindLines(
     throw new UsageError('ERR_OPTION', text, { option: 'tls', value: sealed(at) ? undefined : '{ ... }' });
   }
   if ('url' in at) return await bindUrl(at, options, connected);
-  const took = (socket: ConstructorParameters<typeof SocketStream>[0], subject?: string): void => {
-    const line = new SocketStream(socket);
-    line.keepAlive(pingMs);
-    connected(line, { from: socket.remoteAddress ?? '', origin: undefined, url: '', subject, header: () => undefined });
-  };
+  const took = (socket: Socket): void => connected(...overSocket(socket, pingMs));
   if (tls !== undefined) {
     const { port, hold, close } = await bindTls(at, tls, timeoutMs, took);
     return { address: netAddressText({ ...at, port }), hold, close };
   }
-  const bound = await bind({ ...at, kind: 'tcp' }, (socket) => took(socket));
+  const bound = await bind({ ...at, kind: 'tcp' }, took);
   return {
     address: netAddressText(bound.address as NetAddress),
     hold: (held) => bound.hold(held),
     close: () => void bound.close(),
   };
+}
+/** What a socket of node:net carries, and who is behind it. */
+export function overSocket(socket: Socket, pingMs: number): [Line, UpgradeRequest] {
+  const line = new SocketStream(socket);
+  line.keepAlive(pingMs);
+  return [
+    line,
+    {
+      from: socket.remoteAddress ?? '',
+      origin: undefined,
+      url: '',
+      subject: subjectOf(socket),
+      header: () => undefined,
+    },
+  ];
 }
 function sealed({ kind }: NetAddress): boolean {
   return kind === 'tls' || kind === 'wss';

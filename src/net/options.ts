@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { checkYesNo, type LinkChoice, resolveLinkChoice } from '../port/link-choice.ts';
 import { type ChannelOptions, checked, type NumberRule } from '../port/options.ts';
-import type { NetAddress } from '../transport/network/address.ts';
+
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
 
 /** Those of a channel are for the port that the connection comes with; others have their own. */
@@ -34,11 +34,11 @@ const RULES: Readonly<Record<'resumeMs' | 'pingMs', NumberRule>> = {
  * @param more options that the caller looks at itself
  * @throws UsageError ERR_OPTION naming the option, the value and what it may be; UnsupportedError for overflow `latest`
  */
-export function resolveNetChoice({ kind }: NetAddress, options: NetChoice, more: readonly string[]): ResolvedNetChoice {
+export function resolveNetChoice(options: NetChoice, more: readonly string[]): ResolvedNetChoice {
   const { channel, connection, timeoutMs } = resolveLinkChoice(options, ['resume', ...Object.keys(RULES), ...more]);
   return {
     channel,
-    connection: { ...connection, way: { name: kind } },
+    connection,
     timeoutMs,
     resume: checkYesNo('resume', options.resume, true),
     resumeMs: checked('resumeMs', options.resumeMs, RULES.resumeMs) as number,

@@ -33,7 +33,8 @@ export async function greeting(
     () => false,
   );
   if (taken) return;
-  const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting`;
+  const why = link.error instanceof Error ? `: ${link.error.message}` : '';
+  const text = `Cannot connect to ${link.address}: what listens there has ended the connection without a greeting${why}`;
   throw link.error instanceof MillraceError ? link.error : new ClosedError(text, link.reason, link.error);
 }
 

@@ -10,6 +10,8 @@ export class CuttingProxy {
   to: number;
   /** Whether lines to come are stalled, too. */
   stallNew = true;
+  /** Bytes from who connects after which a line is cut. */
+  most: number = Number.POSITIVE_INFINITY;
   readonly #server: Server;
   readonly #open = new Set<readonly [Socket, Socket]>();
   #stalled = false;
@@ -74,7 +76,10 @@ export class CuttingProxy {
     for (const [one, other] of [pair, [far, near]] as const) {
       one.setNoDelay(true);
       one.unref();
-      one.on('data', (bytes) => void other.write(bytes));
+      one.on('data', (bytes) => {
+        other.write(bytes);
+        if (one === near && near.bytesRead > this.most) near.destroy();
+      });
       one.on('end', () => other.end());
       one.on('error', () => other.destroy());
       one.on('close', () => {

@@ -29,6 +29,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const server = await listen(address, {
       authorize: (visitor) => {
         asked.push(visitor);
+        assert.match(visitor.header('host') ?? 'none', kind === 'ws' ? /^127\.0\.0\.1:/ : /^none$/);
         return said[visitor.token ?? 'sesame0']?.();
       },
     });

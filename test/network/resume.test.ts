@@ -108,6 +108,22 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await server.close();
   });
 
+  test(`${kind}: lines that break with whatever is said over them are no better than none`, async () => {
+    const met = await meet(address, { resumeMs: 700 }, { resumeMs: 700 });
+    const { proxy, near, far } = met;
+    proxy.most = 40_000;
+    const large = 'x'.repeat(300_000);
+    far.postMessage(large);
+    if (kind === 'ws') {
+      // Of a WebSocket's message the other side has all or nothing.
+      assert.equal(await within('the end', far.closed), 'lost');
+      assert.match(String((far.error as Error).message), /One line after the other breaks.*700 ms/);
+      assert.equal(await within('the end', near.closed), 'lost');
+    } else assert.equal(await within('a message', near.receiveAsync()), large);
+    proxy.most = Number.POSITIVE_INFINITY;
+    await end(met);
+  });
+
   test(`${kind}: a listener that was started anew knows nobody, and nothing begins anew in silence`, async () => {
     const met = await meet(address);
     const { proxy, near, far, server } = met;

@@ -8,7 +8,7 @@ export interface LineUser {
   received(bytes: Uint8Array): void;
   /** It takes more again. */
   drained(): void;
-  /** Nothing comes any more, nor goes out. */
+  /** Nothing comes any more, nor goes out. An UnsupportedError: it would be the same with every other one. */
   closed(reason: EndReason, error?: Error): void;
 }
 

@@ -6,7 +6,7 @@
 // Y2. What was said and not told of is kept until it was, or the session is over: also last words.
 // Y3. Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
 import { platform } from '#platform';
-import { LayoutError, TimeoutError } from '../../errors.ts';
+import { LayoutError, TimeoutError, UnsupportedError } from '../../errors.ts';
 import {
   RESUME_KEPT_BYTES,
   RESUME_KEPT_MAX,
@@ -67,6 +67,12 @@ export class ResumingStream implements ByteStream {
   #lastHeld = false;
   #ended = false;
   #over = false;
+  /** How far both had heard as the line that there is, or was, began. */
+  #since = -1;
+  /** When the first of lines in a row over which nothing has come, though something was to be said, was followed by the next. */
+  #barrenMs: number | undefined;
+  /** What the last line said as it broke. */
+  #cause: Error | undefined;
   /** While it runs, what is over at its end. A timer that is long keeps nothing that is over before. */
   #deadline: { stream: ResumingStream | undefined } | undefined;
 
@@ -125,6 +131,13 @@ export class ResumingStream implements ByteStream {
       this.#damaged(heard);
       return;
     }
+    if (this.#barren(heard)) {
+      line.destroy();
+      const { resumeMs: timeoutMs } = this.#options;
+      const text = `One line after the other breaks${because(this.#cause)}, and nothing has come through in ${timeoutMs} ms`;
+      this.lose(new TimeoutError(text, { timeoutMs, cause: this.#cause }));
+      return;
+    }
     this.#noDeadline();
     if (this.#ended) this.#endBy(RESUME_LAST_MS);
     this.#told = this.#position;
@@ -136,6 +149,15 @@ export class ResumingStream implements ByteStream {
     this.#options.resumed();
     this.#listen(fresh, behind);
     this.#relieve();
+  }
+  /** Whether lines break for so long, with what is said over them, that another one is no better. */
+  #barren(heard: number): boolean {
+    const now = performance.now();
+    const since = heard + this.#position;
+    if (since !== this.#since || heard === this.#kept.end) this.#barrenMs = undefined;
+    else this.#barrenMs ??= now;
+    this.#since = since;
+    return this.#barrenMs !== undefined && now - this.#barrenMs > this.#options.resumeMs;
   }
   #listen(fresh: FreshLine, from: number): void {
     const { line } = fresh;
@@ -163,6 +185,7 @@ export class ResumingStream implements ByteStream {
       this.#finish();
       this.#connection?.closed(reason, error);
     } else if (this.#ended && this.#kept.length === 0) this.#finish();
+    else if (error instanceof UnsupportedError) this.lose(error);
     else this.#lack(error);
   }
   /**
@@ -177,6 +200,7 @@ export class ResumingStream implements ByteStream {
   }
   #lack(cause: Error | undefined): void {
     if (this.#over) return;
+    this.#cause = cause;
     this.#sayPending();
     this.#hold();
     if (this.#deadline === undefined) this.#endBy(this.#options.resumeMs, cause);
@@ -187,7 +211,7 @@ export class ResumingStream implements ByteStream {
     const deadline: { stream: ResumingStream | undefined } = { stream: this };
     this.#deadline = deadline;
     platform.later(() => {
-      const text = `The line has broken${cause === undefined ? '' : ` (${cause.message})`}, and no other one was there in ${ms} ms`;
+      const text = `The line has broken${because(cause)}, and no other one was there in ${ms} ms`;
       deadline.stream?.lose(new TimeoutError(text, { timeoutMs: ms, cause }));
     }, ms);
   }
@@ -338,4 +362,8 @@ export class ResumingStream implements ByteStream {
     const line = this.#line;
     return line?.flushSync === undefined ? undefined : (timeoutMs) => line.flushSync?.(timeoutMs) === true;
   }
+}
+
+function because(cause: Error | undefined): string {
+  return cause === undefined ? '' : ` (${cause.message})`;
 }

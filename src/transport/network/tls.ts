@@ -105,7 +105,7 @@ export interface TlsBound {
 }
 
 /**
- * @param connected is told of each that is sealed, and of the name that its certificate proves, where one is asked for
+ * @param connected is told of each that is sealed
  * @param timeoutMs in which who connects is to be sealed
  * @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN; UsageError ERR_OPTION for what makes no key or certificate
  */
@@ -113,7 +113,7 @@ export async function bindTls(
   at: TlsAddress,
   { key, cert, ca, requestCert }: ServerTls,
   timeoutMs: number,
-  connected: (socket: TLSSocket, subject: string | undefined) => void,
+  connected: (socket: TLSSocket) => void,
 ): Promise<TlsBound> {
   const options = {
     ...said({ key, cert, ca, requestCert }),
@@ -126,7 +126,7 @@ export async function bindTls(
     createServer(options, (socket) => {
       young.delete(nameOf(socket));
       socket.pause();
-      connected(socket, subjectOf(socket));
+      connected(socket);
     }),
   );
   server.on('connection', (socket: Socket) => {
@@ -170,9 +170,11 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
-function subjectOf(socket: TLSSocket): string | undefined {
-  if (!socket.authorized) return undefined;
-  const { subject } = socket.getPeerCertificate() as Partial<PeerCertificate>;
+/** The name that its certificate proves, where it is sealed and one was asked for. */
+export function subjectOf(socket: Socket | TLSSocket): string | undefined {
+  const { encrypted, authorized } = socket as Partial<TLSSocket>;
+  if (encrypted !== true || authorized !== true) return undefined;
+  const { subject } = (socket as TLSSocket).getPeerCertificate() as Partial<PeerCertificate>;
   // Of more than one nobody knows which is meant.
   return typeof subject?.CN === 'string' ? subject.CN : undefined;
 }

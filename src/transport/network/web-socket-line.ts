@@ -1,5 +1,6 @@
 // A connection's bytes over a WebSocket: any that does what a browser's does. What is said in a turn goes out with one message at its end, or some where it is much.
 // A WebSocket that is closed hears nothing more, and says when it has sent everything only if it is asked.
+import { UnsupportedError } from '../../errors.ts';
 import {
   SCRATCH_BYTES_MIN,
   SOCKET_MEMORY_FIRST,
@@ -21,7 +22,7 @@ export interface WebSocketLike {
   /** Ends it without a word; of servers', and of `ws`. */
   terminate?(): void;
   /** Of `ws` alone. */
-  once?(type: 'upgrade', listener: (response: { readonly socket: Holdable }) => void): void;
+  once?(type: 'upgrade', listener: (response: { readonly socket: Holdable | null }) => void): void;
 }
 interface Holdable {
   ref(): unknown;
@@ -41,11 +42,13 @@ export interface Beneath {
   hold?(held: boolean): void;
 }
 
-export function holding(socket: Holdable): Beneath {
+/** @param socket that it goes over, where somebody knows: Bun's `ws` does not */
+export function holding(socket: Partial<Holdable> | null | undefined): Beneath {
+  if (typeof socket?.unref !== 'function') return {};
   return {
     hold: (held) => {
-      if (held) socket.ref();
-      else socket.unref();
+      if (held) socket.ref?.();
+      else socket.unref?.();
     },
   };
 }
@@ -53,6 +56,7 @@ export function holding(socket: Holdable): Beneath {
 export const OPEN = 1;
 const NORMAL = 1000;
 const NOT_BINARY = 1003;
+const TOO_BIG = 1009;
 
 export class WebSocketLine implements Line {
   readonly #socket: WebSocketLike;
@@ -80,10 +84,7 @@ export class WebSocketLine implements Line {
       failure = errorOf(event);
     });
     socket.addEventListener('close', ({ code, reason }) => {
-      const said = reason === undefined || reason === '' ? '' : ` (${JSON.stringify(reason)})`;
-      this.#closed(
-        failure ?? (code === NORMAL ? undefined : new Error(`the WebSocket was closed with ${code}${said}`)),
-      );
+      this.#closed(code === TOO_BIG || tooBig(failure) ? noRoom() : (failure ?? closedWith(code, reason)));
     });
   }
 
@@ -196,6 +197,18 @@ export class WebSocketLine implements Line {
   }
 }
 
+function closedWith(code: number | undefined, reason: string | undefined): Error | undefined {
+  const said = reason === undefined || reason === '' ? '' : ` (${JSON.stringify(reason)})`;
+  return code === NORMAL ? undefined : new Error(`the WebSocket was closed with ${code}${said}`);
+}
+/** Whether `ws` has turned down a message for its size. */
+function tooBig(failure: Error | undefined): boolean {
+  return (failure as { code?: unknown } | undefined)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+}
+function noRoom(): UnsupportedError {
+  const text = `the WebSocket was closed with ${TOO_BIG}: a message was too big for a server, or for a proxy on the way, which has to take ${WEB_SOCKET_MESSAGE_BYTES_MAX} bytes (maxPayload)`;
+  return new UnsupportedError(text);
+}
 export function errorOf({ error, message }: WebSocketEventLike): Error {
   if (error instanceof Error) return error;
   return new Error(message === undefined || message === '' ? 'the WebSocket has failed' : message);

@@ -8,20 +8,9 @@ import { MillraceError } from '../../errors.ts';
 import { WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
 import { cannotListen } from './address.ts';
 import type { Line } from './line.ts';
+import { requestOfNode, requestOfWeb, type UpgradeRequest } from './upgrade-request.ts';
 import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 import { packageOf } from './ws-package.ts';
-
-/** What a request for a WebSocket says, and from where it comes. */
-export interface UpgradeRequest {
-  readonly from: string;
-  /** Of the page that asks, where a browser does. */
-  readonly origin: string | undefined;
-  /** Path and query. */
-  readonly url: string;
-  /** The common name in the certificate that it has shown, where `tls` of a `tls:` address asks for one. */
-  readonly subject?: string | undefined;
-  header(name: string): string | undefined;
-}
 
 export interface WebSocketPlace {
   readonly address: string;
@@ -88,7 +77,7 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
     young.delete(socket);
     socket.on('error', () => {});
     socket.setKeepAlive(true, place.pingMs);
-    const asked = requestOf(request);
+    const asked = requestOfNode(request);
     const status = statusFor(place, asked);
     if (status !== undefined) {
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
@@ -116,17 +105,6 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   };
 }
 
-function requestOf({ headers, socket, url = '/' }: IncomingMessage): UpgradeRequest {
-  return {
-    from: socket.remoteAddress ?? '',
-    origin: headers.origin,
-    url,
-    header: (name) => {
-      const value = headers[name.toLowerCase()];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-  };
-}
 function statusFor(place: WebSocketPlace, request: UpgradeRequest): number | undefined {
   const [path] = request.url.split('?');
   return path === place.path ? place.refuses(request) : 404;
@@ -217,11 +195,6 @@ async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSo
     hold: (held) => (held ? server.ref() : server.unref()),
     close: () => server.stop(),
   };
-}
-function requestOfWeb(request: Request, from: string): UpgradeRequest {
-  const { pathname, search } = new URL(request.url);
-  const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
-  return { from, origin: header('origin'), url: pathname + search, header };
 }
 
 // ---- Deno ---------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,50 @@
+// What a socket is that a program gives: a line of which kind, and who asked for it.
+import { UsageError } from '../errors.ts';
+import type { Line } from '../transport/network/line.ts';
+import { requestOfEither, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
+import { holding, OPEN, type WebSocketLike, WebSocketLine } from '../transport/network/web-socket-line.ts';
+import { overSocket, type Socket } from './lines.ts';
+
+export interface Given {
+  readonly kind: 'ws' | 'tcp' | 'tls';
+  /** Undefined: nobody knows. */
+  readonly request: UpgradeRequest | undefined;
+  /** Gives the line, as soon as it is one. */
+  open(opened: (line: Line) => void): void;
+  refuse(): void;
+}
+
+/** @throws UsageError ERR_OPTION for what is no socket, or no request */
+export function givenLine(socket: unknown, request: unknown, pingMs: number): Given {
+  const given: Readonly<Record<string, unknown>> = Object(socket);
+  if (typeof given['addEventListener'] === 'function' && typeof given['send'] === 'function')
+    return givenWebSocket(socket as WebSocketLike, request, pingMs);
+  if (typeof given['setKeepAlive'] === 'function' && typeof given['write'] === 'function') {
+    // What is behind may say its end before this side has.
+    (socket as { allowHalfOpen: boolean }).allowHalfOpen = true;
+    const [line, said] = overSocket(socket as Socket, pingMs);
+    const kind = given['encrypted'] === true ? 'tls' : 'tcp';
+    return { kind, request: said, open: (opened) => opened(line), refuse: () => line.destroy() };
+  }
+  const text = `Cannot accept ${socket === null ? 'null' : `a ${typeof socket}`} that is no socket: it takes a WebSocket with addEventListener (of the package ws, also on Bun, or of Deno's upgradeWebSocket) or a socket of node:net`;
+  throw new UsageError('ERR_OPTION', text, { option: 'socket' });
+}
+
+const NOT_ALLOWED = 1008;
+
+function givenWebSocket(socket: WebSocketLike, request: unknown, pingMs: number): Given {
+  const asked = request === undefined ? undefined : requestOfEither(request);
+  const { socket: below } = Object(request) as { socket?: Socket };
+  below?.setKeepAlive?.(true, pingMs);
+  const beneath = holding(below);
+  return {
+    kind: 'ws',
+    request: asked,
+    open(opened) {
+      // One that is over already is nobody's.
+      if (socket.readyState === OPEN) opened(new WebSocketLine(socket, beneath));
+      else socket.addEventListener('open', () => opened(new WebSocketLine(socket, beneath)));
+    },
+    refuse: () => socket.close(NOT_ALLOWED, 'pages of this origin are not let in'),
+  };
+}
