@@ -9,6 +9,11 @@ import { ROUND_DEADLINE_MS, same } from './sessions.ts';
 import type { End } from './subject.ts';
 import { expectReply, WorkerProcess } from './worker-process.ts';
 
+/** So many are posted in each turn of the event loop; without a number as many as go. */
+export interface Cadence {
+  readonly burst?: number;
+}
+
 interface Run {
   readonly seconds: number;
   readonly cpuUs: number;
@@ -23,14 +28,16 @@ class StreamSession implements Session {
   readonly #worker: WorkerProcess;
   readonly #end: End;
   readonly #load: Load;
+  readonly #cadence: Cadence;
   readonly #pacer = new Pacer<Run>((count) => this.#run(count, false));
   #verified = false;
 
-  constructor(home: StreamHome, worker: WorkerProcess, end: End, load: Load) {
+  constructor(home: StreamHome, worker: WorkerProcess, end: End, load: Load, cadence: Cadence) {
     this.#home = home;
     this.#worker = worker;
     this.#end = end;
     this.#load = load;
+    this.#cadence = cadence;
   }
 
   async round(ms: number): Promise<Sample> {
@@ -57,13 +64,21 @@ class StreamSession implements Session {
     received.catch(() => {});
     const meter = new CpuMeter();
     const start = performance.now();
-    const sent = Promise.resolve(this.#end.send!(this.#load, count, NO_PROGRESS, 0));
+    const sent = this.#send(count);
     await withDeadline(sent, ROUND_DEADLINE_MS, 'the stream did not go out');
     const reply = await withDeadline(received, ROUND_DEADLINE_MS, 'the round did not end');
     const seconds = (performance.now() - start) / 1000;
     const tally = expectReply(reply, 'received');
     const load = deep ? { ...this.#load, weigh: digest } : this.#load;
     return { seconds, cpuUs: (meter.stop() ?? 0) + tally.cpuUs, checked: same(tally, expected(load, count)) };
+  }
+
+  async #send(count: number): Promise<void> {
+    const { burst = count } = this.#cadence;
+    for (let from = 0; from < count; from += burst) {
+      await this.#end.send!(this.#load, Math.min(burst, count - from), NO_PROGRESS, from);
+      if (burst < count) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async stop(): Promise<void> {
@@ -74,7 +89,12 @@ class StreamSession implements Session {
 }
 
 /** A contestant that streams a load to another process; messages a second. */
-export function processFlow(subject: ProcessSubject, stream: ProcessStream, spec: LoadSpec): Contestant {
+export function processFlow(
+  subject: ProcessSubject,
+  stream: ProcessStream,
+  spec: LoadSpec,
+  cadence: Cadence = {},
+): Contestant {
   return {
     subject: subject.name,
     label: subject.label,
@@ -86,7 +106,7 @@ export function processFlow(subject: ProcessSubject, stream: ProcessStream, spec
       try {
         worker = await WorkerProcess.start(home);
         await worker.order({ ctl: 'join-stream', subject: subject.name, address: home.address, spec });
-        return new StreamSession(home, worker, await home.end(), load);
+        return new StreamSession(home, worker, await home.end(), load, cadence);
       } catch (error) {
         worker?.kill();
         await home.close();

@@ -3,6 +3,7 @@ import { article2016 } from './article-2016.ts';
 import { callsBlocking, callsPool, callsScenario } from './calls.ts';
 import { manyPortsScenario, open } from './channels.ts';
 import { afterRest, firstThousand } from './cold.ts';
+import { networks } from './networks.ts';
 import { processAfterRest, processChannels, processFirstThousand } from './process-cold.ts';
 import { processStream } from './process-stream.ts';
 import { roundTrip } from './round-trip.ts';
@@ -49,4 +50,5 @@ export const scenarios: readonly Scenario[] = [
   processFirstThousand,
   processChannels,
   processTopicScenario,
+  networks,
 ];

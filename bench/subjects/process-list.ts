@@ -17,6 +17,8 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'millrace-process': () => import('./millrace-process.ts'),
   'millrace-process-ring': () => import('./millrace-process-ring.ts'),
   'bun-ipc': () => import('./bun-ipc.ts'),
+  'ws-json': () => import('./web-sockets.ts'),
+  'millrace-net': () => import('./millrace-net.ts'),
   redis: () => import('./redis.ts'),
   nats: () => import('./nats.ts'),
   zeromq: () => import('./zeromq.ts'),
@@ -47,4 +49,11 @@ export async function presentProcessSubjects(setting: Setting): Promise<ProcessS
     else present.push(subject);
   }
   return present;
+}
+
+/** Those that reach other machines, and are not told from each other by what only one machine has. */
+const NETWORK: readonly string[] = ['tcp-json', 'ws-json', 'millrace-net', 'redis', 'nats'];
+
+export function isNetwork({ name }: ProcessSubject): boolean {
+  return NETWORK.includes(name.split(':')[0]!) || NETWORK.includes(name);
 }

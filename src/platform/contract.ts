@@ -228,6 +228,8 @@ export interface Platform {
   readonly turnsAreDear: boolean;
   /** Runs `task` in a later turn of the event loop, after pending I/O had its chance. */
   turn(task: () => void): void;
+  /** Runs `task` in this turn, once the microtasks have run: so that what a handler after the other says goes out together. Browsers have no such place, and wait for some of them. */
+  endOfTurn(task: () => void): void;
   /** Runs `task` after so many milliseconds, unless the process has ended before, which it does not keep alive. */
   later(task: () => void, ms: number): void;
   /** Classes and functions of the runtime's that are on no global object, as far as they are loaded. */

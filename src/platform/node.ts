@@ -145,6 +145,10 @@ export const nodePlatform: Platform = {
     setImmediate(task);
   },
 
+  endOfTurn(task: () => void): void {
+    process.nextTick(task);
+  },
+
   later(task: () => void, ms: number): void {
     timers.setTimeout(task, ms).unref();
   },

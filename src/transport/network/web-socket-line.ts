@@ -1,5 +1,6 @@
 // A connection's bytes over a WebSocket: any that does what a browser's does. What is said in a turn goes out with one message at its end, or some where it is much.
 // A WebSocket that is closed hears nothing more, and says when it has sent everything only if it is asked.
+import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import {
   SCRATCH_BYTES_MIN,
@@ -58,6 +59,13 @@ const NORMAL = 1000;
 const NOT_BINARY = 1003;
 const TOO_BIG = 1009;
 
+const { Buffer: Pooled } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array } };
+
+/** What is small lies in memory that several share, where the runtime has such. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return Pooled === undefined ? bytes.slice() : Pooled.from(bytes);
+}
+
 export class WebSocketLine implements Line {
   readonly #socket: WebSocketLike;
   readonly #beneath: Beneath;
@@ -76,7 +84,8 @@ export class WebSocketLine implements Line {
   constructor(socket: WebSocketLike, beneath: Beneath = {}) {
     this.#socket = socket;
     this.#beneath = beneath;
-    socket.binaryType = 'arraybuffer';
+    // `ws` has it without a copy.
+    socket.binaryType = socket.once === undefined ? 'arraybuffer' : 'nodebuffer';
     beneath.hold?.(false);
     let failure: Error | undefined;
     socket.addEventListener('message', ({ data }) => this.#came(data));
@@ -139,7 +148,7 @@ export class WebSocketLine implements Line {
   }
   #schedule(): void {
     if (this.#scheduled) return;
-    queueMicrotask(() => {
+    platform.endOfTurn(() => {
       try {
         this.#sayRest();
       } finally {
@@ -161,7 +170,7 @@ export class WebSocketLine implements Line {
     if (this.#socket.readyState !== OPEN) return;
     for (let at = 0; at < length; at += WEB_SOCKET_MESSAGE_BYTES_MAX)
       // A copy: some send it in a turn to come.
-      this.#socket.send(this.#waiting.slice(at, Math.min(length, at + WEB_SOCKET_MESSAGE_BYTES_MAX)));
+      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + WEB_SOCKET_MESSAGE_BYTES_MAX))));
     if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
   }
 
