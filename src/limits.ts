@@ -466,6 +466,19 @@ export const PING_MS: number = 15_000;
 /** Milliseconds of silence, though it was asked, after which who connected tries another line beside the one it has: it ends nothing. */
 export const SILENCE_MS: number = 3 * PING_MS;
 
+// ---- servers between programs ---------------------------------------------------------------------------------------
+/** Characters of a name, or of a pattern: what a server's subjects may have is more, with our own parts before it. */
+export const ENGINE_NAME_BYTES_MAX: number = 200;
+/** Bytes of one message through a server: what it takes is more (NATS 1 MiB, Redis 512), and what is large goes on the way in pieces that others need not wait for long. */
+export const ENGINE_MESSAGE_BYTES_MAX: number = 256 * 1024;
+/** Bytes said through a server before it is asked whether it has them: that costs a trip. */
+export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
+/** Milliseconds after which each end of a line asks the server whether anybody hears the other one: a process that is gone is noticed by nothing else. */
+export const ENGINE_PROBE_MS: number = 1000;
+
+/** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
+export const REDIS_CHANNELS_MS: number = 1000;
+
 // ---- memory of processes ----------------------------------------------------------------------------------------
 
 /** Milliseconds of a sleep in the kernel, which `worker.terminate()` does not end, and after which a blocked thread asks for its peer's life. */

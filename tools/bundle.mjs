@@ -234,6 +234,7 @@ const STARTED_BY_TESTS = [
   'test/native/killed-meeting-program',
   'test/native/program',
   'test/native/thread',
+  'test/engines/program',
   'test/network/program',
   'test/process/blocking-program',
   'test/process/child',

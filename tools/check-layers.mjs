@@ -18,7 +18,9 @@ const LAYERS = [
   ['transport'],
   ['port'],
   ['rpc'],
-  ['browser', 'compat', 'index', 'process', 'net', 'topic', 'redis', 'nats', 'cli'],
+  ['browser', 'compat', 'index', 'process', 'net', 'topic', 'cli'],
+  ['engine'],
+  ['redis', 'nats'],
   ['global'],
 ];
 /**
@@ -56,7 +58,7 @@ const KNOWN_TO = {
 /** Rooms that must not import what the order would let them. */
 const DOES_WITHOUT = { lane: ['platform'] };
 /** Folders that may import `node:`, and use what only Node, Bun and Deno have. A test file may always. */
-const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'cli'];
+const NODE_FOLDERS = ['platform', 'native', 'transport/process', 'transport/network', 'redis', 'cli'];
 /** `#name` imports lead to the room of that name. */
 const ALIASES = { '#platform': 'platform', '#native': 'native' };
 const SNIFFING =

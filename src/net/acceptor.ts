@@ -39,7 +39,7 @@ export interface Acceptor extends Omit<Listener, 'address' | 'ref' | 'unref'> {
  * @throws UsageError ERR_OPTION
  */
 export function acceptor(options: EntranceOptions = {}): Acceptor {
-  const entrance = new Entrance(options, []);
+  const entrance = new Entrance(options, ['origins']);
   const { pingMs } = entrance.options;
   const { listener, hall } = entrance.behind({ address: 'an accepted socket', hold() {}, close() {} });
   return {

@@ -1,23 +1,16 @@
 // Connects to a listener on another machine: a promise of a port.
-import { TimeoutError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
-import { givingUp, greeting } from '../port/link-greeting.ts';
 import { checkNames } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
-import { StreamLink } from '../port/stream-link.ts';
-import { settleable } from '../port/waiters.ts';
 import { type NetAddress, netAddressText, parseNetAddress } from '../transport/network/address.ts';
-import { FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
-import { ResumingStream } from '../transport/network/resuming-stream.ts';
 import type { ClientTls } from '../transport/network/tls.ts';
 import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
+import { connectOver } from './connecting.ts';
 import { dialLine } from './lines.ts';
-import { checkFunction, type NetChoice, resolveNetChoice, TOKEN, tokenBytes } from './options.ts';
-import { Redial } from './redial.ts';
-import { resumingMedium } from './resuming-medium.ts';
-import { SILENCES, watchSilence } from './watch.ts';
+import { checkFunction, type NetChoice, resolveNetChoice, tokenBytes } from './options.ts';
 
 export interface ConnectOptions extends NetChoice {
   /** What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. */
@@ -59,54 +52,19 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseNetAddress(address);
-  const { channel, connection, timeoutMs, resume, resumeMs, pingMs } = resolveNetChoice(options, [
-    'token',
-    'signal',
-    'webSocket',
-    'tls',
-  ]);
+  const choice = resolveNetChoice(options, ['token', 'signal', 'webSocket', 'tls']);
   const webSocket = checkFunction('webSocket', options.webSocket);
   const tls = checkTls(to, options.tls);
   const token = tokenBytes(options.token);
   const where = netAddressText(to);
-  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs, webSocket, tls }, signal);
-  const late = (): TimeoutError => {
-    const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
-    return new TimeoutError(text, { address: where, timeoutMs });
-  };
-  return await givingUp(timeoutMs, checkSignal(options.signal), late, async (signal) => {
-    const line = await dial(signal);
-    const stream: ResumingStream = new ResumingStream(line, {
-      resumeMs,
-      parked() {
-        link.apart(true);
-        redial.start();
-      },
-      resumed: () => link.apart(false),
-      over() {
-        redial.stop();
-        unwatch();
-      },
-    });
-    const redial = new Redial(dial, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
-    const greeted = settleable<void>();
-    const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
-    const link = new StreamLink(
-      stream,
-      where,
-      { ...connection, way: { name: to.kind }, fields, initiator: true },
-      resumingMedium(stream, resume),
-      greeted.resolve,
-    );
-    const unwatch = watchSilence(link.connection, pingMs, () => {
-      if (stream.session === undefined) return;
-      link.apart(true);
-      redial.start();
-    });
-    const port = link.main(channel) as Port<In, Out>;
-    stream.connect(link.connection, new FreshLine(line));
-    await greeting(link, port, greeted.promise, signal);
-    return port;
+  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs: choice.pingMs, webSocket, tls }, signal);
+  return await connectOver<In, Out>({
+    ...choice,
+    where,
+    kind: to.kind,
+    token,
+    signal: checkSignal(options.signal),
+    dial,
   });
 }
 

@@ -47,7 +47,7 @@ export class Entrance {
    * @throws UsageError ERR_OPTION; UnsupportedError for overflow `latest`
    */
   constructor(options: EntranceOptions, more: readonly string[]) {
-    const names = ['authorize', 'origins', ...Object.keys(BOUNDS), ...LISTENER_COUNTS, ...more];
+    const names = ['authorize', ...Object.keys(BOUNDS), ...LISTENER_COUNTS, ...more];
     const choice = resolveNetChoice(options, names);
     const authorize = checkFunction('authorize', options.authorize);
     this.options = { ...choice, ...resolveCounts(options), authorize };

@@ -2,7 +2,6 @@
 // one; and whoever it comes from is asked for each line anew.
 import { platform, platformStart } from '#platform';
 import type { LinkListener, ListenerBounds } from '../port/link-listener.ts';
-import type { NetAddress } from '../transport/network/address.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import { RESUMES } from '../transport/network/heard.ts';
 import type { Line } from '../transport/network/line.ts';
@@ -50,7 +49,7 @@ export class Hall {
     this.#sessions.close();
   }
 
-  enter(line: Line, kind: NetAddress['kind'], request: UpgradeRequest): void {
+  enter(line: Line, kind: string, request: UpgradeRequest): void {
     const { maxConnections, timeoutMs } = this.#options;
     if (this.#closed || this.#fresh.size >= maxConnections) {
       line.destroy();
@@ -72,7 +71,7 @@ export class Hall {
 
   // ---- a session begins -----------------------------------------------------------------------------------------------
 
-  #begin(fresh: FreshLine, kind: NetAddress['kind'], request: UpgradeRequest): void {
+  #begin(fresh: FreshLine, kind: string, request: UpgradeRequest): void {
     const { resume, resumeMs, pingMs } = this.#options;
     const name = resume ? randomName() : undefined;
     const stream: ResumingStream = new ResumingStream(fresh.line, {

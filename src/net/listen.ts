@@ -21,7 +21,7 @@ export interface ListenOptions extends EntranceOptions {
  */
 export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
   const at = parseNetAddress(address);
-  const entrance = new Entrance(options, ['tls']);
+  const entrance = new Entrance(options, ['origins', 'tls']);
   const { pingMs, timeoutMs } = entrance.options;
   let hall: Hall | undefined;
   const early: [Line, UpgradeRequest][] = [];

@@ -39,6 +39,8 @@ export interface WebSocketEventLike {
 
 /** What is known of the line below it. */
 export interface Beneath {
+  /** Bytes of a message at the most, where it is fewer than a WebSocket takes. */
+  readonly maxBytes?: number;
   /** Keeps the process alive, or lets it go; nothing where nobody can say so, and an open WebSocket does what the runtime likes. */
   hold?(held: boolean): void;
 }
@@ -168,9 +170,10 @@ export class WebSocketLine implements Line {
     const length = this.#length;
     this.#length = 0;
     if (this.#socket.readyState !== OPEN) return;
-    for (let at = 0; at < length; at += WEB_SOCKET_MESSAGE_BYTES_MAX)
+    const { maxBytes = WEB_SOCKET_MESSAGE_BYTES_MAX } = this.#beneath;
+    for (let at = 0; at < length; at += maxBytes)
       // A copy: some send it in a turn to come.
-      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + WEB_SOCKET_MESSAGE_BYTES_MAX))));
+      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + maxBytes))));
     if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
   }
 

@@ -1,0 +1,130 @@
+// One end of a line through a server: a WebSocket to whoever has it. Messages carry numbers, so that what the server has lost ends the line, and the session
+// above goes on over the next one, with nothing lost. A server tells nobody that an end is gone: each asks now and then whether anybody hears the other one.
+//
+// A message: u8 kind, 3 bytes of nothing, u32 number (little-endian; modulo 2^32, from 0 on), then the bytes of a DATA.
+import { ENGINE_FLUSH_BYTES, ENGINE_PROBE_MS } from '../limits.ts';
+import { OPEN, type WebSocketEventLike, type WebSocketLike } from '../transport/network/web-socket-line.ts';
+import type { Driver } from './driver.ts';
+
+export const DATA = 0;
+/** The answer to who asked for a line, with the subject of its listener. */
+export const OPENED = 1;
+const END = 2;
+/** Is anybody there? Whoever hears it does nothing. */
+const PROBE = 3;
+export const HEAD_BYTES = 8;
+
+const CLOSED = 3;
+const NORMAL = 1000;
+const ABNORMAL = 1006;
+
+export function message(kind: number, number: number, bytes: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(HEAD_BYTES + bytes.length);
+  const view = new DataView(whole.buffer);
+  view.setUint8(0, kind);
+  view.setUint32(4, number, true);
+  whole.set(bytes, HEAD_BYTES);
+  return whole;
+}
+const NOTHING = new Uint8Array(0);
+
+export class EngineSocket implements WebSocketLike {
+  binaryType = '';
+  readyState: number = OPEN;
+  /** Bytes that the server may not have yet. */
+  bufferedAmount = 0;
+  readonly #driver: Driver;
+  readonly #there: string;
+  readonly #leave: () => void;
+  readonly #listeners = new Map<string, (event: WebSocketEventLike) => void>();
+  readonly #forget: () => void;
+  readonly #probes: ReturnType<typeof setInterval>;
+  #sent = 0;
+  #heard = 0;
+  #unflushed = 0;
+
+  /**
+   * @param there where the other end hears
+   * @param leave this end hears no more
+   */
+  constructor(driver: Driver, there: string, leave: () => void) {
+    this.#driver = driver;
+    this.#there = there;
+    this.#leave = leave;
+    this.#forget = driver.onDown(() => this.#fail('this side has lost its server'));
+    this.#probes = setInterval(() => void this.#probe(), ENGINE_PROBE_MS);
+    // Who waits for something holds the process by other means.
+    (this.#probes as { unref?(): void }).unref?.();
+  }
+
+  /** Something has come for this end. */
+  heard(bytes: Uint8Array): void {
+    if (this.readyState !== OPEN || bytes.length < HEAD_BYTES) return;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const kind = view.getUint8(0);
+    if (kind !== DATA && kind !== END) return;
+    const number = view.getUint32(4, true);
+    if (number !== this.#heard) {
+      // Said twice: nothing is missing.
+      if (((number - this.#heard) | 0) < 0) return;
+      this.#fail(`the server has lost messages: number ${number} came in the place of ${this.#heard}`);
+      return;
+    }
+    this.#heard = (number + 1) >>> 0;
+    if (kind === END) this.#over({ code: NORMAL });
+    else this.#tell('message', { data: bytes.subarray(HEAD_BYTES) });
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.readyState !== OPEN) return;
+    this.#publish(DATA, bytes);
+    this.bufferedAmount += bytes.length;
+    this.#unflushed += bytes.length;
+    if (this.#unflushed >= ENGINE_FLUSH_BYTES) this.#flush();
+  }
+  #publish(kind: number, bytes: Uint8Array): void {
+    this.#driver.publish(this.#there, message(kind, this.#sent, bytes));
+    this.#sent = (this.#sent + 1) >>> 0;
+  }
+  #flush(): void {
+    const bytes = this.#unflushed;
+    this.#unflushed = 0;
+    const out = (): void => {
+      this.bufferedAmount -= bytes;
+    };
+    // Of a server that is lost this end is told.
+    this.#driver.flush().then(out, out);
+  }
+  async #probe(): Promise<void> {
+    if (this.readyState !== OPEN) return;
+    const hears = await this.#driver.tell(this.#there, message(PROBE, 0, NOTHING)).catch(() => true);
+    if (!hears) this.#fail('the other end is gone');
+  }
+
+  close(): void {
+    if (this.readyState !== OPEN) return;
+    this.#publish(END, NOTHING);
+    this.#over({ code: NORMAL });
+  }
+  terminate(): void {
+    this.close();
+  }
+  addEventListener(type: string, listener: (event: WebSocketEventLike) => void): void {
+    this.#listeners.set(type, listener);
+  }
+  #fail(why: string): void {
+    if (this.readyState !== OPEN) return;
+    this.#tell('error', { error: new Error(why) });
+    this.#over({ code: ABNORMAL });
+  }
+  #over(how: WebSocketEventLike): void {
+    this.readyState = CLOSED;
+    clearInterval(this.#probes);
+    this.#forget();
+    this.#leave();
+    this.#tell('close', how);
+  }
+  #tell(type: string, event: WebSocketEventLike): void {
+    this.#listeners.get(type)?.(event);
+  }
+}

@@ -1,0 +1,129 @@
+// How a line through a server comes to be: who wants one listens where nobody else does, and asks who listens for ports, by its name, or by its own for a
+// connection that it has.
+import { AddressError } from '../errors.ts';
+import { settleable } from '../port/waiters.ts';
+import type { Line } from '../transport/network/line.ts';
+import { OPEN, WebSocketLine } from '../transport/network/web-socket-line.ts';
+import type { Driver, Subscription } from './driver.ts';
+import { EngineSocket, HEAD_BYTES, message, OPENED } from './engine-socket.ts';
+import { isId, type Names, randomId } from './names.ts';
+
+const VERSION = 1;
+
+/** What asks for a line: u8 version, then where the answer goes, in ASCII. */
+function asking(id: string): Uint8Array {
+  const bytes = new TextEncoder().encode(` ${id}`);
+  bytes[0] = VERSION;
+  return bytes;
+}
+/** The id of who asks; `undefined` for anything else. */
+function askedBy(bytes: Uint8Array): string | undefined {
+  const id = new TextDecoder().decode(bytes.subarray(1));
+  return bytes[0] === VERSION && isId(id) ? id : undefined;
+}
+
+function lineOver(socket: EngineSocket, driver: Driver): Line {
+  return new WebSocketLine(socket, { maxBytes: driver.maxBytes - HEAD_BYTES });
+}
+
+/** Asks for a line after the other, to one listener: the one that has answered first. */
+export class Dialer {
+  readonly #driver: Driver;
+  readonly #names: Names;
+  readonly #name: string;
+  #listener: string | undefined;
+
+  constructor(driver: Driver, names: Names, name: string) {
+    this.#driver = driver;
+    this.#names = names;
+    this.#name = name;
+  }
+
+  /** @throws (rejects) AddressError ERR_UNREACHABLE where nobody listens; the signal's reason */
+  async dial(signal: AbortSignal): Promise<Line> {
+    const [driver, names] = [this.#driver, this.#names];
+    const answered = settleable<void>();
+    const aborted = (): void => answered.reject(signal.reason);
+    signal.addEventListener('abort', aborted);
+    answered.promise.catch(() => {});
+    const id = randomId();
+    let subscription: Subscription | undefined;
+    let socket: EngineSocket | undefined;
+    try {
+      await Promise.race([driver.ready(), answered.promise]);
+      subscription = await driver.subscribe(names.line(id, 'a'), (bytes) => {
+        if (socket !== undefined) socket.heard(bytes);
+        else if (bytes[0] === OPENED) {
+          socket = new EngineSocket(driver, names.line(id, 'b'), () => subscription?.close());
+          const listener = new TextDecoder().decode(bytes.subarray(HEAD_BYTES));
+          if (isId(listener)) this.#listener ??= listener;
+          answered.resolve();
+        }
+      });
+      const heard = await (this.#listener === undefined
+        ? driver.tellOne(names.port(this.#name), asking(id))
+        : driver.tell(names.listener(this.#listener), asking(id)));
+      if (!heard) throw this.#nobody();
+      await answered.promise;
+      signal.throwIfAborted();
+      return lineOver(socket as unknown as EngineSocket, driver);
+    } catch (error) {
+      socket?.close();
+      subscription?.close();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', aborted);
+    }
+  }
+  #nobody(): AddressError {
+    const address = `${this.#driver.where} as ${this.#name}`;
+    return new AddressError('ERR_UNREACHABLE', `Cannot connect to ${address}: nobody listens there`, { address });
+  }
+}
+
+/** Gives lines to who asks for them. */
+export class Answering {
+  readonly #driver: Driver;
+  readonly #names: Names;
+  readonly #id = randomId();
+  readonly #connected: (line: Line) => void;
+  readonly #subscriptions: Subscription[] = [];
+  #closed = false;
+
+  private constructor(driver: Driver, names: Names, connected: (line: Line) => void) {
+    this.#driver = driver;
+    this.#names = names;
+    this.#connected = connected;
+  }
+  /** @throws (rejects) AddressError ERR_LISTEN */
+  static async at(driver: Driver, names: Names, name: string, connected: (line: Line) => void): Promise<Answering> {
+    const answering = new Answering(driver, names, connected);
+    const asked = (bytes: Uint8Array): void => void answering.#asked(bytes);
+    answering.#subscriptions.push(await driver.subscribe(names.listener(answering.#id), asked));
+    answering.#subscriptions.push(await driver.share(names.port(name), asked));
+    return answering;
+  }
+  close(): void {
+    this.#closed = true;
+    for (const subscription of this.#subscriptions) subscription.close();
+  }
+
+  async #asked(bytes: Uint8Array): Promise<void> {
+    const id = askedBy(bytes);
+    if (id === undefined || this.#closed) return;
+    const [driver, names] = [this.#driver, this.#names];
+    let subscription: Subscription | undefined;
+    const socket = new EngineSocket(driver, names.line(id, 'a'), () => subscription?.close());
+    const line = lineOver(socket, driver);
+    try {
+      subscription = await driver.subscribe(names.line(id, 'b'), (heard) => socket.heard(heard));
+    } catch {
+      // The server is lost, or allows no more: who asked asks again.
+      socket.close();
+      return;
+    }
+    driver.publish(names.line(id, 'a'), message(OPENED, 0, new TextEncoder().encode(this.#id)));
+    if (socket.readyState === OPEN) this.#connected(line);
+    else subscription.close();
+  }
+}

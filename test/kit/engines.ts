@@ -1,0 +1,140 @@
+// Servers between programs for tests, each one's own, and what opens a door to them: NATS, and Redis by both of its clients. Tests of a server that is not
+// here are skipped by its name.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Engine } from '../../src/engine/engine.ts';
+import * as nats from '../../src/nats/index.ts';
+import * as redis from '../../src/redis/index.ts';
+import { within } from './watchdog.ts';
+
+type Kind = 'nats' | 'redis';
+
+const READY: Readonly<Record<Kind, RegExp>> = { nats: /Server is ready/, redis: /Ready to accept connections/ };
+
+/** A server at a port of its own, which may be killed and started anew, with what it has kept on disk. */
+export class EngineServer {
+  readonly kind: Kind;
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'millrace-engine-'));
+  readonly #more: readonly string[];
+  #process: ChildProcess | undefined;
+
+  private constructor(kind: Kind, port: number, more: readonly string[]) {
+    this.kind = kind;
+    this.port = port;
+    this.#more = more;
+  }
+  static async start(kind: Kind, more: readonly string[] = []): Promise<EngineServer> {
+    const server = new EngineServer(kind, await freePort(), more);
+    await server.start();
+    return server;
+  }
+  get url(): string {
+    return `${this.kind}://127.0.0.1:${this.port}`;
+  }
+  async start(): Promise<void> {
+    const started = spawn(`${this.kind}-server`, [...this.#options(), ...this.#more], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process = started;
+    const ready = new Promise<void>((resolve, reject) => {
+      const heard = (text: Buffer): void => {
+        if (READY[this.kind].test(String(text))) resolve();
+      };
+      started.stdout?.on('data', heard);
+      started.stderr?.on('data', heard);
+      started.once('error', reject);
+      started.once('exit', (code) => reject(new Error(`${this.kind}-server has ended with ${code}`)));
+    });
+    await within(`${this.kind}-server`, ready);
+  }
+  #options(): string[] {
+    const port = String(this.port);
+    if (this.kind === 'nats') return ['-a', '127.0.0.1', '-p', port, '-js', '-sd', this.#folder];
+    return [
+      '--bind',
+      '127.0.0.1',
+      '--port',
+      port,
+      '--dir',
+      this.#folder,
+      '--save',
+      '',
+      '--appendonly',
+      'yes',
+      '--appendfsync',
+      'always',
+    ];
+  }
+  /** As if the machine had lost its power. */
+  async kill(): Promise<void> {
+    const ended = this.#process;
+    if (ended === undefined) return;
+    this.#process = undefined;
+    const gone = once(ended, 'exit');
+    ended.kill('SIGKILL');
+    await gone;
+  }
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** One way to a server. */
+export interface Way {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Why its tests are skipped, if they are. */
+  readonly missing: string | false;
+  open(server: EngineServer, options?: { prefix?: string }): Promise<Engine>;
+}
+
+function missing(kind: Kind): string | false {
+  const found = spawnSync(`${kind}-server`, ['--version']);
+  return found.error !== undefined && `no ${kind}-server here: bash bench/install-servers.sh brings it on Debian`;
+}
+interface IoredisPackage {
+  readonly Redis: new (port: number) => redis.IoredisClient & { disconnect(): void };
+}
+
+const WAYS: readonly Way[] = [
+  { name: 'nats', kind: 'nats', missing: missing('nats'), open: ({ url }, options) => nats.open(url, options) },
+  { name: 'redis', kind: 'redis', missing: missing('redis'), open: ({ url }, options) => redis.open(url, options) },
+  {
+    name: 'ioredis',
+    kind: 'redis',
+    missing: missing('redis'),
+    open: async ({ port }, options) => {
+      const name = 'ioredis';
+      const { Redis } = (await import(name)) as IoredisPackage;
+      const client = new Redis(port);
+            try {
+        return await redis.open(client, options);
+      } finally {
+        client.disconnect();
+      }
+    },
+  },
+];
+
+/** Registers the tests of each way, or one that is skipped and says why. */
+export function overEngines(tests: (way: Way) => void): void {
+  for (const way of WAYS) {
+    if (way.missing === false) tests(way);
+    else test(`through ${way.name}`, { skip: way.missing }, () => {});
+  }
+}
