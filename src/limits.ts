@@ -476,6 +476,20 @@ export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
 /** Milliseconds after which each end of a line asks the server whether anybody hears the other one: a process that is gone is noticed by nothing else. */
 export const ENGINE_PROBE_MS: number = 1000;
 
+/** Messages that one published value, or one answer, may take: so 16 MiB; what is larger goes over a port, which has back-pressure. */
+export const ENGINE_PARTS_MAX: number = 64;
+/** Bytes of such parts that a reader keeps, of all who publish together. */
+export const ENGINE_PARTS_BYTES_MAX: number = 64 * 1024 * 1024;
+/** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. */
+export const ENGINE_SENDERS_MAX: number = 4096;
+/** Messages that wait with the reader of a topic before the oldest one goes. */
+export const ENGINE_WAITING_DEFAULT: number = 1024;
+/** Requests of one side that wait for an answer; and those that wait with one who answers, beyond which it says that it is busy. */
+export const ENGINE_REQUESTS_MAX: number = 65_536;
+export const ENGINE_SERVING_DEFAULT: number = 1024;
+/** Milliseconds for an answer, unless it is told otherwise. */
+export const ENGINE_REQUEST_MS: number = 10_000;
+
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 

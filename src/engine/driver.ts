@@ -34,7 +34,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** `bytes` are the caller's. */
+/** `bytes` may be kept. */
 export type Heard = (bytes: Uint8Array, subject: string) => void;
 
 export interface Subscription {

@@ -11,7 +11,9 @@ import type { Port } from '../port/port.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { Driver } from './driver.ts';
 import { Answering, Dialer } from './lines.ts';
-import { checkName, type Names } from './names.ts';
+import { checkName, checkPattern, type Names } from './names.ts';
+import { type RequestOptions, Requests, type Served, type ServeOptions } from './requests.ts';
+import { EngineReader, type EngineSubscribeOptions, EngineTopic, type EngineTopicOptions } from './topic.ts';
 
 export interface EngineOptions {
   /** What all subjects begin with, so that a server's permissions can say who may do what, and several programs share a server; default `millrace`. */
@@ -32,11 +34,13 @@ export class Engine {
   /** @internal */
   readonly driver: Driver;
   readonly #names: Names;
+  readonly #requests: Requests;
 
   /** @internal */
   constructor(driver: Driver, names: Names) {
     this.driver = driver;
     this.#names = names;
+    this.#requests = new Requests(driver, names);
   }
 
   /**
@@ -73,6 +77,40 @@ export class Engine {
       signal: checkSignal(options.signal),
       dial: (signal) => dialer.dial(signal),
     });
+  }
+
+  /**
+   * A topic to publish to: whoever listens at the time hears it, in whatever process.
+   * @throws UsageError ERR_OPTION
+   */
+  topic<T = unknown>(name: string, options: EngineTopicOptions = {}): EngineTopic<T> {
+    return new EngineTopic<T>(this.driver, this.#names, checkName('name', name), options);
+  }
+  /**
+   * Listens to all topics of a pattern, from when it resolves on.
+   * @param pattern a name, in which `*` stands for one part, and `>` at the end for all that follow: `prices.*`, `logs.>`
+   * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
+   */
+  async subscribe<T = unknown>(pattern: string, options: EngineSubscribeOptions = {}): Promise<EngineReader<T>> {
+    return await EngineReader.open<T>(this.driver, this.#names, checkPattern(pattern), options);
+  }
+
+  /**
+   * Answers to a name, beside all others that do: each request goes to one of them.
+   * @param answer what it returns, or the promise of it, is the answer; what it throws, `request` throws
+   * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
+   */
+  async serve<In = unknown>(name: string, answer: (value: In) => unknown, options: ServeOptions = {}): Promise<Served> {
+    return await this.#requests.serve(name, answer as (value: unknown) => unknown, options);
+  }
+  /**
+   * Asks one of those who answer to a name. The request goes once at the most: where it, or the answer, is lost, that is an error, and nobody knows whether it was done.
+   * @param value of 256 KiB at the most, encoded; larger ones go over a port
+   * @throws (rejects) AddressError ERR_UNREACHABLE where nobody answers to that name, at once; TimeoutError; ClosedError where the server was lost; RefusedError where who
+   *   answers has enough; what was thrown there; UsageError ERR_OPTION, ERR_TOO_LARGE, ERR_LIMIT; the signal's reason
+   */
+  async request<Out = unknown>(name: string, value: unknown, options: RequestOptions = {}): Promise<Out> {
+    return (await this.#requests.request(name, value, options)) as Out;
   }
 
   /** Lets go of the server: where it was connected to by a URL it is no more, and whatever there is over it ends as `lost`, or when it has waited long enough. */

@@ -11,6 +11,12 @@ import type { Clients, Commands } from './clients.ts';
 /** Behind a subject: the channels of those who have it together. */
 const SHARED = '.~';
 
+interface Sharing {
+  readonly channels: readonly string[];
+  readonly atMs: number;
+  next: number;
+}
+
 export class RedisDriver implements Driver {
   readonly name = 'redis';
   readonly where: string;
@@ -24,7 +30,8 @@ export class RedisDriver implements Driver {
   #closed = false;
   #ready: Settleable<void> = settleable();
   /** Who hears a subject together, and when that was asked; whose turn it is. */
-  readonly #shared = new Map<string, { channels: readonly string[]; atMs: number; next: number }>();
+  readonly #shared = new Map<string, Promise<Sharing>>();
+  readonly #listening = new Map<string, { readonly all: Set<Heard>; done: Promise<void> }>();
 
   private constructor(where: string, says: Commands, hears: Commands) {
     this.where = where;
@@ -98,16 +105,22 @@ export class RedisDriver implements Driver {
     }
     return false;
   }
-  async #sharing(subject: string, anew: boolean) {
+  async #sharing(subject: string, anew: boolean): Promise<Sharing> {
     const known = this.#shared.get(subject);
-    if (known !== undefined && !anew && known.channels.length > 0 && performance.now() - known.atMs < REDIS_CHANNELS_MS)
-      return known;
+    const found = await known?.catch(() => undefined);
+    // Several that ask at a time have one answer.
+    if (known !== this.#shared.get(subject)) return await this.#sharing(subject, false);
+    if (found !== undefined && !anew && found.channels.length > 0 && performance.now() - found.atMs < REDIS_CHANNELS_MS)
+      return found;
+    const asked = this.#ask(subject);
+    this.#shared.set(subject, asked);
+    return await asked;
+  }
+  async #ask(subject: string): Promise<Sharing> {
     await this.ready();
     const found = (await this.#says.call('PUBSUB', 'CHANNELS', `${subject}${SHARED}*`)) as (string | Uint8Array)[];
     const channels = found.map((name) => (typeof name === 'string' ? name : new TextDecoder().decode(name)));
-    const all = { channels, atMs: performance.now(), next: known?.next ?? 0 };
-    this.#shared.set(subject, all);
-    return all;
+    return { channels, atMs: performance.now(), next: Math.floor(Math.random() * channels.length) };
   }
   async flush(): Promise<void> {
     await this.#last;
@@ -115,27 +128,47 @@ export class RedisDriver implements Driver {
 
   async subscribe(subject: string, heard: Heard): Promise<Subscription> {
     await this.ready();
-    const hears = this.#hears;
     const pattern = /[*>]/.test(subject);
     const named = pattern ? subject.replace(/>$/, '*') : subject;
     const matches = pattern ? matcher(subject) : undefined;
     const told: Heard = (bytes, said) => {
       if (matches === undefined || matches.test(said)) heard(bytes, said);
     };
+    return await this.#listen(named, pattern, told);
+  }
+  /** Both clients have one listener for a channel, or end all of them at once: here each has its own. */
+  async #listen(named: string, pattern: boolean, heard: Heard): Promise<Subscription> {
+    const hears = this.#hears;
+    const listening = this.#listening.get(named) ?? { all: new Set<Heard>(), done: Promise.resolve() };
+    this.#listening.set(named, listening);
+    const { all } = listening;
+    all.add(heard);
+    if (all.size === 1) {
+      const told: Heard = (bytes, subject) => {
+        for (const each of [...all]) each(bytes, subject);
+      };
+      listening.done = listening.done
+        .catch(() => {})
+        .then(() => (pattern ? hears.psubscribe(named, told) : hears.subscribe(named, told)));
+    }
+    const close = (): void => {
+      if (!all.delete(heard) || all.size > 0) return;
+      listening.done = listening.done
+        .then(() => {
+          if (all.size > 0) return undefined;
+          this.#listening.delete(named);
+          return pattern ? hears.punsubscribe(named) : hears.unsubscribe(named);
+        })
+        .catch(() => {});
+    };
     try {
-      await (pattern ? hears.psubscribe(named, told) : hears.subscribe(named, told));
+      await listening.done;
     } catch (cause) {
-      const text = `Cannot listen for ${subject} at ${this.where}: ${(cause as Error).message}`;
+      close();
+      const text = `Cannot listen for ${named} at ${this.where}: ${(cause as Error).message}`;
       throw new AddressError('ERR_LISTEN', text, { address: this.where, cause });
     }
-    let open = true;
-    return {
-      close() {
-        if (!open) return;
-        open = false;
-        (pattern ? hears.punsubscribe(named) : hears.unsubscribe(named)).catch(() => {});
-      },
-    };
+    return { close };
   }
   share(subject: string, heard: Heard): Promise<Subscription> {
     return this.subscribe(`${subject}${SHARED}${randomId()}`, (bytes) => heard(bytes, subject));

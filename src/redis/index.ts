@@ -5,6 +5,19 @@ import { type IoredisClient, type NodeRedisClient, redisClients } from './client
 import { RedisDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
+export type { RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
+export type {
+  EngineReader,
+  EngineReaderStats,
+  EngineReceiveOptions,
+  EngineSubscribeOptions,
+  EngineTopic,
+  EngineTopicOptions,
+  EngineTopicStats,
+} from '../engine/topic.ts';
+export { CLOSED, EMPTY } from '../outcome.ts';
+export type { Listener } from '../port/link-listener.ts';
+export { Port } from '../port/port.ts';
 export type { IoredisClient, NodeRedisClient } from './clients.ts';
 
 export interface RedisOptions extends EngineOptions {

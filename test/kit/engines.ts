@@ -122,7 +122,7 @@ const WAYS: readonly Way[] = [
       const name = 'ioredis';
       const { Redis } = (await import(name)) as IoredisPackage;
       const client = new Redis(port);
-            try {
+      try {
         return await redis.open(client, options);
       } finally {
         client.disconnect();

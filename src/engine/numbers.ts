@@ -1,0 +1,66 @@
+// What was missed of somebody, by the numbers of what has come; and values that come in parts.
+import { ENGINE_PARTS_BYTES_MAX, ENGINE_SENDERS_MAX } from '../limits.ts';
+import type { Record } from './record.ts';
+
+interface Sender {
+  next: number;
+  /** Parts of the value that is under way. */
+  pieces: Uint8Array[];
+}
+
+/** What a message that has come means. */
+export interface Come {
+  /** Messages of the same sender that were missed before it. */
+  readonly missed: number;
+  /** The value's bytes, once all of them are there. */
+  readonly pieces: readonly Uint8Array[] | undefined;
+  /** It, or one that was said later, has come before. */
+  readonly doubled: boolean;
+}
+
+const DOUBLED: Come = { missed: 0, pieces: undefined, doubled: true };
+
+export class Numbers {
+  /** By who says it; who has said nothing for longest first. */
+  readonly #senders = new Map<string, Sender>();
+  /** Of all parts that are kept. */
+  #bytes = 0;
+
+  come({ from, number, part, parts, bytes }: Record): Come {
+    const known = this.#senders.get(from);
+    const sender = known ?? { next: number, pieces: [] };
+    this.#senders.delete(from);
+    this.#senders.set(from, sender);
+    if (this.#senders.size > ENGINE_SENDERS_MAX) this.#forgetFirst();
+    const ahead = (number - sender.next) | 0;
+    if (ahead < 0 || (ahead === 0 && part < sender.pieces.length)) return DOUBLED;
+    let missed = ahead;
+    if (ahead > 0) {
+      sender.next = number;
+      this.#drop(sender);
+    }
+    if (part > sender.pieces.length || this.#bytes + bytes.length > ENGINE_PARTS_BYTES_MAX) {
+      // One in the middle is missing, or it is too much: so is all of it.
+      missed++;
+      sender.next = (number + 1) >>> 0;
+      this.#drop(sender);
+      return { missed, pieces: undefined, doubled: false };
+    }
+    sender.pieces.push(bytes);
+    this.#bytes += bytes.length;
+    if (part + 1 < parts) return { missed, pieces: undefined, doubled: false };
+    const { pieces } = sender;
+    sender.next = (number + 1) >>> 0;
+    this.#drop(sender);
+    return { missed, pieces, doubled: false };
+  }
+  #drop(sender: Sender): void {
+    for (const { length } of sender.pieces) this.#bytes -= length;
+    sender.pieces = [];
+  }
+  #forgetFirst(): void {
+    const [[from, sender]] = this.#senders as unknown as [[string, Sender]];
+    this.#senders.delete(from);
+    this.#drop(sender);
+  }
+}

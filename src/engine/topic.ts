@@ -1,0 +1,291 @@
+// Topics through a server: whoever publishes, and whoever listens at the time. What the server loses is noticed by the numbers of what comes next.
+
+import { platform } from '#platform';
+import { UsageError } from '../errors.ts';
+import { BUDGET_MESSAGES, ENGINE_PARTS_MAX, ENGINE_SENDERS_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import { CLOSED, EMPTY } from '../outcome.ts';
+import type { AbortSignalLike } from '../port/events.ts';
+import { checked, checkNames, timeoutOf } from '../port/options.ts';
+import { Waiters } from '../port/waiters.ts';
+import type { Driver, Subscription } from './driver.ts';
+import { type Names, randomId } from './names.ts';
+import { Numbers } from './numbers.ts';
+import { FORMS, type Form, type Record, RecordReader, RecordWriter, readRecord } from './record.ts';
+
+export interface EngineTopicOptions {
+  /** `packed`, the default: all that structured clone carries; `json`, for readers in other languages. */
+  readonly codec?: Form | undefined;
+}
+export interface EngineTopicStats {
+  readonly published: number;
+  /** Of these, such as were said while there was no server: nobody has heard them. */
+  readonly unsent: number;
+}
+
+/** Publishes to one topic. */
+export class EngineTopic<T = unknown> {
+  readonly name: string;
+  readonly #driver: Driver;
+  readonly #subject: string;
+  readonly #writer: RecordWriter;
+  #published = 0;
+  #unsent = 0;
+
+  /** @internal */
+  constructor(driver: Driver, names: Names, name: string, options: EngineTopicOptions) {
+    checkNames(options, ['codec']);
+    const form = checked('codec', options.codec, { fallback: 'packed', names: FORMS }) as Form;
+    this.name = name;
+    this.#driver = driver;
+    this.#subject = names.topic(name);
+    this.#writer = new RecordWriter(randomId(), form, driver.maxBytes);
+  }
+
+  /**
+   * To all who listen now, once at the most. Never waits: `flush` does.
+   * @throws DataCloneError for what cannot be copied; UsageError ERR_TOO_LARGE above 16 MiB, in JSON above what one message takes; nothing was published
+   */
+  publish(value: T): void {
+    const messages = this.#writer.write(value, this.#published >>> 0, ENGINE_PARTS_MAX);
+    this.#published++;
+    // Its number tells those who listen that it was there.
+    if (this.#driver.up) for (const message of messages) this.#driver.publish(this.#subject, message);
+    else this.#unsent++;
+  }
+  /** When the server has what was published before; rejects where it was lost on the way there. */
+  flush(): Promise<void> {
+    return this.#driver.flush();
+  }
+  stats(): EngineTopicStats {
+    return { published: this.#published, unsent: this.#unsent };
+  }
+}
+
+export interface EngineSubscribeOptions {
+  /** Messages that wait while nobody reads; default 1024. */
+  readonly capacity?: number | undefined;
+  /** What becomes of a reader that is slow: beyond `capacity` the oldest message goes, and is missed (`skip`, the default); or it gets the newest each time, and no other (`newest`). */
+  readonly slow?: 'skip' | 'newest' | undefined;
+  /** Is told how many messages were missed, and of which topic, before the first one behind the gap is handed out. */
+  readonly onMissed?: ((count: number, topic: string) => void) | undefined;
+}
+export interface EngineReceiveOptions {
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignalLike | undefined;
+}
+export interface EngineReaderStats {
+  readonly received: number;
+  /** Lost on the way, or because this reader was slow. */
+  readonly missed: number;
+  /** Such as came twice, and were handed out once. */
+  readonly doubled: number;
+  /** What was no message of this library, or of a version that it does not know. */
+  readonly strange: number;
+}
+
+/** Counts by topic, of which `onMissed` is still to be told. */
+class Owed {
+  readonly #counts = new Map<string, number>();
+
+  add(topic: string, count: number): void {
+    this.#counts.set(topic, (this.#counts.get(topic) ?? 0) + count);
+    if (this.#counts.size > ENGINE_SENDERS_MAX) this.#counts.delete(this.#counts.keys().next().value as string);
+  }
+  take(topic: string): number {
+    const count = this.#counts.get(topic) ?? 0;
+    if (count > 0) this.#counts.delete(topic);
+    return count;
+  }
+}
+
+interface Waiting {
+  readonly topic: string;
+  readonly record: Record;
+  readonly pieces: readonly Uint8Array[];
+  readonly missed: number;
+}
+
+/** Reads what is published to the topics of a pattern. */
+export class EngineReader<T = unknown> {
+  readonly pattern: string;
+  readonly #capacity: number;
+  readonly #onMissed: ((count: number, topic: string) => void) | undefined;
+  readonly #names: Names;
+  readonly #numbers = new Numbers();
+  readonly #reader = new RecordReader();
+  readonly #line = new Waiters();
+  /** Missed before a message that is not there yet, and by slowness before one that waits. */
+  readonly #ahead = new Owed();
+  readonly #skipped = new Owed();
+
+  #subscription: Subscription | undefined;
+  #waiting: Waiting[] = [];
+  #first = 0;
+  #received = 0;
+  #missed = 0;
+  #doubled = 0;
+  #strange = 0;
+  #inTurn = 0;
+  #closed = false;
+
+  private constructor(names: Names, pattern: string, options: EngineSubscribeOptions) {
+    checkNames(options, ['capacity', 'slow', 'onMissed']);
+    const slow = checked('slow', options.slow, { fallback: 'skip', names: ['skip', 'newest'] });
+    const rule = { fallback: ENGINE_WAITING_DEFAULT, min: 1, max: 1_000_000 };
+    const capacity = checked('capacity', options.capacity, rule) as number;
+    const { onMissed } = options;
+    if (onMissed !== undefined && typeof onMissed !== 'function')
+      throw new UsageError('ERR_OPTION', `Option onMissed cannot be ${String(onMissed)}: it takes a function`, {
+        option: 'onMissed',
+        value: onMissed,
+      });
+    this.pattern = pattern;
+    this.#capacity = slow === 'newest' ? 1 : capacity;
+    this.#onMissed = onMissed;
+    this.#names = names;
+  }
+  /** @internal */
+  static async open<T>(
+    driver: Driver,
+    names: Names,
+    pattern: string,
+    options: EngineSubscribeOptions,
+  ): Promise<EngineReader<T>> {
+    const reader = new EngineReader<T>(names, pattern, options);
+    reader.#subscription = await driver.subscribe(names.topic(pattern), (bytes, subject) =>
+      reader.#come(bytes, subject),
+    );
+    return reader;
+  }
+
+  #come(message: Uint8Array, subject: string): void {
+    if (this.#closed) return;
+    const record = readRecord(message);
+    if (record === undefined || record.outcome !== 'done') {
+      this.#strange++;
+      return;
+    }
+    const topic = this.#names.topicOf(subject);
+    const { missed, pieces, doubled } = this.#numbers.come(record);
+    if (doubled) this.#doubled++;
+    this.#missed += missed;
+    if (pieces === undefined) {
+      if (missed > 0) this.#ahead.add(topic, missed);
+      return;
+    }
+    this.#waiting.push({ topic, record, pieces, missed: missed + this.#ahead.take(topic) });
+    if (this.#waiting.length - this.#first > this.#capacity) this.#skip();
+    this.#serve();
+  }
+  /** The oldest one goes. */
+  #skip(): void {
+    const { topic, missed } = this.#shift();
+    this.#missed++;
+    this.#skipped.add(topic, missed + 1);
+  }
+  #shift(): Waiting {
+    const first = this.#waiting[this.#first] as Waiting;
+    this.#waiting[this.#first++] = undefined as unknown as Waiting;
+    if (this.#first * 2 > this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#first);
+      this.#first = 0;
+    }
+    return first;
+  }
+
+  /** Messages that were published since this reader began, and that it did not get, as far as it knows: of those behind the last one that came nobody has told yet. */
+  get missed(): number {
+    return this.#missed;
+  }
+  stats(): EngineReaderStats {
+    return { received: this.#received, missed: this.#missed, doubled: this.#doubled, strange: this.#strange };
+  }
+
+  /**
+   * The next message; `EMPTY`; `CLOSED` when this reader is closed. Never waits.
+   * @throws CodecError for a message that could not be decoded; the next call goes on behind it
+   */
+  tryReceive(): T | typeof EMPTY | typeof CLOSED {
+    const taken = this.#take();
+    return taken === undefined ? (this.#closed ? CLOSED : EMPTY) : taken[1];
+  }
+  #take(): [topic: string, value: T] | undefined {
+    if (this.#waiting.length === this.#first) return undefined;
+    const { topic, record, pieces, missed: before } = this.#shift();
+    this.#received++;
+    const missed = before + this.#skipped.take(topic);
+    if (missed > 0) this.#onMissed?.(missed, topic);
+    return [topic, this.#reader.value(record, pieces) as T];
+  }
+
+  /**
+   * A promise of the next message, of `EMPTY` at the time limit, or of `CLOSED`.
+   * @throws (rejects) the signal's reason; CodecError
+   */
+  async receiveAsync(options?: EngineReceiveOptions): Promise<T | typeof EMPTY | typeof CLOSED> {
+    const next = await this.#next(options);
+    return Array.isArray(next) ? next[1] : next;
+  }
+  async #next(options?: EngineReceiveOptions): Promise<[string, T] | typeof EMPTY | typeof CLOSED> {
+    const timeoutMs = timeoutOf(options, ['timeoutMs', 'signal']);
+    options?.signal?.throwIfAborted();
+    if (this.#line.length === 0 && (timeoutMs === 0 || this.#inTurn < BUDGET_MESSAGES)) {
+      const taken = this.#take();
+      this.#count();
+      if (taken !== undefined) return taken;
+      if (this.#closed) return CLOSED;
+      if (timeoutMs === 0) return EMPTY;
+    }
+    const pending = this.#line.add(timeoutMs, EMPTY, options?.signal, () => {});
+    this.#serve();
+    return (await pending) as [string, T];
+  }
+  #serve(): void {
+    while (this.#line.length > 0) {
+      if (this.#inTurn >= BUDGET_MESSAGES) return;
+      const waiter = this.#line.first();
+      try {
+        const taken = this.#take() ?? (this.#closed ? CLOSED : undefined);
+        if (taken === undefined) return;
+        waiter.resolve(taken);
+      } catch (error) {
+        waiter.reject(error);
+      }
+      this.#count();
+    }
+  }
+  /** Others have their turn now and then (G11). */
+  #count(): void {
+    if (this.#inTurn++ > 0) return;
+    platform.turn(() => {
+      this.#inTurn = 0;
+      this.#serve();
+    });
+  }
+
+  /** `for await (const value of reader)`: until it is closed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    for await (const [, value] of this.entries()) yield value;
+  }
+  /** `for await (const [topic, value] of reader.entries())`: also where each comes from. */
+  async *entries(): AsyncGenerator<[topic: string, value: T], void, void> {
+    for (;;) {
+      const next = await this.#next();
+      if (!Array.isArray(next)) return;
+      yield next;
+    }
+  }
+
+  /** Hears no more, whatever it has not read. Promises that are pending give `CLOSED`. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#waiting = [];
+    this.#first = 0;
+    this.#subscription?.close();
+    while (this.#line.length > 0) this.#line.first().resolve(CLOSED);
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
