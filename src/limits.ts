@@ -490,6 +490,23 @@ export const ENGINE_SERVING_DEFAULT: number = 1024;
 /** Milliseconds for an answer, unless it is told otherwise. */
 export const ENGINE_REQUEST_MS: number = 10_000;
 
+/** Milliseconds without a sign of a worker after which others have its jobs. A worker gives three signs in that time. */
+export const QUEUE_ACK_MS: number = 30_000;
+/** Times that a job is tried, and milliseconds before the second try; they double up to the last. */
+export const QUEUE_ATTEMPTS: number = 5;
+export const QUEUE_RETRY_MS: number = 1000;
+export const QUEUE_RETRY_MS_MAX: number = 300_000;
+/** Jobs of one worker at a time: each has a timer, and is asked for by one command together with others. */
+export const QUEUE_CONCURRENCY_MAX: number = 1024;
+/** Milliseconds that a worker waits on its server for jobs before it asks again: what it does besides, such as to look for jobs whose worker has died, it does as often. */
+export const QUEUE_WAIT_MS: number = 500;
+/** Milliseconds before a worker that has lost its server asks again. */
+export const QUEUE_AGAIN_MS: number = 100;
+/** Milliseconds for which the id of a job is remembered: two minutes, as JetStream has it. */
+export const QUEUE_ID_MS: number = 120_000;
+/** Characters of what the last try of a job has said. */
+export const QUEUE_WHY_MAX: number = 1000;
+
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 

@@ -235,6 +235,7 @@ const STARTED_BY_TESTS = [
   'test/native/program',
   'test/native/thread',
   'test/engines/program',
+  'test/engines/queue-worker',
   'test/network/program',
   'test/process/blocking-program',
   'test/process/child',

@@ -1,5 +1,7 @@
 // What a server between programs has to do for us: carry small messages to whoever listens for a subject. NATS and Redis do, and neither promises more.
 
+import type { QueueStore } from './queue.ts';
+
 export interface Driver {
   readonly name: string;
   /** For people; without a password. */
@@ -30,6 +32,12 @@ export interface Driver {
   subscribe(subject: string, heard: Heard): Promise<Subscription>;
   /** As one of many, of whom each message reaches one. */
   share(subject: string, heard: Heard): Promise<Subscription>;
+  /**
+   * A queue that the server keeps.
+   * @param ackMs without a sign of who has a job, before another one has it
+   * @throws (rejects) UnsupportedError where the server, or the client, has no such thing
+   */
+  queue(name: string, ackMs: number): Promise<QueueStore>;
   /** Lets go of the server, where it was connected to here. */
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import type { Line } from '../transport/network/line.ts';
 import type { Driver } from './driver.ts';
 import { Answering, Dialer } from './lines.ts';
 import { checkName, checkPattern, type Names } from './names.ts';
+import { EngineQueue, type QueueOptions, resolveQueue } from './queue.ts';
 import { type RequestOptions, Requests, type Served, type ServeOptions } from './requests.ts';
 import { EngineReader, type EngineSubscribeOptions, EngineTopic, type EngineTopicOptions } from './topic.ts';
 
@@ -111,6 +112,16 @@ export class Engine {
    */
   async request<Out = unknown>(name: string, value: unknown, options: RequestOptions = {}): Promise<Out> {
     return (await this.#requests.request(name, value, options)) as Out;
+  }
+
+  /**
+   * A queue of jobs, each of which is done at least once: the server keeps them (NATS by JetStream, Redis by a stream). It is made where it is not there yet.
+   * @throws (rejects) UsageError ERR_OPTION; UnsupportedError where the server has no JetStream, or the package @nats-io/jetstream is not there; ClosedError
+   */
+  async queue<T = unknown>(name: string, options: QueueOptions = {}): Promise<EngineQueue<T>> {
+    const resolved = resolveQueue(options);
+    const store = await this.driver.queue(checkName('name', name), resolved.ackMs);
+    return new EngineQueue<T>(name, this.driver, store, resolved);
   }
 
   /** Lets go of the server: where it was connected to by a URL it is no more, and whatever there is over it ends as `lost`, or when it has waited long enough. */

@@ -38,6 +38,9 @@ export class Names {
   reply(id: string): string {
     return `${this.#prefix}.reply.${id}`;
   }
+  queue(name: string): string {
+    return `${this.#prefix}.queue.${name}`;
+  }
   /** Where the server itself answers. */
   probe(id: string): string {
     return `${this.#prefix}.probe.${id}`;

@@ -3,9 +3,11 @@
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { type Names, randomId } from '../engine/names.ts';
 import { packageOf, withoutSecrets } from '../engine/package-of.ts';
+import type { QueueStore } from '../engine/queue.ts';
 import { AddressError, ClosedError, UsageError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
+import { NatsQueue } from './queue.ts';
 
 /** The members of a connection of @nats-io that are used. */
 export interface NatsClient {
@@ -168,6 +170,11 @@ class NatsDriver implements Driver {
   #notAllowed(subject: string, cause: Error): AddressError {
     const text = `Cannot listen for ${subject} at ${this.where}: ${cause.message}`;
     return new AddressError('ERR_LISTEN', text, { address: this.where, cause });
+  }
+
+  async queue(name: string, ackMs: number): Promise<QueueStore> {
+    await this.ready();
+    return await NatsQueue.open(this.#client, this.where, this.#names.queue(name), ackMs);
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,16 @@ import { Names } from '../engine/names.ts';
 import { type NatsClient, natsDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
+export type {
+  DeadLetter,
+  EngineQueue,
+  Job,
+  PutOptions,
+  QueueOptions,
+  QueueStats,
+  Worker,
+  WorkOptions,
+} from '../engine/queue.ts';
 export type { RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
 export type {
   EngineReader,

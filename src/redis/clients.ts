@@ -29,7 +29,7 @@ export interface NodeRedisClient {
   readonly options?: { readonly url?: string } | undefined;
   duplicate(): NodeRedisClient;
   connect(): Promise<unknown>;
-  sendCommand(parts: readonly (string | Uint8Array)[]): Promise<unknown>;
+  sendCommand(parts: readonly (string | Uint8Array)[], options: object): Promise<unknown>;
   subscribe(
     channel: string,
     heard: (bytes: Uint8Array, channel: Uint8Array | string) => void,
@@ -84,6 +84,9 @@ function clientsOf(client: unknown): Clients {
   const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a Redis client: it takes the URL of a server, or a client of the package "redis" or "ioredis"`;
   throw new UsageError('ERR_OPTION', text, { option: 'server' });
 }
+/** Of node-redis: texts of replies (`$` in the protocol) are bytes, and no text. */
+const AS_BYTES = { typeMapping: { 36: Buffer } };
+
 /** Both clients take any other array for a text. */
 function asBuffer(part: string | Uint8Array): string | Uint8Array {
   return typeof part === 'string' ? part : Buffer.from(part.buffer, part.byteOffset, part.length);
@@ -121,7 +124,7 @@ function nodeRedis(client: NodeRedisClient, where: string): Clients {
         (bytes, channel) =>
           heard(bytes, typeof channel === 'string' ? channel : new TextDecoder().decode(channel));
       return {
-        call: (...parts) => made.sendCommand(parts.map(asBuffer)),
+        call: (...parts) => made.sendCommand(parts.map(asBuffer), AS_BYTES),
         subscribe: (channel, heard) => made.subscribe(channel, named(heard), true),
         unsubscribe: (channel) => made.unsubscribe(channel),
         psubscribe: (pattern, heard) => made.pSubscribe(pattern, named(heard), true),

@@ -2,11 +2,13 @@
 // listens; what one of many is to hear goes to a channel that is its own, which the server has a list of.
 
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
-import { randomId } from '../engine/names.ts';
+import { type Names, randomId } from '../engine/names.ts';
+import type { QueueStore } from '../engine/queue.ts';
 import { AddressError, ClosedError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Clients, Commands } from './clients.ts';
+import { RedisQueue } from './queue.ts';
 
 /** Behind a subject: the channels of those who have it together. */
 const SHARED = '.~';
@@ -21,6 +23,8 @@ export class RedisDriver implements Driver {
   readonly name = 'redis';
   readonly where: string;
   readonly maxBytes: number = ENGINE_MESSAGE_BYTES_MAX;
+  readonly #clients: Clients;
+  readonly #names: Names;
   readonly #says: Commands;
   readonly #hears: Commands;
   readonly #downs = new Set<() => void>();
@@ -33,8 +37,10 @@ export class RedisDriver implements Driver {
   readonly #shared = new Map<string, Promise<Sharing>>();
   readonly #listening = new Map<string, { readonly all: Set<Heard>; done: Promise<void> }>();
 
-  private constructor(where: string, says: Commands, hears: Commands) {
-    this.where = where;
+  private constructor(clients: Clients, names: Names, says: Commands, hears: Commands) {
+    this.where = clients.where;
+    this.#clients = clients;
+    this.#names = names;
     this.#says = says;
     this.#hears = hears;
     this.#ready.resolve();
@@ -47,10 +53,10 @@ export class RedisDriver implements Driver {
       this.#changed();
     });
   }
-  static async over(clients: Clients): Promise<RedisDriver> {
+  static async over(clients: Clients, names: Names): Promise<RedisDriver> {
     const says = await clients.more();
     try {
-      return new RedisDriver(clients.where, says, await clients.more());
+      return new RedisDriver(clients, names, says, await clients.more());
     } catch (error) {
       await says.close();
       throw error;
@@ -172,6 +178,11 @@ export class RedisDriver implements Driver {
   }
   share(subject: string, heard: Heard): Promise<Subscription> {
     return this.subscribe(`${subject}${SHARED}${randomId()}`, (bytes) => heard(bytes, subject));
+  }
+
+  async queue(name: string, ackMs: number): Promise<QueueStore> {
+    await this.ready();
+    return await RedisQueue.open(this.#says, this.#clients, this.#names.queue(name), ackMs);
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,16 @@ import { type IoredisClient, type NodeRedisClient, redisClients } from './client
 import { RedisDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
+export type {
+  DeadLetter,
+  EngineQueue,
+  Job,
+  PutOptions,
+  QueueOptions,
+  QueueStats,
+  Worker,
+  WorkOptions,
+} from '../engine/queue.ts';
 export type { RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
 export type {
   EngineReader,
@@ -37,5 +47,5 @@ export async function open(
   checkEngineOptions(options, ['client']);
   const names = new Names(options.prefix ?? 'millrace');
   const clients = await redisClients(server, options.client ?? {});
-  return new Engine(await RedisDriver.over(clients), names);
+  return new Engine(await RedisDriver.over(clients, names), names);
 }

@@ -1,0 +1,185 @@
+// A queue on NATS: a stream of JetStream, on file, of which each job goes once it is done, and one consumer that all workers share; another stream has the dead
+// letters. A job for later stands under a subject of its own, which names the delay, and whoever is given it too soon gives it back until then.
+
+import { packageOf } from '../engine/package-of.ts';
+import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
+import { UnsupportedError } from '../errors.ts';
+import { QUEUE_ID_MS } from '../limits.ts';
+import type { NatsClient } from './driver.ts';
+
+/** The members of @nats-io/jetstream that are used. */
+interface Package {
+  jetstream(client: NatsClient): Client;
+  jetstreamManager(client: NatsClient): Promise<Manager>;
+}
+interface Manager {
+  streams: { add(options: object): Promise<unknown>; info(name: string): Promise<{ state: { messages: number } }> };
+  consumers: {
+    add(stream: string, options: object): Promise<unknown>;
+    info(stream: string, name: string): Promise<{ num_pending: number; num_ack_pending: number }>;
+  };
+}
+interface Client {
+  publish(subject: string, bytes: Uint8Array, options?: object): Promise<unknown>;
+  readonly consumers: { get(stream: string, name: string): Promise<Consumer> };
+}
+interface Consumer {
+  fetch(options: { max_messages: number; expires: number }): Promise<AsyncIterable<Message>>;
+}
+interface Message {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  readonly info: { readonly deliveryCount: number; readonly timestampNanos: number | bigint };
+  ackAck(): Promise<boolean>;
+  nak(delayMs?: number): void;
+  working(): void;
+}
+
+const CONSUMER = 'millrace';
+const NANOS = 1_000_000;
+/** The least time for which JetStream lets somebody wait. */
+const EXPIRES_MS = 1000;
+
+/** Names of streams have no dots. */
+function streamName(subject: string): string {
+  return subject.replaceAll('_', '_u').replaceAll('.', '_d');
+}
+
+export class NatsQueue implements QueueStore {
+  readonly #client: NatsClient;
+  readonly #js: Client;
+  readonly #manager: Manager;
+  readonly #subject: string;
+  readonly #ackMs: number;
+
+  private constructor(client: NatsClient, js: Client, manager: Manager, subject: string, ackMs: number) {
+    this.#client = client;
+    this.#js = js;
+    this.#manager = manager;
+    this.#subject = subject;
+    this.#ackMs = ackMs;
+  }
+  static async open(client: NatsClient, where: string, subject: string, ackMs: number): Promise<NatsQueue> {
+    const { found } = await packageOf<Package>(['@nats-io/jetstream'], `keep a queue in NATS at ${where}`);
+    let manager: Manager;
+    try {
+      manager = await found.jetstreamManager(client);
+    } catch (cause) {
+      const text = `Cannot keep a queue in NATS at ${where}: it has no JetStream (${(cause as Error).message}); start nats-server with -js`;
+      throw new UnsupportedError(text, { cause });
+    }
+    const queue = new NatsQueue(client, found.jetstream(client), manager, subject, ackMs);
+    await queue.#make(queue.#stream, [`${subject}.now`, `${subject}.later.*`]);
+    await queue.#make(queue.#deadStream, [`${subject}.dead.*.*`]);
+    return queue;
+  }
+  get #stream(): string {
+    return streamName(this.#subject);
+  }
+  get #deadStream(): string {
+    return `${streamName(this.#subject)}_x`;
+  }
+  async #make(name: string, subjects: readonly string[]): Promise<void> {
+    await this.#manager.streams.add({
+      name,
+      subjects,
+      retention: 'workqueue',
+      storage: 'file',
+      duplicate_window: QUEUE_ID_MS * NANOS,
+    });
+    await this.#manager.consumers.add(name, {
+      durable_name: CONSUMER,
+      ack_policy: 'explicit',
+      ack_wait: this.#ackMs * NANOS,
+      max_deliver: -1,
+      max_ack_pending: -1,
+    });
+  }
+
+  async put(job: Uint8Array, delayMs: number, id: string | undefined): Promise<void> {
+    const subject = delayMs > 0 ? `${this.#subject}.later.${Math.ceil(delayMs)}` : `${this.#subject}.now`;
+    await this.#js.publish(subject, job, id === undefined ? {} : { msgID: id });
+  }
+
+  async take(count: number, waitMs: number, given: (job: Taken) => void): Promise<void> {
+    for await (const message of await this.#fetch(this.#stream, count, waitMs)) {
+      const early = this.#earlyMs(message);
+      if (early > 0) message.nak(early);
+      else given(this.#taken(message));
+    }
+  }
+  async #fetch(stream: string, count: number, waitMs: number): Promise<AsyncIterable<Message>> {
+    const consumer = await this.#js.consumers.get(stream, CONSUMER);
+    return await consumer.fetch({ max_messages: count, expires: Math.max(waitMs, EXPIRES_MS) });
+  }
+  #delayMs({ subject }: Message): number {
+    const later = `${this.#subject}.later.`;
+    return subject.startsWith(later) ? Number(subject.slice(later.length)) : 0;
+  }
+  #earlyMs(message: Message): number {
+    const delayMs = this.#delayMs(message);
+    if (delayMs === 0) return 0;
+    const putMs = Number(BigInt(message.info.timestampNanos) / BigInt(NANOS));
+    return putMs + delayMs - Date.now();
+  }
+  #taken(message: Message): Taken {
+    // Of one for later the first time that it was given out was too soon.
+    const attempt = Math.max(1, message.info.deliveryCount - (this.#delayMs(message) > 0 ? 1 : 0));
+    return {
+      bytes: message.data,
+      attempt,
+      done: async () => {
+        await message.ackAck();
+      },
+      again: async (delayMs) => {
+        message.nak(delayMs);
+        await this.#client.flush();
+      },
+      bury: async (attempts, why) => {
+        // In this order: one that is there twice is better than one that is nowhere. Its number makes it one in the stream.
+        const said = Array.from(new TextEncoder().encode(why), (byte) => byte.toString(16).padStart(2, '0')).join('');
+        await this.#js.publish(`${this.#subject}.dead.${attempts}.${said || '0'}`, message.data);
+        await message.ackAck();
+      },
+      extend: async () => {
+        message.working();
+        await this.#client.flush();
+      },
+    };
+  }
+
+  async stats(): Promise<QueueStats> {
+    const [{ num_pending: waiting, num_ack_pending: running }, { state }] = await Promise.all([
+      this.#manager.consumers.info(this.#stream, CONSUMER),
+      this.#manager.streams.info(this.#deadStream),
+    ]);
+    return { waiting, running, dead: state.messages };
+  }
+
+  async takeDead(count: number): Promise<TakenDead[]> {
+    // Asked for those that there are: whoever waits for a full hand waits for a second.
+    const { state } = await this.#manager.streams.info(this.#deadStream);
+    const messages: Message[] = [];
+    const most = Math.min(count, state.messages);
+    if (most > 0)
+      for await (const message of await this.#fetch(this.#deadStream, most, EXPIRES_MS)) messages.push(message);
+    return messages.map((message) => {
+      const [attempts = '', said = ''] = message.subject.slice(`${this.#subject}.dead.`.length).split('.');
+      const why = new TextDecoder().decode(Uint8Array.from(said.match(/../g) ?? [], (hex) => Number.parseInt(hex, 16)));
+      return {
+        bytes: message.data,
+        attempts: Number(attempts),
+        why,
+        drop: async () => {
+          await message.ackAck();
+        },
+        retry: async () => {
+          await this.#js.publish(`${this.#subject}.now`, message.data);
+          await message.ackAck();
+        },
+      };
+    });
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,234 @@
+// A queue on Redis: a stream with one consumer group; beside it a sorted set of jobs whose time has not come, and a stream of dead letters. All keys have one hash
+// tag, so that a cluster has them in one place. What must not come apart is a script.
+//
+//   {prefix.queue.name}        stream: v the job, a how often it was tried in vain before
+//   {prefix.queue.name}:later  sorted set by time in ms: "<id>:<tries>:" and the job
+//   {prefix.queue.name}:dead   stream: v, a, w what was said
+//   {prefix.queue.name}:id:*   ids of jobs that were put
+
+import { randomId } from '../engine/names.ts';
+import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
+import { QUEUE_ID_MS } from '../limits.ts';
+import type { Clients, Commands } from './clients.ts';
+
+const GROUP = 'millrace';
+type Reply = string | Uint8Array;
+type Entry = [id: Reply, fields: Reply[] | null];
+
+/** KEYS stream, later, id; ARGV job, delay in ms, whether there is an id, ms of it, a random text */
+const PUT = `
+if ARGV[3] == '1' and not redis.call('SET', KEYS[3], '', 'NX', 'PX', ARGV[4]) then return 0 end
+if tonumber(ARGV[2]) > 0 then
+  local t = redis.call('TIME')
+  redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2], ARGV[5] .. ':0:' .. ARGV[1])
+else redis.call('XADD', KEYS[1], '*', 'v', ARGV[1], 'a', '0') end
+return 1`;
+/** KEYS stream, later: those whose time has come are jobs like others. */
+const DUE = `
+local t = redis.call('TIME')
+local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', t[1] * 1000 + math.floor(t[2] / 1000), 'LIMIT', 0, 100)
+for _, each in ipairs(due) do
+  local first = string.find(each, ':', 1, true)
+  local second = string.find(each, ':', first + 1, true)
+  redis.call('XADD', KEYS[1], '*', 'v', string.sub(each, second + 1), 'a', string.sub(each, first + 1, second - 1))
+  redis.call('ZREM', KEYS[2], each)
+end
+return #due`;
+/** KEYS stream; ARGV group, id, consumer: 0 where another one has it by now. */
+const HOLDS = `
+local held = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[2], ARGV[2], 1)
+if #held == 0 or held[1][2] ~= ARGV[3] then return 0 end`;
+/** Its time begins anew; JUSTID counts no further try. */
+const EXTEND = `${HOLDS}
+redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[3], 0, ARGV[2], 'JUSTID')
+return 1`;
+/** KEYS stream, later; ARGV as above, delay in ms, tries, a random text */
+const AGAIN = `${HOLDS}
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+local found = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
+if #found == 0 then return 0 end
+local fields = found[1][2]
+local t = redis.call('TIME')
+redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[4], ARGV[6] .. ':' .. ARGV[5] .. ':' .. fields[2])
+redis.call('XDEL', KEYS[1], ARGV[2])
+return 1`;
+/** KEYS stream, dead; ARGV as above, tries, what was said */
+const BURY = `${HOLDS}
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+local found = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
+if #found == 0 then return 0 end
+redis.call('XADD', KEYS[2], '*', 'v', found[1][2][2], 'a', ARGV[4], 'w', ARGV[5])
+redis.call('XDEL', KEYS[1], ARGV[2])
+return 1`;
+/** KEYS stream, dead; ARGV group, id, job */
+const REVIVE = `
+if redis.call('XACK', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
+redis.call('XDEL', KEYS[2], ARGV[2])
+redis.call('XADD', KEYS[1], '*', 'v', ARGV[3], 'a', '0')
+return 1`;
+
+/** What XREADGROUP says of one stream, in either version of the protocol, as either client has it. */
+type Streams =
+  | readonly [readonly [Reply, Entry[]]]
+  | readonly [Reply, Entry[]]
+  | Map<unknown, Entry[]>
+  | Record<string, Entry[]>
+  | null;
+function entriesOf(streams: Streams): Entry[] {
+  if (streams === null) return [];
+  if (streams instanceof Map) return [...streams.values()][0] ?? [];
+  if (!Array.isArray(streams)) return Object.values(streams)[0] ?? [];
+  return Array.isArray(streams[0]) ? ((streams[0] as [Reply, Entry[]])[1] ?? []) : (streams[1] as Entry[]);
+}
+
+const text = (reply: Reply): string => (typeof reply === 'string' ? reply : new TextDecoder().decode(reply));
+const bytes = (reply: Reply): Uint8Array => (typeof reply === 'string' ? new TextEncoder().encode(reply) : reply);
+
+export class RedisQueue implements QueueStore {
+  readonly #says: Commands;
+  readonly #clients: Clients;
+  readonly #stream: string;
+  readonly #later: string;
+  readonly #dead: string;
+  readonly #ackMs: number;
+  readonly #consumer = randomId();
+  /** It stands still until there are jobs. */
+  #waits: Promise<Commands> | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  private constructor(says: Commands, clients: Clients, subject: string, ackMs: number) {
+    this.#says = says;
+    this.#clients = clients;
+    this.#stream = `{${subject}}`;
+    this.#later = `{${subject}}:later`;
+    this.#dead = `{${subject}}:dead`;
+    this.#ackMs = ackMs;
+  }
+  static async open(says: Commands, clients: Clients, subject: string, ackMs: number): Promise<RedisQueue> {
+    const queue = new RedisQueue(says, clients, subject, ackMs);
+    for (const key of [queue.#stream, queue.#dead]) await queue.#group(key);
+    return queue;
+  }
+  async #group(key: string): Promise<void> {
+    await this.#says.call('XGROUP', 'CREATE', key, GROUP, '0', 'MKSTREAM').catch((error: Error) => {
+      if (!error.message.includes('BUSYGROUP')) throw error;
+    });
+  }
+
+  async put(job: Uint8Array, delayMs: number, id: string | undefined): Promise<void> {
+    const key = `${this.#stream}:id:${id ?? ''}`;
+    const told = [job, String(delayMs), id === undefined ? '0' : '1', String(QUEUE_ID_MS), randomId()];
+    await this.#says.call('EVAL', PUT, '3', this.#stream, this.#later, key, ...told);
+  }
+
+  async take(count: number, waitMs: number, given: (job: Taken) => void): Promise<void> {
+    const now = performance.now();
+    if (now - this.#lookedMs > waitMs / 2) {
+      this.#lookedMs = now;
+      await this.#says.call('EVAL', DUE, '2', this.#stream, this.#later);
+      const left = await this.#left(this.#stream, count);
+      for (const each of left) given(this.#taken(each));
+      if (left.length > 0) return;
+    }
+    this.#waits ??= this.#clients.more();
+    const waits = await this.#waits.catch((error) => {
+      this.#waits = undefined;
+      throw error;
+    });
+    const found = (await waits.call(
+      ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', String(count), 'BLOCK', String(waitMs)],
+      ...['STREAMS', this.#stream, '>'],
+    )) as Streams;
+    for (const entry of entriesOf(found)) if (entry[1] !== null) given(this.#taken({ entry, given: 1 }));
+  }
+  /** What somebody had who has given no sign for so long. */
+  async #left(key: string, count: number): Promise<{ entry: Entry; given: number }[]> {
+    const [, entries] = (await this.#says.call(
+      ...['XAUTOCLAIM', key, GROUP, this.#consumer, String(this.#ackMs), '0', 'COUNT', String(count)],
+    )) as [Reply, Entry[]];
+    const left: { entry: Entry; given: number }[] = [];
+    for (const entry of entries) {
+      if (entry === null || entry[1] === null) continue;
+      const id = text(entry[0]);
+      const [pending] = (await this.#says.call('XPENDING', key, GROUP, id, id, '1')) as [
+        Reply,
+        Reply,
+        number,
+        number,
+      ][];
+      left.push({ entry, given: Number(pending?.[3] ?? 1) });
+    }
+    return left;
+  }
+  #taken({ entry: [key, fields], given }: { entry: Entry; given: number }): Taken {
+    const id = text(key);
+    const [, job, , before] = fields as [Reply, Reply, Reply, Reply];
+    const attempt = Number(text(before)) + given;
+    const says = this.#says;
+    const own = [GROUP, id, this.#consumer];
+    return {
+      bytes: bytes(job),
+      attempt,
+      done: async () => {
+        await says.call('XACK', this.#stream, GROUP, id);
+        await says.call('XDEL', this.#stream, id);
+      },
+      again: async (delayMs) => {
+        const told = [...own, String(delayMs), String(attempt), randomId()];
+        await says.call('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+      },
+      bury: async (attempts, why) => {
+        await says.call('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
+      },
+      extend: async () => {
+        const kept = await says.call('EVAL', EXTEND, '1', this.#stream, ...own);
+        if (Number(kept) === 0) throw new Error('another worker has the job by now');
+      },
+    };
+  }
+
+  async stats(): Promise<QueueStats> {
+    const says = this.#says;
+    const [all, later, dead, pending] = await Promise.all([
+      says.call('XLEN', this.#stream),
+      says.call('ZCARD', this.#later),
+      says.call('XLEN', this.#dead),
+      says.call('XPENDING', this.#stream, GROUP) as Promise<[number]>,
+    ]);
+    const running = Number(pending[0]);
+    return { waiting: Number(all) - running + Number(later), running, dead: Number(dead) };
+  }
+
+  async takeDead(count: number): Promise<TakenDead[]> {
+    const says = this.#says;
+    const entries = (await this.#left(this.#dead, count)).map(({ entry }) => entry);
+    if (entries.length < count) {
+      const more = String(count - entries.length);
+      const found = (await says.call(
+        ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', more, 'STREAMS', this.#dead, '>'],
+      )) as Streams;
+      entries.push(...entriesOf(found));
+    }
+    return entries.map(([key, fields]) => {
+      const id = text(key);
+      const [, job, , attempts, , why] = fields as [Reply, Reply, Reply, Reply, Reply, Reply];
+      return {
+        bytes: bytes(job),
+        attempts: Number(text(attempts)),
+        why: text(why),
+        drop: async () => {
+          await says.call('XACK', this.#dead, GROUP, id);
+          await says.call('XDEL', this.#dead, id);
+        },
+        retry: async () => {
+          await says.call('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytes(job));
+        },
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    const waits = await this.#waits?.catch(() => undefined);
+    await waits?.close();
+  }
+}
