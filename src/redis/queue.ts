@@ -34,6 +34,10 @@ for _, each in ipairs(due) do
   redis.call('ZREM', KEYS[2], each)
 end
 return #due`;
+/** KEYS stream; ARGV group, id. What is acknowledged and stays would be counted, and given to nobody. */
+const DONE = `
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('XDEL', KEYS[1], ARGV[2])`;
 /** KEYS stream; ARGV group, id, consumer: 0 where another one has it by now. */
 const HOLDS = `
 local held = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[2], ARGV[2], 1)
@@ -170,8 +174,7 @@ export class RedisQueue implements QueueStore {
       bytes: bytes(job),
       attempt,
       done: async () => {
-        await says.call('XACK', this.#stream, GROUP, id);
-        await says.call('XDEL', this.#stream, id);
+        await says.call('EVAL', DONE, '1', this.#stream, GROUP, id);
       },
       again: async (delayMs) => {
         const told = [...own, String(delayMs), String(attempt), randomId()];
@@ -217,8 +220,7 @@ export class RedisQueue implements QueueStore {
         attempts: Number(text(attempts)),
         why: text(why),
         drop: async () => {
-          await says.call('XACK', this.#dead, GROUP, id);
-          await says.call('XDEL', this.#dead, id);
+          await says.call('EVAL', DONE, '1', this.#dead, GROUP, id);
         },
         retry: async () => {
           await says.call('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytes(job));
