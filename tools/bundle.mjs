@@ -20,7 +20,7 @@ const ALONE = ['./ring', './browser/service-worker', './compat/nxtedition-shared
 /** Kinds of doors, by the file that has what only doors of that kind have in common: to calls, to what is elsewhere. */
 const KINDS = {
   'calls.js': ['./rpc', './compat/comlink', './compat/comlink/node-adapter'],
-  'links.js': ['./process', './net'],
+  'links.js': ['./process', './net', './nats', './redis'],
 };
 /** What they are bundled for: a door without a file for browsers is for servers alone. */
 const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => browserFile !== undefined : () => true);

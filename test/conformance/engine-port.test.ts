@@ -1,4 +1,5 @@
 // The port suite over servers between programs, NATS and Redis: no program can tell.
+// asked for: node-22, node-24
 // watchdog: 300 s
 import { after } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';

@@ -1,4 +1,5 @@
 // Work queues on servers between programs: each job is done at least once, whoever dies.
+// asked for: node-22, node-24
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

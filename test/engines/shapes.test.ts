@@ -1,4 +1,5 @@
 // Topics and requests through servers between programs.
+// asked for: node-22, node-24
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
