@@ -1,12 +1,17 @@
 // NATS: subjects on a server of its own.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
-import type { Note, ProcessSubject } from '../process-subject.ts';
+import { type Note, type ProcessStream, type ProcessSubject, sendBy } from '../process-subject.ts';
+import type { Missing } from '../subject.ts';
 import { loadRival, missingRival, versions } from './rival.ts';
 
-interface Client {
+export interface Client {
   publish(subject: string, data: Uint8Array): void;
-  subscribe(subject: string, options: { callback(error: Error | null, message: { data: Uint8Array }): void }): unknown;
+  request(subject: string, data: Uint8Array): Promise<{ data: Uint8Array }>;
+  subscribe(
+    subject: string,
+    options: { callback(error: Error | null, message: { data: Uint8Array; respond(data: Uint8Array): void }): void },
+  ): unknown;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,7 +27,7 @@ const FILE = 'index.js';
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-async function client(port: number): Promise<Client> {
+export async function natsClient(port: number): Promise<Client> {
   const found = await loadRival<Package & { default?: Package }>(NAME, FILE);
   const { connect } = found.default ?? found;
   return connect({ servers: `127.0.0.1:${port}` });
@@ -34,6 +39,13 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number };
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A server of its own. */
+export async function startNats(): Promise<{ readonly port: number; close(): void }> {
+  const port = await freePort();
+  const server = await startServer(port);
+  return { port, close: () => void server.kill() };
 }
 
 async function startServer(port: number): Promise<ChildProcess> {
@@ -48,23 +60,61 @@ async function startServer(port: number): Promise<ChildProcess> {
   return server;
 }
 
+export function natsMissing(): Missing | undefined {
+  const missing = missingRival(NAME, FILE);
+  if (missing) return missing;
+  const answer = spawnSync('nats-server', ['--version'], { encoding: 'utf8' });
+  if (answer.error) return { reason: 'no nats-server here', remedy: 'apt-get install nats-server' };
+  versions['nats-server'] = /\bv(\d\S*)/.exec(answer.stdout)?.[1] ?? 'unknown';
+  return undefined;
+}
+
+/** From so many messages on the sender asks the server whether it has them: nobody else holds it back. */
+const FLUSHED = 512;
+
+const stream: ProcessStream = {
+  forms: ['object'],
+  serve: async () => {
+    const { port, close } = await startNats();
+    const hub = await natsClient(port);
+    let count = 0;
+    const post = (value: unknown): Promise<void> | undefined => {
+      hub.publish('stream', encoder.encode(JSON.stringify(value)));
+      return ++count % FLUSHED === 0 ? hub.flush() : undefined;
+    };
+    return {
+      address: port,
+      end: () => ({ send: sendBy(post)!, close: () => {} }),
+      close: async () => {
+        await hub.close();
+        close();
+      },
+    };
+  },
+  join: async (address) => {
+    const link = await natsClient(address as number);
+    let handler: ((value: unknown) => void) | null = null;
+    link.subscribe('stream', { callback: (_error, { data }) => handler?.(JSON.parse(decoder.decode(data))) });
+    await link.flush();
+    return {
+      listen: (next) => {
+        handler = next;
+      },
+      close: () => link.close(),
+    };
+  },
+};
+
 export const subjects: readonly ProcessSubject[] = [
   {
     name: 'nats',
     label: 'NATS publish and subscribe',
     use: 'One connection per process, a subject per direction and worker, JSON, publish and a subscription with a callback: faster than its request().',
-    absent: async () => {
-      const missing = missingRival(NAME, FILE);
-      if (missing) return missing;
-      const answer = spawnSync('nats-server', ['--version'], { encoding: 'utf8' });
-      if (answer.error) return { reason: 'no nats-server here', remedy: 'apt-get install nats-server' };
-      versions['nats-server'] = /\bv(\d\S*)/.exec(answer.stdout)?.[1] ?? 'unknown';
-      return undefined;
-    },
+    absent: async () => natsMissing(),
     serve: async () => {
       const port = await freePort();
       const server = await startServer(port);
-      const hub = await client(port);
+      const hub = await natsClient(port);
       hub.subscribe('master', {
         callback: (_error, message) => {
           const { from, id, payload } = JSON.parse(decoder.decode(message.data)) as Note & { from: number };
@@ -81,13 +131,47 @@ export const subjects: readonly ProcessSubject[] = [
       };
     },
     join: async (address, index, onAnswer) => {
-      const link = await client(address as number);
+      const link = await natsClient(address as number);
       link.subscribe(`worker.${index}`, {
         callback: (_error, message) => onAnswer(JSON.parse(decoder.decode(message.data)) as Note),
       });
       await link.flush();
       return {
         send: ({ id, payload }) => link.publish('master', encoder.encode(JSON.stringify({ from: index, id, payload }))),
+        close: () => link.close(),
+      };
+    },
+    stream,
+  },
+  {
+    name: 'nats:request',
+    label: 'NATS request',
+    use: 'Its request() and a subscription that responds, JSON: what it offers for this.',
+    absent: async () => natsMissing(),
+    serve: async () => {
+      const { port, close } = await startNats();
+      const hub = await natsClient(port);
+      hub.subscribe('master', {
+        callback: (_error, message) =>
+          message.respond(encoder.encode(JSON.stringify(JSON.parse(decoder.decode(message.data))))),
+      });
+      await hub.flush();
+      return {
+        address: port,
+        close: async () => {
+          await hub.close();
+          close();
+        },
+      };
+    },
+    join: async (address, _index, onAnswer) => {
+      const link = await natsClient(address as number);
+      return {
+        send: (note) => {
+          link
+            .request('master', encoder.encode(JSON.stringify(note)))
+            .then(({ data }) => onAnswer(JSON.parse(decoder.decode(data)) as Note));
+        },
         close: () => link.close(),
       };
     },

@@ -21,6 +21,8 @@ const FAMILIES: Readonly<Record<string, () => Promise<Family>>> = {
   'millrace-net': () => import('./millrace-net.ts'),
   redis: () => import('./redis.ts'),
   nats: () => import('./nats.ts'),
+  'millrace-nats': () => import('./millrace-engines.ts'),
+  'millrace-redis': () => import('./millrace-engines.ts'),
   zeromq: () => import('./zeromq.ts'),
 };
 
@@ -52,7 +54,15 @@ export async function presentProcessSubjects(setting: Setting): Promise<ProcessS
 }
 
 /** Those that reach other machines, and are not told from each other by what only one machine has. */
-const NETWORK: readonly string[] = ['tcp-json', 'ws-json', 'millrace-net', 'redis', 'nats'];
+const NETWORK: readonly string[] = [
+  'tcp-json',
+  'ws-json',
+  'millrace-net',
+  'nats',
+  'millrace-nats',
+  'redis',
+  'millrace-redis',
+];
 
 export function isNetwork({ name }: ProcessSubject): boolean {
   return NETWORK.includes(name.split(':')[0]!) || NETWORK.includes(name);
