@@ -3,6 +3,7 @@ export * from './errors.ts';
 export type { OverflowPolicy } from './lane/outbox.ts';
 export { type Remote, type RemoteHandle, type TransferList, transferOf } from './memory/handle.ts';
 export { CLOSED, type CloseReason, EMPTY } from './outcome.ts';
+export { type BridgeEnd, type BridgeOptions, bridge } from './port/bridge.ts';
 export { attach, channel, pair } from './port/channels.ts';
 export type {
   AbortSignalLike,

@@ -26,7 +26,7 @@ export class Numbers {
   /** Of all parts that are kept. */
   #bytes = 0;
 
-  come({ from, number, part, parts, bytes }: Record): Come {
+  come({ from, number, part, parts, count, bytes }: Record): Come {
     const known = this.#senders.get(from);
     const sender = known ?? { next: number, pieces: [] };
     this.#senders.delete(from);
@@ -50,7 +50,7 @@ export class Numbers {
     this.#bytes += bytes.length;
     if (part + 1 < parts) return { missed, pieces: undefined, doubled: false };
     const { pieces } = sender;
-    sender.next = (number + 1) >>> 0;
+    sender.next = (number + Math.max(1, count)) >>> 0;
     this.#drop(sender);
     return { missed, pieces, doubled: false };
   }

@@ -5,7 +5,7 @@ import * as limits from '../limits.ts';
 import { checked, checkNames, type NumberRule } from '../port/options.ts';
 import type { Driver } from './driver.ts';
 import { randomId } from './names.ts';
-import { FORMS, type Form, RecordReader, RecordWriter, readRecord } from './record.ts';
+import { FORMS, type Form, RecordReader, RecordWriter } from './record.ts';
 
 /** How a queue is kept, on a server of one kind. */
 export interface QueueStore {
@@ -172,7 +172,7 @@ export class EngineQueue<T = unknown> {
     return working;
   }
   #read(bytes: Uint8Array): T {
-    const record = readRecord(bytes);
+    const record = this.#reader.read(bytes);
     if (record === undefined) throw new TypeError('It is no job of this library, or of another version');
     return this.#reader.value(record, [record.bytes]) as T;
   }

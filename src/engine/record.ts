@@ -1,13 +1,14 @@
 // A value on its way through a server, by itself: who says it, its number, and the value. Two forms: packed, and JSON for who reads it in another language; a
 // reader takes both.
 //
-// Packed: u8 version (1), u8 outcome (0 done, 1 failed, 2 busy), u16 part, u32 number, u16 parts, 6 bytes of nothing, 16 bytes of who says it; then the value, or a part of it. All
-// little-endian. JSON: {"v": 1, "from": "<32 hex digits>", "n": number, "value": ... }, or "error" with a name and a message
-// in its place; who is busy is called `Busy`.
+// Packed: u8 version (1), u8 outcome (0 done, 1 failed, 2 busy), u16 part, u32 number, u16 parts, u16 count, 4 bytes of nothing, 16 bytes of who says it; then the
+// value, or a part of it. Where count is not 0, so many values, numbered one after the other, each behind a u32 of its bytes and 4 bytes of nothing, and up to
+// a multiple of 8. All little-endian. JSON: {"v": 1, "from": "<32 hex digits>", "n": number, "value": ... }, or "error" with a name and a message in its place;
+// who is busy is called `Busy`.
 import { type Codec, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { json } from '../codec/json.ts';
 import { packed } from '../codec/packed.ts';
-import { CodecError, DataCloneError, UsageError } from '../errors.ts';
+import { DataCloneError, UsageError } from '../errors.ts';
 import { ENGINE_PARTS_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { isId } from './names.ts';
@@ -15,7 +16,11 @@ import { isId } from './names.ts';
 export type Form = 'packed' | 'json';
 export const FORMS: readonly Form[] = ['packed', 'json'];
 
+const FROM_AT = 16;
 export const RECORD_BYTES = 32;
+/** Before each of several values. */
+const COUNTED_BYTES = 8;
+const up8 = (bytes: number): number => (bytes + 7) & ~7;
 const VERSION = 1;
 /** What an answer is: a value; what was thrown; nothing, since who answers has enough. */
 export type Outcome = 'done' | 'failed' | 'busy';
@@ -28,7 +33,9 @@ export interface Record {
   readonly outcome: Outcome;
   readonly part: number;
   readonly parts: number;
-  /** Of a packed one: the value, or a part of it. */
+  /** Values that come after one another; 0: one, or a part of one. */
+  readonly count: number;
+  /** Of a packed one: what lies behind its head. */
   readonly bytes: Uint8Array;
   /** Of one in JSON. */
   readonly text: { readonly value: unknown } | undefined;
@@ -39,26 +46,81 @@ const CODECS: Readonly<{ [F in Form]: Codec }> = { packed, json };
 /** Encodes values, each by itself. */
 export class RecordWriter {
   readonly #from: string;
+  readonly #fromBytes: Uint8Array;
   readonly #form: Form;
   readonly #mostBytes: number;
   readonly #encoder;
   #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+  /** A message of several values, as far as it is. */
+  #gathered: Uint8Array = new Uint8Array(0);
+  #gatheredBytes = 0;
+  #count = 0;
+  #first = 0;
 
   /** @param mostBytes of a message */
   constructor(from: string, form: Form, mostBytes: number) {
     this.#from = from;
+    this.#fromBytes = Uint8Array.from(from.match(/../g) ?? [], (hex) => Number.parseInt(hex, 16));
     this.#form = form;
     this.#mostBytes = mostBytes;
     this.#encoder = CODECS[form].createEncoder({ knownTexts: 0 });
   }
 
   /**
+   * A value by itself.
    * @param most messages that it may take
    * @throws DataCloneError; UsageError ERR_TOO_LARGE
    */
   write(value: unknown, number: number, most: number, outcome: Outcome = 'done'): Uint8Array[] {
-    return this.#form === 'json' ? [this.#text(value, number, outcome)] : this.#parts(value, number, most, outcome);
+    if (this.#form === 'json') return [this.#text(value, number, outcome)];
+    const room = this.#mostBytes - RECORD_BYTES;
+    return this.#parts(this.#encode(value, room * most), number, outcome);
   }
+
+  /**
+   * Puts a value behind those that are gathered, and gives what has to go before it, and at once. In JSON each goes by itself.
+   * @param number one more than that of the one before
+   * @throws as write; nothing was gathered
+   */
+  gather(value: unknown, number: number): Uint8Array[] {
+    if (this.#form === 'json') return [this.#text(value, number, 'done')];
+    const room = this.#mostBytes - RECORD_BYTES;
+    const length = this.#encode(value, room * ENGINE_PARTS_MAX);
+    const needed = COUNTED_BYTES + up8(length);
+    const messages = this.#count > 0 && this.#gatheredBytes + needed > this.#mostBytes ? this.gathered() : [];
+    if (needed > room) return [...messages, ...this.#parts(length, number, 'done')];
+    if (this.#count === 0) {
+      this.#first = number;
+      this.#gatheredBytes = RECORD_BYTES;
+    }
+    const at = this.#gatheredBytes;
+    if (at + needed > this.#gathered.length) this.#grow(at + needed);
+    const into = this.#gathered;
+    into[at] = length;
+    into[at + 1] = length >>> 8;
+    into[at + 2] = length >>> 16;
+    into[at + 3] = length >>> 24;
+    into.set(this.#memory.bytes.subarray(0, length), at + COUNTED_BYTES);
+    this.#gatheredBytes = at + needed;
+    this.#count++;
+    this.#keepSmall();
+    return messages;
+  }
+  #grow(bytes: number): void {
+    const more = new Uint8Array(Math.min(this.#mostBytes, Math.max(SCRATCH_BYTES_MIN, 2 * bytes)));
+    more.set(this.#gathered.subarray(0, this.#gatheredBytes));
+    this.#gathered = more;
+  }
+  /** What is gathered, if anything is. */
+  gathered(): Uint8Array[] {
+    if (this.#count === 0) return [];
+    const whole = this.#gathered.slice(0, this.#gatheredBytes);
+    this.#head(whole, 0, this.#first, 1, this.#count, 'done');
+    this.#count = 0;
+    if (this.#gathered.length > SCRATCH_BYTES_MIN) this.#gathered = new Uint8Array(0);
+    return [whole];
+  }
+
   #text(value: unknown, number: number, outcome: Outcome): Uint8Array {
     const failed = outcome !== 'done';
     const said = failed ? { error: errorText(value, outcome) } : { value };
@@ -76,26 +138,33 @@ export class RecordWriter {
     if (bytes.length > this.#mostBytes) throw tooLarge(bytes.length, this.#mostBytes);
     return bytes as Uint8Array;
   }
-  #parts(value: unknown, number: number, most: number, outcome: Outcome): Uint8Array[] {
+  /** What was encoded, in messages of its own. */
+  #parts(length: number, number: number, outcome: Outcome): Uint8Array[] {
     const room = this.#mostBytes - RECORD_BYTES;
-    const length = this.#encode(value, room * most);
     const parts = Math.max(1, Math.ceil(length / room));
     const messages: Uint8Array[] = [];
     for (let part = 0; part < parts; part++) {
       const bytes = this.#memory.bytes.subarray(part * room, Math.min(length, (part + 1) * room));
       const whole = new Uint8Array(RECORD_BYTES + bytes.length);
-      const view = new DataView(whole.buffer);
-      view.setUint8(0, VERSION);
-      view.setUint8(1, OUTCOMES.indexOf(outcome));
-      view.setUint16(2, part, true);
-      view.setUint32(4, number, true);
-      view.setUint16(8, parts, true);
-      for (let i = 0; i < 16; i++) whole[16 + i] = Number.parseInt(this.#from.slice(2 * i, 2 * i + 2), 16);
+      this.#head(whole, part, number, parts, 0, outcome);
       whole.set(bytes, RECORD_BYTES);
       messages.push(whole);
     }
-    if (this.#memory.bytes.length > SCRATCH_BYTES_MIN) this.#memory = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+    this.#keepSmall();
     return messages;
+  }
+  #head(message: Uint8Array, part: number, number: number, parts: number, count: number, outcome: Outcome): void {
+    const view = new DataView(message.buffer);
+    view.setUint8(0, VERSION);
+    view.setUint8(1, OUTCOMES.indexOf(outcome));
+    view.setUint16(2, part, true);
+    view.setUint32(4, number, true);
+    view.setUint16(8, parts, true);
+    view.setUint16(10, count, true);
+    message.set(this.#fromBytes, FROM_AT);
+  }
+  #keepSmall(): void {
+    if (this.#memory.bytes.length > SCRATCH_BYTES_MIN) this.#memory = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
   }
   #encode(value: unknown, mostBytes: number): number {
     for (;;) {
@@ -120,25 +189,77 @@ function errorText(error: unknown, outcome: Outcome): { name: string; message: s
     : { name: 'Error', message: String(error) };
 }
 
-/** Reads a message: what it says of itself, or `undefined` where it is none. */
-export function readRecord(message: Uint8Array): Record | undefined {
-  if (message[0] === BRACE) return readText(message);
-  if (message.length < RECORD_BYTES || message[0] !== VERSION) return undefined;
-  const view = new DataView(message.buffer, message.byteOffset, message.length);
-  const [part, parts] = [view.getUint16(2, true), view.getUint16(8, true)];
-  if (parts === 0 || parts > ENGINE_PARTS_MAX || part >= parts) return undefined;
-  const from = [...message.subarray(16, RECORD_BYTES)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  const outcome = OUTCOMES[view.getUint8(1)];
-  if (outcome === undefined) return undefined;
-  return {
-    from,
-    number: view.getUint32(4, true),
-    outcome,
-    part,
-    parts,
-    bytes: message.subarray(RECORD_BYTES),
-    text: undefined,
-  };
+/** Reads messages: what each says of itself, and the values in it. */
+export class RecordReader {
+  readonly #decoder = packed.createDecoder({ knownTexts: 0 });
+  #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+  /** Who said the last one: mostly it is the same. */
+  readonly #fromBytes = new Uint8Array(RECORD_BYTES - FROM_AT);
+  #from = '';
+
+  /** `undefined` for what is none. */
+  read(message: Uint8Array): Record | undefined {
+    if (message[0] === BRACE) return readText(message);
+    if (message.length < RECORD_BYTES || message[0] !== VERSION) return undefined;
+    const view = new DataView(message.buffer, message.byteOffset, message.length);
+    const [part, parts] = [view.getUint16(2, true), view.getUint16(8, true)];
+    const outcome = OUTCOMES[view.getUint8(1)];
+    const count = view.getUint16(10, true);
+    if (outcome === undefined || parts === 0 || parts > ENGINE_PARTS_MAX || part >= parts) return undefined;
+    if (count > 0 && parts > 1) return undefined;
+    return {
+      from: this.#whose(message),
+      number: view.getUint32(4, true),
+      outcome,
+      part,
+      parts,
+      count,
+      bytes: message.subarray(RECORD_BYTES),
+      text: undefined,
+    };
+  }
+  #whose(message: Uint8Array): string {
+    const known = this.#fromBytes;
+    let same = this.#from !== '';
+    for (let i = 0; same && i < known.length; i++) same = known[i] === message[FROM_AT + i];
+    if (same) return this.#from;
+    known.set(message.subarray(FROM_AT, RECORD_BYTES));
+    this.#from = Array.from(known, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    return this.#from;
+  }
+
+  /** The bytes of several values; `undefined` where they make no sense. */
+  several({ count, bytes }: Record): Uint8Array[] | undefined {
+    const values: Uint8Array[] = [];
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      if (at + COUNTED_BYTES > bytes.length) return undefined;
+      const from = at + COUNTED_BYTES;
+      const length = view.getUint32(at, true);
+      if (from + length > bytes.length) return undefined;
+      values.push(bytes.subarray(from, from + length));
+      at = from + up8(length);
+    }
+    return values;
+  }
+
+  /**
+   * @param pieces of one value, in order
+   * @throws CodecError ERR_DECODE
+   */
+  value(record: Record, pieces: readonly Uint8Array[]): unknown {
+    if (record.text !== undefined) return record.text.value;
+    let length = 0;
+    for (const { length: bytes } of pieces) length += bytes;
+    const memory = length > SCRATCH_BYTES_MIN ? viewsOf(new ArrayBuffer(up8(length))) : this.#memory;
+    let at = 0;
+    for (const piece of pieces) {
+      memory.bytes.set(piece, at);
+      at += piece.length;
+    }
+    return this.#decoder.decode(memory, 0, length);
+  }
 }
 function readText(message: Uint8Array): Record | undefined {
   let said: {
@@ -159,34 +280,5 @@ function readText(message: Uint8Array): Record | undefined {
   const outcome = error === undefined ? 'done' : error?.name === BUSY ? 'busy' : 'failed';
   const value =
     outcome !== 'done' ? Object.assign(new Error(String(error?.message)), { name: String(error?.name) }) : said.value;
-  return { from, number: (n as number) >>> 0, outcome, part: 0, parts: 1, bytes: message, text: { value } };
-}
-
-/** Decodes what records carry, each by itself. */
-export class RecordReader {
-  readonly #decoder = packed.createDecoder({ knownTexts: 0 });
-
-  /**
-   * @param pieces of one value, in order
-   * @throws CodecError ERR_DECODE
-   */
-  value(record: Record, pieces: readonly Uint8Array[]): unknown {
-    if (record.text !== undefined) return record.text.value;
-    let length = 0;
-    for (const { length: bytes } of pieces) length += bytes;
-    const views = viewsOf(new ArrayBuffer((length + 7) & ~7));
-    let at = 0;
-    for (const piece of pieces) {
-      views.bytes.set(piece, at);
-      at += piece.length;
-    }
-    try {
-      return this.#decoder.decode(views, 0, length);
-    } catch (error) {
-      if (error instanceof CodecError) throw error;
-      throw new CodecError('ERR_DECODE', `Cannot decode a message of ${length} bytes: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
-  }
+  return { from, number: (n as number) >>> 0, outcome, part: 0, parts: 1, count: 0, bytes: message, text: { value } };
 }

@@ -10,7 +10,7 @@ import { CODE_FULL } from '../transport/stream/frames.ts';
 import type { Driver, Subscription } from './driver.ts';
 import { checkName, type Names, randomId } from './names.ts';
 import { Numbers } from './numbers.ts';
-import { FORMS, type Form, type Outcome, RecordReader, RecordWriter, readRecord } from './record.ts';
+import { FORMS, type Form, type Outcome, RecordReader, RecordWriter } from './record.ts';
 
 export interface RequestOptions {
   /** Milliseconds for the answer; default 10,000. */
@@ -105,7 +105,7 @@ export class Requests {
     return listening;
   }
   #answered(message: Uint8Array): void {
-    const record = readRecord(message);
+    const record = this.#reader.read(message);
     const pending = record === undefined ? undefined : this.#pending.get(record.number);
     if (record === undefined || pending === undefined) return;
     const { pieces, missed } = pending.numbers.come(record);
@@ -151,9 +151,9 @@ export class Requests {
     };
   }
   async #answer(message: Uint8Array, answer: (value: unknown) => unknown, enough: boolean): Promise<void> {
-    const record = readRecord(message);
+    const record = this.#reader.read(message);
     // One in parts would have gone to several.
-    if (record === undefined || record.outcome !== 'done' || record.parts !== 1) return;
+    if (record === undefined || record.outcome !== 'done' || record.parts !== 1 || record.count !== 0) return;
     const { from, number, text } = record;
     const writer = this.#writers[text === undefined ? 'packed' : 'json'];
     const say = (value: unknown, outcome: Outcome): void => {

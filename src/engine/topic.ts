@@ -2,7 +2,7 @@
 
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { BUDGET_MESSAGES, ENGINE_PARTS_MAX, ENGINE_SENDERS_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
@@ -10,7 +10,7 @@ import { Waiters } from '../port/waiters.ts';
 import type { Driver, Subscription } from './driver.ts';
 import { type Names, randomId } from './names.ts';
 import { Numbers } from './numbers.ts';
-import { FORMS, type Form, type Record, RecordReader, RecordWriter, readRecord } from './record.ts';
+import { FORMS, type Form, type Record, RecordReader, RecordWriter } from './record.ts';
 
 export interface EngineTopicOptions {
   /** `packed`, the default: all that structured clone carries; `json`, for readers in other languages. */
@@ -30,6 +30,9 @@ export class EngineTopic<T = unknown> {
   readonly #writer: RecordWriter;
   #published = 0;
   #unsent = 0;
+  /** Published in this turn. */
+  #pending = 0;
+  #scheduled = false;
 
   /** @internal */
   constructor(driver: Driver, names: Names, name: string, options: EngineTopicOptions) {
@@ -42,19 +45,31 @@ export class EngineTopic<T = unknown> {
   }
 
   /**
-   * To all who listen now, once at the most. Never waits: `flush` does.
+   * To all who listen now, once at the most. It is copied, and goes at the end of the turn, with all that is published to this topic till then. Never waits: `flush` does.
    * @throws DataCloneError for what cannot be copied; UsageError ERR_TOO_LARGE above 16 MiB, in JSON above what one message takes; nothing was published
    */
   publish(value: T): void {
-    const messages = this.#writer.write(value, this.#published >>> 0, ENGINE_PARTS_MAX);
+    this.#send(this.#writer.gather(value, this.#published >>> 0));
     this.#published++;
-    // Its number tells those who listen that it was there.
+    this.#pending++;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    platform.endOfTurn(() => this.#sendGathered());
+  }
+  #sendGathered(): void {
+    this.#scheduled = false;
+    this.#send(this.#writer.gathered());
+    // The numbers of those that nobody has heard tell whoever listens later that they were there.
+    if (!this.#driver.up) this.#unsent += this.#pending;
+    this.#pending = 0;
+  }
+  #send(messages: readonly Uint8Array[]): void {
     if (this.#driver.up) for (const message of messages) this.#driver.publish(this.#subject, message);
-    else this.#unsent++;
   }
   /** When the server has what was published before; rejects where it was lost on the way there. */
-  flush(): Promise<void> {
-    return this.#driver.flush();
+  async flush(): Promise<void> {
+    this.#sendGathered();
+    await this.#driver.flush();
   }
   stats(): EngineTopicStats {
     return { published: this.#published, unsent: this.#unsent };
@@ -160,8 +175,9 @@ export class EngineReader<T = unknown> {
 
   #come(message: Uint8Array, subject: string): void {
     if (this.#closed) return;
-    const record = readRecord(message);
-    if (record === undefined || record.outcome !== 'done') {
+    const record = this.#reader.read(message);
+    const several = record !== undefined && record.count > 0 ? this.#reader.several(record) : [];
+    if (record === undefined || several === undefined || record.outcome !== 'done') {
       this.#strange++;
       return;
     }
@@ -173,9 +189,16 @@ export class EngineReader<T = unknown> {
       if (missed > 0) this.#ahead.add(topic, missed);
       return;
     }
-    this.#waiting.push({ topic, record, pieces, missed: missed + this.#ahead.take(topic) });
-    if (this.#waiting.length - this.#first > this.#capacity) this.#skip();
+    const before = missed + this.#ahead.take(topic);
+    if (record.count === 0) this.#wait({ topic, record, pieces, missed: before });
+    else
+      for (const [i, value] of several.entries())
+        this.#wait({ topic, record, pieces: [value], missed: i === 0 ? before : 0 });
     this.#serve();
+  }
+  #wait(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+    if (this.#waiting.length - this.#first > this.#capacity) this.#skip();
   }
   /** The oldest one goes. */
   #skip(): void {

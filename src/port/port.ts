@@ -8,7 +8,7 @@ import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
 import type { MovingHandle } from '../memory/handle.ts';
-import { CLOSED, type CloseReason, EMPTY } from '../outcome.ts';
+import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
 import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
 import { Ending } from './ending.ts';
 import { factsOf } from './facts.ts';
@@ -422,6 +422,10 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
    * is settled: receives with `CLOSED`, `drained` and `flush` with ClosedError. Calling it again changes nothing.
    */
   close(): void {
+    this.closeAs('closed');
+  }
+  /** @internal Where an end is told on. */
+  closeAs(reason: EndReason): void {
     if (this.#ending.shut) return;
     let done = false;
     // Also where the stack ends in the middle: whoever waits here would not be told, nor the process let go.
@@ -430,7 +434,7 @@ export class Port<In = unknown, Out = unknown> extends PortEvents<In> {
     });
     try {
       if (this.#receiving !== undefined) selectChanged(this.#transport);
-      this.#transport.close('closed');
+      this.#transport.close(reason);
     } finally {
       this.#settleShut();
       done = true;

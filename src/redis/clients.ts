@@ -8,6 +8,8 @@ import { AddressError, UsageError } from '../errors.ts';
 export interface Commands {
   /** @throws (rejects) what the server says */
   call(...parts: readonly (string | Uint8Array)[]): Promise<unknown>;
+  /** How many heard it. */
+  publish(channel: string, bytes: Uint8Array): Promise<unknown>;
   /** Of one that listens. */
   subscribe(channel: string, heard: (bytes: Uint8Array, channel: string) => void): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
@@ -35,6 +37,7 @@ export interface NodeRedisClient {
     heard: (bytes: Uint8Array, channel: Uint8Array | string) => void,
     buffers: true,
   ): Promise<void>;
+  publish(channel: string, bytes: string | Uint8Array): Promise<unknown>;
   unsubscribe(channel: string): Promise<void>;
   pSubscribe(
     pattern: string,
@@ -52,6 +55,7 @@ export interface IoredisClient {
   duplicate(override?: object): IoredisClient;
   connect(): Promise<unknown>;
   callBuffer(command: string, ...parts: readonly (string | Uint8Array)[]): Promise<unknown>;
+  publish(channel: string, bytes: string | Uint8Array): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;
   psubscribe(pattern: string): Promise<unknown>;
@@ -125,6 +129,7 @@ function nodeRedis(client: NodeRedisClient, where: string): Clients {
           heard(bytes, typeof channel === 'string' ? channel : new TextDecoder().decode(channel));
       return {
         call: (...parts) => made.sendCommand(parts.map(asBuffer), AS_BYTES),
+        publish: (channel, bytes) => made.publish(channel, asBuffer(bytes)),
         subscribe: (channel, heard) => made.subscribe(channel, named(heard), true),
         unsubscribe: (channel) => made.unsubscribe(channel),
         psubscribe: (pattern, heard) => made.pSubscribe(pattern, named(heard), true),
@@ -170,6 +175,7 @@ function ioredis(client: IoredisClient, where: string): Clients {
       });
       return {
         call: (command, ...parts) => made.callBuffer(command as string, ...parts.map(asBuffer)),
+        publish: (channel, bytes) => made.publish(channel, asBuffer(bytes)),
         async subscribe(channel, heard) {
           channels.set(channel, heard);
           await made.subscribe(channel);

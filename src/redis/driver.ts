@@ -89,14 +89,14 @@ export class RedisDriver implements Driver {
 
   publish(subject: string, bytes: Uint8Array): void {
     if (!this.up) return;
-    const said = this.#says.call('PUBLISH', subject, bytes);
+    const said = this.#says.publish(subject, bytes);
     this.#last = said;
     // Whoever counts on it is told that the server is lost.
     said.catch(() => {});
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     await this.ready();
-    const said = this.#says.call('PUBLISH', subject, bytes);
+    const said = this.#says.publish(subject, bytes);
     this.#last = said;
     return Number(await said) > 0;
   }

@@ -124,9 +124,10 @@ overEngines((way) => {
     const odd = ['', 'x', '{', '{"v":1}', '{"v":1,"from":"no","n":0}', `{"v":1,"from":"${'a'.repeat(32)}","n":-1}`].map(
       (text) => new TextEncoder().encode(text),
     );
-    const torn = (heard[0] as Uint8Array).slice(0, 33);
+    const torn = (heard[0] as Uint8Array).slice();
     torn[20] = 200;
-    torn[32] = 255;
+    // Of the value behind the first head of it.
+    torn[40] = 255;
 
     for (const bytes of [...odd, new Uint8Array(32), heard[0] as Uint8Array, torn])
       here.driver.publish('millrace.topic.odd.twice', bytes);
