@@ -32,7 +32,7 @@ export interface BridgeEnd {
  * near.postMessage('through both');
  * console.log(await far.receiveAsync());                     // through both
  * near.close();
- * console.log(await far.closed, (await ended).reason);       // closed closed
+ * console.log((await ended).reason);                         // closed
  * ```
  * @returns when both have ended
  * @throws UsageError ERR_OPTION for what is no port
