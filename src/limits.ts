@@ -473,8 +473,8 @@ export const ENGINE_NAME_BYTES_MAX: number = 200;
 export const ENGINE_MESSAGE_BYTES_MAX: number = 256 * 1024;
 /** Bytes said through a server before it is asked whether it has them: that costs a trip. */
 export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
-/** Milliseconds after which each end of a line asks the server whether anybody hears the other one: a process that is gone is noticed by nothing else. */
-export const ENGINE_PROBE_MS: number = 1000;
+/** Milliseconds in which nothing was heard of the other end of a line, after which the server is asked whether anybody is there: a process that is gone is noticed by nothing else. A line at rest costs one such question a second. */
+export const ENGINE_PROBE_MS: number = 2000;
 
 /** Messages that one published value, or one answer, may take: so 16 MiB; what is larger goes over a port, which has back-pressure. */
 export const ENGINE_PARTS_MAX: number = 64;

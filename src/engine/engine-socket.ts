@@ -41,6 +41,8 @@ export class EngineSocket implements WebSocketLike {
   readonly #probes: ReturnType<typeof setInterval>;
   #sent = 0;
   #heard = 0;
+  #heardLately = false;
+
   #unflushed = 0;
 
   /**
@@ -71,6 +73,7 @@ export class EngineSocket implements WebSocketLike {
       return;
     }
     this.#heard = (number + 1) >>> 0;
+    this.#heardLately = true;
     if (kind === END) this.#over({ code: NORMAL });
     else this.#tell('message', { data: bytes.subarray(HEAD_BYTES) });
   }
@@ -97,6 +100,10 @@ export class EngineSocket implements WebSocketLike {
   }
   async #probe(): Promise<void> {
     if (this.readyState !== OPEN) return;
+    const heard = this.#heardLately;
+    this.#heardLately = false;
+    // Who says something is there.
+    if (heard) return;
     const hears = await this.#driver.tell(this.#there, message(PROBE, 0, NOTHING)).catch(() => true);
     if (!hears) this.#fail('the other end is gone');
   }

@@ -77,7 +77,7 @@ export async function redisClients(server: unknown, options: object): Promise<Cl
 }
 function clientsOf(client: unknown): Clients {
   const given = Object(client) as Partial<NodeRedisClient & IoredisClient>;
-  if (typeof given.duplicate === 'function') {
+  if (typeof given.duplicate === 'function' && !isCluster(client)) {
     if (typeof given.sendCommand === 'function' && typeof given.pSubscribe === 'function')
       return nodeRedis(client as NodeRedisClient, withoutSecrets(given.options?.url ?? 'localhost'));
     if (typeof given.callBuffer === 'function') {
@@ -85,7 +85,7 @@ function clientsOf(client: unknown): Clients {
       return ioredis(client as IoredisClient, path ?? `${host}:${port}`);
     }
   }
-  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a Redis client: it takes the URL of a server, or a client of the package "redis" or "ioredis"`;
+  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a Redis client: it takes the URL of a server, or a client of the package "redis" or "ioredis", of no cluster`;
   throw new UsageError('ERR_OPTION', text, { option: 'server' });
 }
 /** Of node-redis: texts of replies (`$` in the protocol) are bytes, and no text. */
@@ -94,6 +94,11 @@ const AS_BYTES = { typeMapping: { 36: Buffer } };
 /** Both clients take any other array for a text. */
 function asBuffer(part: string | Uint8Array): string | Uint8Array {
   return typeof part === 'string' ? part : Buffer.from(part.buffer, part.byteOffset, part.length);
+}
+/** Of ioredis; of node-redis. */
+function isCluster(client: unknown): boolean {
+  const { isCluster: says, slots } = client as { isCluster?: unknown; slots?: unknown };
+  return says === true || slots !== undefined;
 }
 function unreachable(where: string, cause: unknown): AddressError {
   const text = `Cannot connect to Redis at ${where}: ${(cause as Error).message}`;

@@ -4,7 +4,7 @@
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { type Names, randomId } from '../engine/names.ts';
 import type { QueueStore } from '../engine/queue.ts';
-import { AddressError, ClosedError } from '../errors.ts';
+import { AddressError, ClosedError, UnsupportedError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Clients, Commands } from './clients.ts';
@@ -56,6 +56,7 @@ export class RedisDriver implements Driver {
   static async over(clients: Clients, names: Names): Promise<RedisDriver> {
     const says = await clients.more();
     try {
+      await checkNoCluster(says, clients.where);
       return new RedisDriver(clients, names, says, await clients.more());
     } catch (error) {
       await says.close();
@@ -198,4 +199,14 @@ export class RedisDriver implements Driver {
 function matcher(subject: string): RegExp {
   const parts = subject.split('.').map((part) => (part === '*' ? '[^.]+' : part === '>' ? '.+' : part));
   return new RegExp(`^${parts.join('\\.')}$`);
+}
+
+/** @throws (rejects) UnsupportedError for one of a cluster, whose pub/sub does not tell how many hear a message */
+async function checkNoCluster(says: Commands, where: string): Promise<void> {
+  // A server may not let everybody ask.
+  const info = await says.call('INFO', 'cluster').catch(() => '');
+  const text = typeof info === 'string' ? info : new TextDecoder().decode(info as Uint8Array);
+  if (!/cluster_enabled:1/.test(text)) return;
+  const why = 'its pub/sub tells nobody whether a message was heard; use a single server, with replicas if you like';
+  throw new UnsupportedError(`Cannot use Redis at ${where}: it is one of a cluster, and ${why}`);
 }

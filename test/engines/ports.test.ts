@@ -7,7 +7,7 @@ import process from 'node:process';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
-import { AddressError, type Port, RefusedError, UsageError } from '../../src/index.ts';
+import { AddressError, type Port, RefusedError, UnsupportedError, UsageError } from '../../src/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import type { Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
@@ -204,6 +204,26 @@ overEngines((way) => {
     await there.close();
     await listener.close();
   });
+});
+
+test('one of a cluster is refused, with the reason', async (t) => {
+  const way = { kind: 'redis' } as const;
+  let server: EngineServer;
+  try {
+    server = await EngineServer.start(way.kind, ['--cluster-enabled', 'yes']);
+  } catch (error) {
+    t.skip(`no redis-server here: ${(error as Error).message}`);
+    return;
+  }
+  const error = await caught(redis.open(server.url));
+  assert.ok(error instanceof UnsupportedError, String(error));
+  assert.match(error.message, /one of a cluster/);
+  for (const client of [
+    { duplicate() {}, callBuffer() {}, isCluster: true },
+    { duplicate() {}, sendCommand() {}, pSubscribe() {}, slots: [] },
+  ])
+    assert.match(String(await caught(redis.open(client as never))), /of no cluster/);
+  await server.stop();
 });
 
 test('what is no client, and a server that is not there, is named, without its password', async () => {

@@ -103,7 +103,8 @@ export interface Way {
   open(server: EngineServer, options?: { prefix?: string }): Promise<Engine>;
 }
 
-function missing(kind: Kind): string | false {
+/** Why tests with such a server are skipped, if they are. */
+export function missingServer(kind: Kind): string | false {
   const found = spawnSync(`${kind}-server`, ['--version']);
   return found.error !== undefined && `no ${kind}-server here: bash bench/install-servers.sh brings it on Debian`;
 }
@@ -112,12 +113,17 @@ interface IoredisPackage {
 }
 
 const WAYS: readonly Way[] = [
-  { name: 'nats', kind: 'nats', missing: missing('nats'), open: ({ url }, options) => nats.open(url, options) },
-  { name: 'redis', kind: 'redis', missing: missing('redis'), open: ({ url }, options) => redis.open(url, options) },
+  { name: 'nats', kind: 'nats', missing: missingServer('nats'), open: ({ url }, options) => nats.open(url, options) },
+  {
+    name: 'redis',
+    kind: 'redis',
+    missing: missingServer('redis'),
+    open: ({ url }, options) => redis.open(url, options),
+  },
   {
     name: 'ioredis',
     kind: 'redis',
-    missing: missing('redis'),
+    missing: missingServer('redis'),
     open: async ({ port }, options) => {
       const name = 'ioredis';
       const { Redis } = (await import(name)) as IoredisPackage;
