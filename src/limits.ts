@@ -467,6 +467,8 @@ export const PING_MS: number = 15_000;
 export const SILENCE_MS: number = 3 * PING_MS;
 
 // ---- servers between programs ---------------------------------------------------------------------------------------
+/** Lines that a listener makes at a time: each is a subscription that the server has to confirm. */
+export const ENGINE_ASKING_MAX: number = 1024;
 /** Characters of a name, or of a pattern: what a server's subjects may have is more, with our own parts before it. */
 export const ENGINE_NAME_BYTES_MAX: number = 200;
 /** Bytes of one message through a server: what it takes is more (NATS 1 MiB, Redis 512), and what is large goes on the way in pieces that others need not wait for long. */
@@ -500,6 +502,8 @@ export const QUEUE_RETRY_MS_MAX: number = 300_000;
 export const QUEUE_CONCURRENCY_MAX: number = 1024;
 /** Milliseconds that a worker waits on its server for jobs before it asks again: what it does besides, such as to look for jobs whose worker has died, it does as often. */
 export const QUEUE_WAIT_MS: number = 500;
+/** Milliseconds that a worker which is closed waits for what it has asked its server for: jobs that come by then are done. */
+export const QUEUE_CLOSE_MS: number = 3000;
 /** Milliseconds before a worker that has lost its server asks again. */
 export const QUEUE_AGAIN_MS: number = 100;
 /** Milliseconds for which the id of a job is remembered: two minutes, as JetStream has it. */

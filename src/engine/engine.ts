@@ -36,6 +36,8 @@ export class Engine {
   readonly driver: Driver;
   readonly #names: Names;
   readonly #requests: Requests;
+  /** Readers, who answers, queues. */
+  readonly #open = new Set<{ close(): unknown }>();
 
   /** @internal */
   constructor(driver: Driver, names: Names) {
@@ -93,7 +95,14 @@ export class Engine {
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
    */
   async subscribe<T = unknown>(pattern: string, options: EngineSubscribeOptions = {}): Promise<EngineReader<T>> {
-    return await EngineReader.open<T>(this.driver, this.#names, checkPattern(pattern), options);
+    const reader: EngineReader<T> = await EngineReader.open<T>(
+      this.driver,
+      this.#names,
+      checkPattern(pattern),
+      options,
+      () => this.#open.delete(reader),
+    );
+    return this.#keep(reader);
   }
 
   /**
@@ -102,7 +111,10 @@ export class Engine {
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
    */
   async serve<In = unknown>(name: string, answer: (value: In) => unknown, options: ServeOptions = {}): Promise<Served> {
-    return await this.#requests.serve(name, answer as (value: unknown) => unknown, options);
+    const served: Served = await this.#requests.serve(name, answer as (value: unknown) => unknown, options, () =>
+      this.#open.delete(served),
+    );
+    return this.#keep(served);
   }
   /**
    * Asks one of those who answer to a name. The request goes once at the most: where it, or the answer, is lost, that is an error, and nobody knows whether it was done.
@@ -121,12 +133,21 @@ export class Engine {
   async queue<T = unknown>(name: string, options: QueueOptions = {}): Promise<EngineQueue<T>> {
     const resolved = resolveQueue(options);
     const store = await this.driver.queue(checkName('name', name), resolved.ackMs);
-    return new EngineQueue<T>(name, this.driver, store, resolved);
+    const queue: EngineQueue<T> = new EngineQueue<T>(name, this.driver, store, resolved, () =>
+      this.#open.delete(queue),
+    );
+    return this.#keep(queue);
   }
 
-  /** Lets go of the server: where it was connected to by a URL it is no more, and whatever there is over it ends as `lost`, or when it has waited long enough. */
+  /** Ends readers, who answers, and workers once their jobs are settled, and lets go of the server. Ports that there are end as `lost` when their time is up: close them before. */
   async close(): Promise<void> {
+    await Promise.all([...this.#open].map((each) => each.close()));
+    this.#open.clear();
     await this.driver.close();
+  }
+  #keep<C extends { close(): unknown }>(opened: C): C {
+    this.#open.add(opened);
+    return opened;
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();

@@ -1,6 +1,7 @@
 // How a line through a server comes to be: who wants one listens where nobody else does, and asks who listens for ports, by its name, or by its own for a
 // connection that it has.
 import { AddressError } from '../errors.ts';
+import { ENGINE_ASKING_MAX } from '../limits.ts';
 import { settleable } from '../port/waiters.ts';
 import type { Line } from '../transport/network/line.ts';
 import { OPEN, WebSocketLine } from '../transport/network/web-socket-line.ts';
@@ -88,6 +89,8 @@ export class Answering {
   readonly #id = randomId();
   readonly #connected: (line: Line) => void;
   readonly #subscriptions: Subscription[] = [];
+  /** Lines that are being made. */
+  #asking = 0;
   #closed = false;
 
   private constructor(driver: Driver, names: Names, connected: (line: Line) => void) {
@@ -110,7 +113,16 @@ export class Answering {
 
   async #asked(bytes: Uint8Array): Promise<void> {
     const id = askedBy(bytes);
-    if (id === undefined || this.#closed) return;
+    // Who is one too many hears nothing, and asks again.
+    if (id === undefined || this.#closed || this.#asking >= ENGINE_ASKING_MAX) return;
+    this.#asking++;
+    try {
+      await this.#answer(id);
+    } finally {
+      this.#asking--;
+    }
+  }
+  async #answer(id: string): Promise<void> {
     const [driver, names] = [this.#driver, this.#names];
     let subscription: Subscription | undefined;
     const socket = new EngineSocket(driver, names.line(id, 'a'), () => subscription?.close());

@@ -41,7 +41,7 @@ export interface TakenDead {
 }
 
 export interface QueueStats {
-  /** Jobs that nobody works at, those included whose time has not come. */
+  /** Jobs that nobody works at, those included whose time has not come, which JetStream counts as running once they were given out too soon. */
   readonly waiting: number;
   readonly running: number;
   readonly dead: number;
@@ -109,11 +109,19 @@ export class EngineQueue<T = unknown> {
   readonly #ackMs: number;
   readonly #writer: RecordWriter;
   readonly #reader = new RecordReader();
+  readonly #left: () => void;
   readonly #workers = new Set<Working<T>>();
   #closed = false;
 
   /** @internal */
-  constructor(name: string, driver: Driver, store: QueueStore, { ackMs, form }: ReturnType<typeof resolveQueue>) {
+  constructor(
+    name: string,
+    driver: Driver,
+    store: QueueStore,
+    { ackMs, form }: ReturnType<typeof resolveQueue>,
+    left: () => void,
+  ) {
+    this.#left = left;
     this.name = name;
     this.#driver = driver;
     this.#store = store;
@@ -136,12 +144,16 @@ export class EngineQueue<T = unknown> {
     }
     this.#checkOpen('put a job');
     const [bytes] = this.#writer.write(value, 0, 1) as [Uint8Array];
-    await this.#driver.ready();
-    await this.#said(this.#store.put(bytes, delayMs, id));
+    await this.#said(() => this.#store.put(bytes, delayMs, id));
   }
-  async #said<R>(answer: Promise<R>): Promise<R> {
+  /** Some clients keep what is said while there is no server for as long as there is none. */
+  async #said<R>(say: () => Promise<R>): Promise<R> {
     try {
-      return await answer;
+      return await inTime(
+        this.#driver.ready().then(say),
+        limits.ENGINE_REQUEST_MS,
+        `nothing came in ${limits.ENGINE_REQUEST_MS} ms`,
+      );
     } catch (cause) {
       const text = `The server at ${this.#driver.where} has not answered for queue ${this.name}: ${(cause as Error).message}`;
       throw new ClosedError(text, 'lost', cause);
@@ -180,7 +192,7 @@ export class EngineQueue<T = unknown> {
   /** @throws (rejects) ClosedError where the server is lost */
   async stats(): Promise<QueueStats> {
     this.#checkOpen('ask');
-    return await this.#said(this.#store.stats());
+    return await this.#said(() => this.#store.stats());
   }
   /**
    * Some of the jobs that were tried in vain, the oldest first. Each is this side's for `ackMs`: `drop` or `retry` it.
@@ -188,13 +200,13 @@ export class EngineQueue<T = unknown> {
    */
   async deadLetters(count: number = 100): Promise<DeadLetter<T>[]> {
     this.#checkOpen('ask');
-    const taken = await this.#said(this.#store.takeDead(count));
+    const taken = await this.#said(() => this.#store.takeDead(count));
     return taken.map((dead) => ({
       value: this.#valueOf(dead.bytes),
       attempts: dead.attempts,
       why: dead.why,
-      drop: () => this.#said(dead.drop()),
-      retry: () => this.#said(dead.retry()),
+      drop: () => this.#said(() => dead.drop()),
+      retry: () => this.#said(() => dead.retry()),
     }));
   }
   #valueOf(bytes: Uint8Array): T {
@@ -209,11 +221,25 @@ export class EngineQueue<T = unknown> {
   /** Ends its workers, once the jobs that they have are settled. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#left();
     await Promise.all([...this.#workers].map((worker) => worker.close()));
     await this.#store.close();
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+}
+
+/** Rejects with `late` where it takes longer. */
+async function inTime<R>(promise: Promise<R>, ms: number, late: string): Promise<R> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(late)), ms);
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -233,6 +259,7 @@ class Working<T> implements Worker {
   readonly #doing = new Set<Promise<void>>();
   readonly #taking: Promise<void>;
   #closed = false;
+  #over = false;
 
   constructor(
     store: QueueStore,
@@ -253,7 +280,9 @@ class Working<T> implements Worker {
   }
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#taking;
+    // What is asked of a server that is lost may never be answered.
+    await inTime(this.#taking, limits.QUEUE_CLOSE_MS, '').catch(() => {});
+    this.#over = true;
     await Promise.all(this.#doing);
   }
   [Symbol.asyncDispose](): Promise<void> {
@@ -270,6 +299,8 @@ class Working<T> implements Worker {
       try {
         await this.#driver.ready();
         await this.#store.take(free, limits.QUEUE_WAIT_MS, (job) => {
+          // Nobody waits for it any more: another worker has it in its time.
+          if (this.#over) return;
           const doing = this.#do(job);
           this.#doing.add(doing);
           void doing.finally(() => this.#doing.delete(doing));
@@ -300,7 +331,7 @@ class Working<T> implements Worker {
       try {
         await this.#does(this.#read(job.bytes), { attempt, signal: lost.signal });
         failed = undefined;
-        await job.done().catch(() => {});
+        await inTime(job.done(), ackMs, '').catch(() => {});
         return;
       } catch (error) {
         failed = error ?? new Error(String(error));
@@ -314,6 +345,6 @@ class Working<T> implements Worker {
         ? job.bury(Math.min(attempt, maxAttempts), why.slice(0, limits.QUEUE_WHY_MAX))
         : job.again(Math.min(retryMs * 2 ** (attempt - 1), limits.QUEUE_RETRY_MS_MAX));
     // Where the server does not hear of it, the job is given out again when its time is up.
-    await settled.catch(() => {});
+    await inTime(settled, ackMs, '').catch(() => {});
   }
 }

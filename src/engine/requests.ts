@@ -122,7 +122,12 @@ export class Requests {
   }
 
   /** @param answer what it returns, or the promise of it, is the answer; what it throws is thrown by `request` */
-  async serve(name: string, answer: (value: unknown) => unknown, options: ServeOptions = {}): Promise<Served> {
+  async serve(
+    name: string,
+    answer: (value: unknown) => unknown,
+    options: ServeOptions,
+    left: () => void,
+  ): Promise<Served> {
     checkName('name', name);
     checkNames(options, ['concurrency']);
     if (typeof answer !== 'function')
@@ -139,6 +144,7 @@ export class Requests {
     });
     const close = async (): Promise<void> => {
       subscription.close();
+      left();
       await Promise.all(answering);
       if (this.#driver.up) await this.#driver.flush().catch(() => {});
     };

@@ -133,6 +133,7 @@ export class EngineReader<T = unknown> {
   readonly #ahead = new Owed();
   readonly #skipped = new Owed();
 
+  readonly #left: () => void;
   #subscription: Subscription | undefined;
   #waiting: Waiting[] = [];
   #first = 0;
@@ -143,7 +144,8 @@ export class EngineReader<T = unknown> {
   #inTurn = 0;
   #closed = false;
 
-  private constructor(names: Names, pattern: string, options: EngineSubscribeOptions) {
+  private constructor(names: Names, pattern: string, options: EngineSubscribeOptions, left: () => void) {
+    this.#left = left;
     checkNames(options, ['capacity', 'slow', 'onMissed']);
     const slow = checked('slow', options.slow, { fallback: 'skip', names: ['skip', 'newest'] });
     const rule = { fallback: ENGINE_WAITING_DEFAULT, min: 1, max: 1_000_000 };
@@ -165,8 +167,9 @@ export class EngineReader<T = unknown> {
     names: Names,
     pattern: string,
     options: EngineSubscribeOptions,
+    left: () => void,
   ): Promise<EngineReader<T>> {
-    const reader = new EngineReader<T>(names, pattern, options);
+    const reader = new EngineReader<T>(names, pattern, options, left);
     reader.#subscription = await driver.subscribe(names.topic(pattern), (bytes, subject) =>
       reader.#come(bytes, subject),
     );
@@ -306,6 +309,7 @@ export class EngineReader<T = unknown> {
     this.#waiting = [];
     this.#first = 0;
     this.#subscription?.close();
+    this.#left();
     while (this.#line.length > 0) this.#line.first().resolve(CLOSED);
   }
   [Symbol.dispose](): void {

@@ -92,7 +92,12 @@ class NatsDriver implements Driver {
   }
   static async over(client: NatsClient, ours: boolean, names: Names): Promise<NatsDriver> {
     const driver = new NatsDriver(client, ours, names);
-    await driver.#subscribe(`${names.probe(driver.#id)}.*`, {}, (_bytes, subject) => void driver.#told.delete(subject));
+    await driver.#subscribe(
+      `${names.probe(driver.#id)}.*`,
+      {},
+      (_bytes, subject) => void driver.#told.delete(subject),
+      true,
+    );
     return driver;
   }
 
@@ -154,12 +159,17 @@ class NatsDriver implements Driver {
   share(subject: string, heard: Heard): Promise<Subscription> {
     return this.#subscribe(subject, { queue: GROUP }, heard);
   }
-  async #subscribe(subject: string, how: { queue?: string }, heard: Heard): Promise<Subscription> {
+  async #subscribe(
+    subject: string,
+    how: { queue?: string },
+    heard: Heard,
+    byServer: boolean = false,
+  ): Promise<Subscription> {
     let failed: Error | undefined;
     const callback = (error: Error | null, { data, subject: said, headers }: NatsMessage): void => {
       if (error !== null) failed = error;
-      // Only where it was asked does the server itself say anything.
-      else if (headers?.code !== NO_RESPONDERS || this.#told.has(said)) heard(data, said);
+      // What the server itself says is for who has asked, and nobody else says it.
+      else if ((headers?.code === NO_RESPONDERS) === byServer) heard(data, said);
     };
     await this.ready();
     const subscription = this.#client.subscribe(subject, { ...how, callback });

@@ -3,7 +3,7 @@
 
 import { packageOf } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
-import { UnsupportedError } from '../errors.ts';
+import { UnsupportedError, UsageError } from '../errors.ts';
 import { QUEUE_ID_MS } from '../limits.ts';
 import type { NatsClient } from './driver.ts';
 
@@ -40,6 +40,9 @@ const NANOS = 1_000_000;
 /** The least time for which JetStream lets somebody wait. */
 const EXPIRES_MS = 1000;
 
+/** Of what a dead letter's last try said, in hexadecimal digits of a subject: a server takes 4 KiB of one line. */
+const WHY_BYTES = 500;
+
 /** Names of streams have no dots. */
 function streamName(subject: string): string {
   return subject.replaceAll('_', '_u').replaceAll('.', '_d');
@@ -69,8 +72,13 @@ export class NatsQueue implements QueueStore {
       throw new UnsupportedError(text, { cause });
     }
     const queue = new NatsQueue(client, found.jetstream(client), manager, subject, ackMs);
-    await queue.#make(queue.#stream, [`${subject}.now`, `${subject}.later.*`]);
-    await queue.#make(queue.#deadStream, [`${subject}.dead.*.*`]);
+    try {
+      await queue.#make(queue.#stream, [`${subject}.now`, `${subject}.later.*`]);
+      await queue.#make(queue.#deadStream, [`${subject}.dead.*.*`]);
+    } catch (cause) {
+      const text = `Cannot keep queue ${subject} in NATS at ${where}: ${(cause as Error).message}; all who use it say the same ackMs`;
+      throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: ackMs, cause });
+    }
     return queue;
   }
   get #stream(): string {
@@ -137,7 +145,9 @@ export class NatsQueue implements QueueStore {
       },
       bury: async (attempts, why) => {
         // In this order: one that is there twice is better than one that is nowhere. Its number makes it one in the stream.
-        const said = Array.from(new TextEncoder().encode(why), (byte) => byte.toString(16).padStart(2, '0')).join('');
+        const said = Array.from(new TextEncoder().encode(why).subarray(0, WHY_BYTES), (byte) =>
+          byte.toString(16).padStart(2, '0'),
+        ).join('');
         await this.#js.publish(`${this.#subject}.dead.${attempts}.${said || '0'}`, message.data);
         await message.ackAck();
       },

@@ -232,4 +232,20 @@ overEngines((way) => {
     release(1);
     await within('its end', served.close());
   });
+
+  test(`${way.name}: what is open ends with the engine`, async () => {
+    const [here, there] = (await open(2)) as [Engine, Engine];
+    const reader = await here.subscribe('ends');
+    const pending = reader.receiveAsync();
+    await there.serve('ends', () => new Promise(() => {}));
+    const asked = caught(here.request('ends', 1));
+    await here.close();
+    assert.equal(await within('its end', pending), CLOSED);
+    const error = await asked;
+    assert.ok(error instanceof ClosedError, String(error));
+    const calls = [here.request('ends', 1, { timeoutMs: 5000 }), here.subscribe('ends'), here.queue('ends')];
+    for (const said of await Promise.all(calls.map(caught))) assert.match(String(said), /closed|lost/i);
+    here.topic('ends').publish(1);
+    await here.close();
+  });
 });
