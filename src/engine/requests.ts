@@ -90,6 +90,8 @@ export class Requests {
     }
   }
   async #send(name: string, message: Uint8Array): Promise<void> {
+        // Before what a client that was closed may never answer.
+    await this.#driver.ready();
     this.#answers ??= this.#listen();
     await this.#answers;
     if (await this.#driver.tellOne(this.#names.call(name), message)) return;

@@ -79,6 +79,7 @@ class NatsDriver implements Driver {
   readonly #told = new Set<string>();
   #number = 0;
   #up = true;
+  #closed = false;
   #ready: Settleable<void> = settleable();
 
   private constructor(client: NatsClient, ours: boolean, names: Names) {
@@ -114,14 +115,17 @@ class NatsDriver implements Driver {
   async #watch(): Promise<void> {
     for await (const { type } of this.#client.status()) {
       if (type === 'disconnect') this.#down();
-      else if (type === 'reconnect') {
+      else if (type === 'reconnect' && !this.#closed) {
         this.#up = true;
         this.#ready.resolve();
       }
     }
+    this.#over();
+  }
+  #over(): void {
+    this.#closed = true;
     this.#down();
     this.#ready.reject(new ClosedError(`The NATS client of ${this.where} is closed`, 'closed'));
-    this.#ready.promise.catch(() => {});
   }
   #down(): void {
     if (!this.#up) return;
@@ -188,7 +192,7 @@ class NatsDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    this.#down();
+    this.#over();
     if (this.#ours) await this.#client.close();
   }
 }
