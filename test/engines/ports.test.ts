@@ -12,7 +12,7 @@ import * as nats from '../../src/nats/index.ts';
 import type { Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { expose, wrap } from '../../src/rpc/index.ts';
-import { EngineServer, overEngines } from '../kit/engines.ts';
+import { EngineServer, freePort, missingServer, overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 import { RUN } from '../runtimes/program.ts';
@@ -206,15 +206,13 @@ overEngines((way) => {
   });
 });
 
-test('one of a cluster is refused, with the reason', async (t) => {
-  const way = { kind: 'redis' } as const;
-  let server: EngineServer;
-  try {
-    server = await EngineServer.start(way.kind, ['--cluster-enabled', 'yes']);
-  } catch (error) {
-    t.skip(`no redis-server here: ${(error as Error).message}`);
-    return;
-  }
+test('one of a cluster is refused, with the reason', { skip: missingServer('redis') }, async () => {
+  const server = await EngineServer.start('redis', [
+    '--cluster-enabled',
+    'yes',
+    '--cluster-port',
+    `${await freePort()}`,
+  ]);
   const error = await caught(redis.open(server.url));
   assert.ok(error instanceof UnsupportedError, String(error));
   assert.match(error.message, /one of a cluster/);
