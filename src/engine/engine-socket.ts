@@ -69,6 +69,8 @@ export class EngineSocket implements WebSocketLike {
     if (number !== this.#heard) {
       // Said twice: nothing is missing.
       if (((number - this.#heard) | 0) < 0) return;
+      // The other end is not to wait until it finds that nobody answers.
+      this.#publish(END, NOTHING);
       this.#fail(`the server has lost messages: number ${number} came in the place of ${this.#heard}`);
       return;
     }

@@ -90,7 +90,7 @@ export class Requests {
     }
   }
   async #send(name: string, message: Uint8Array): Promise<void> {
-        // Before what a client that was closed may never answer.
+    // Before what a client that was closed may never answer.
     await this.#driver.ready();
     this.#answers ??= this.#listen();
     await this.#answers;

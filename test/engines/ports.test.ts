@@ -156,7 +156,7 @@ overEngines((way) => {
     const heard = new Set<string>();
     const watching = await driver.subscribe('millrace.line.*.*', (_bytes, subject) => void heard.add(subject));
     const listener = await here.listen('attacked', { timeoutMs: 500 });
-    const [far, near] = await Promise.all([there.connect('attacked'), take(listener)]);
+    const [far, near] = await Promise.all([there.connect('attacked', { pingMs: 500 }), take(listener)]);
     far.postMessage('before');
     assert.equal(await within('a message', near.receiveAsync()), 'before');
     const asked = new Uint8Array(33).fill(97);
