@@ -20,7 +20,7 @@ export interface EngineOptions {
   /** What all subjects begin with, so that a server's permissions can say who may do what, and several programs share a server; default `millrace`. */
   readonly prefix?: string | undefined;
 }
-export const ENGINE_OPTIONS: readonly string[] = ['prefix'];
+const ENGINE_OPTIONS: readonly string[] = ['prefix'];
 
 export type EngineListenOptions = Omit<EntranceOptions, 'origins'>;
 export interface EngineConnectOptions extends NetChoice {

@@ -17,7 +17,7 @@ export type Form = 'packed' | 'json';
 export const FORMS: readonly Form[] = ['packed', 'json'];
 
 const FROM_AT = 16;
-export const RECORD_BYTES = 32;
+const RECORD_BYTES = 32;
 /** Before each of several values. */
 const COUNTED_BYTES = 8;
 const up8 = (bytes: number): number => (bytes + 7) & ~7;

@@ -4,6 +4,7 @@ import { Names } from '../engine/names.ts';
 import { type NatsClient, natsDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
+export * from '../engine/index.ts';
 export type {
   DeadLetter,
   EngineQueue,
@@ -24,9 +25,6 @@ export type {
   EngineTopicOptions,
   EngineTopicStats,
 } from '../engine/topic.ts';
-export { CLOSED, EMPTY } from '../outcome.ts';
-export type { Listener } from '../port/link-listener.ts';
-export { Port } from '../port/port.ts';
 export type { NatsClient } from './driver.ts';
 
 export interface NatsOptions extends EngineOptions {

@@ -2,7 +2,7 @@
 
 import { platform } from '#platform';
 import { CodecError, UsageError } from '../errors.ts';
-import { CLOSED, type EndReason } from '../outcome.ts';
+import { CLOSED, EMPTY, type EndReason } from '../outcome.ts';
 import { checkNames } from './options.ts';
 import { Port } from './port.ts';
 
@@ -43,10 +43,14 @@ export async function bridge(a: Port, b: Port, options: BridgeOptions = {}): Pro
     if (!(port instanceof Port))
       throw new UsageError('ERR_OPTION', `Cannot bridge ${String(port)}: it takes two ports`, { option: 'port' });
   if (a === b) throw new UsageError('ERR_OPTION', 'Cannot bridge a port to itself', { option: 'port' });
-  const { onError = (error: unknown): void => platform.reportError(error) } = options;
+  const { onError } = options;
+  const failed = (error: unknown, to: Port): void => {
+    if (onError === undefined) platform.reportError(error);
+    else onError(error, to);
+  };
   let first: BridgeEnd | undefined;
   const over = async (from: Port, to: Port): Promise<void> => {
-    await forward(from, to, onError);
+    await forward(from, to, failed);
     const said = await from.closed;
     const reason = said === 'detached' ? 'closed' : said;
     first ??= { port: from, reason };
@@ -58,16 +62,22 @@ export async function bridge(a: Port, b: Port, options: BridgeOptions = {}): Pro
 
 async function forward(from: Port, to: Port, failed: (error: unknown, to: Port) => void): Promise<void> {
   for (;;) {
-    try {
-      const value = await from.receiveAsync();
-      if (value === CLOSED) return;
-      to.postMessage(value);
-    } catch (error) {
-      // This end was closed by hand.
-      if (from.reason !== undefined && !(error instanceof CodecError)) return;
+    const value = await from.receiveAsync().catch((error: unknown) => {
+      if (!(error instanceof CodecError)) return CLOSED;
       failed(error, to);
-    }
+      return EMPTY;
+    });
+    // Also where this end was closed by hand.
+    if (value === CLOSED) return;
+    if (value !== EMPTY) post(value, to, failed);
     // Where the other one has ended, that is what ends this one.
     if (to.full) await to.drained().catch(() => {});
+  }
+}
+function post(value: unknown, to: Port, failed: (error: unknown, to: Port) => void): void {
+  try {
+    to.postMessage(value);
+  } catch (error) {
+    failed(error, to);
   }
 }

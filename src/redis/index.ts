@@ -5,6 +5,7 @@ import { type IoredisClient, type NodeRedisClient, redisClients } from './client
 import { RedisDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
+export * from '../engine/index.ts';
 export type {
   DeadLetter,
   EngineQueue,
@@ -25,9 +26,6 @@ export type {
   EngineTopicOptions,
   EngineTopicStats,
 } from '../engine/topic.ts';
-export { CLOSED, EMPTY } from '../outcome.ts';
-export type { Listener } from '../port/link-listener.ts';
-export { Port } from '../port/port.ts';
 export type { IoredisClient, NodeRedisClient } from './clients.ts';
 
 export interface RedisOptions extends EngineOptions {

@@ -5,20 +5,16 @@ import { after } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { ChannelOptions, Port } from '../../src/index.ts';
 import { Connected } from '../kit/connected.ts';
-import { EngineServer, overEngines } from '../kit/engines.ts';
+import { overEngines } from '../kit/engines.ts';
 import { within } from '../kit/watchdog.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';
 
 overEngines((way) => {
-  let opened: Promise<readonly [EngineServer, Engine, Engine]> | undefined;
+  let opened: Promise<Engine[]> | undefined;
   let count = 0;
-  const open = async (): Promise<readonly [EngineServer, Engine, Engine]> => {
-    const server = await EngineServer.start(way.kind);
-    return [server, await way.open(server), await way.open(server)];
-  };
   const connected = new Connected(async (options: ChannelOptions) => {
-    opened ??= open();
-    const [, here, there] = await opened;
+    opened ??= way.open(2);
+    const [here, there] = (await opened) as [Engine, Engine];
     const name = `pair-${count++}`;
     const { capacityBytes, maxMessageBytes } = options;
     const link = { capacityBytes, maxMessageBytes };
@@ -28,13 +24,7 @@ overEngines((way) => {
     const a = (await within('a connection', taken)).value as Port;
     return { a, b, server };
   });
-  after(async () => {
-    connected.close();
-    if (opened === undefined) return;
-    const [server, here, there] = await opened;
-    await Promise.all([here.close(), there.close()]);
-    await server.stop();
-  });
+  after(() => connected.close());
   portConformance({
     name: `through ${way.name}`,
     ...OVER_A_STREAM,

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import process from 'node:process';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
 import { AddressError, type Port, RefusedError, UnsupportedError, UsageError } from '../../src/index.ts';
@@ -14,44 +14,20 @@ import * as redis from '../../src/redis/index.ts';
 import { expose, wrap } from '../../src/rpc/index.ts';
 import { EngineServer, freePort, missingServer, overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { rejection } from '../kit/rejection.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 import { RUN } from '../runtimes/program.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
-const toClose: (() => unknown)[] = [];
-after(async () => {
-  for (const close of toClose.reverse()) await close();
-});
-
-const caught = (promise: Promise<unknown>): Promise<unknown> =>
-  within(
-    'an answer',
-    promise.then(
-      () => undefined,
-      (error) => error,
-    ),
-  );
 async function take(listener: Listener): Promise<Port> {
   const { value } = await within('a connection', listener[Symbol.asyncIterator]().next());
   return value as Port;
 }
 
 overEngines((way) => {
-  let server: EngineServer | undefined;
-  async function open(count: number): Promise<Engine[]> {
-    if (server === undefined) {
-      server = await EngineServer.start(way.kind);
-      toClose.push(() => server?.stop());
-    }
-    const engines: Engine[] = [];
-    while (engines.length < count) engines.push(await way.open(server));
-    toClose.push(() => Promise.all(engines.map((engine) => engine.close())));
-    return engines;
-  }
-
   test(`${way.name}: none of many messages is lost, doubled or out of order while the server is killed and started`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const listener = await here.listen('stream');
     const [far, near] = await Promise.all([there.connect('stream'), take(listener)]);
     const [count, kills] = SOAK ? [500_000, 40] : [20_000, 3];
@@ -63,9 +39,9 @@ overEngines((way) => {
         if (i % 500 === 499) await turn();
         if (port !== far || killed >= Math.floor((i / count) * (kills + 1))) continue;
         killed++;
-        await server?.kill();
+        await way.server.kill();
         await turn();
-        await server?.start();
+        await way.server.start();
       }
     };
     const hear = async (port: Port): Promise<void> => {
@@ -79,19 +55,19 @@ overEngines((way) => {
   });
 
   test(`${way.name}: where nobody listens it is said at once, and by whom it was asked`, async () => {
-    const [here] = (await open(1)) as [Engine];
-    const error = await caught(here.connect('nobody'));
+    const [here] = (await way.open(1)) as [Engine];
+    const error = await rejection(here.connect('nobody'));
     assert.ok(error instanceof AddressError && error.code === 'ERR_UNREACHABLE', String(error));
     assert.match(error.message, /as nobody: nobody listens there/);
     const listener = await here.listen('nobody');
     await listener.close();
-    assert.ok((await caught(here.connect('nobody'))) instanceof AddressError);
+    assert.ok((await rejection(here.connect('nobody'))) instanceof AddressError);
   });
 
   test(`${way.name}: a process that is killed is noticed, and the port ends as lost when its time is over`, async () => {
-    const [here] = (await open(1)) as [Engine];
+    const [here] = (await way.open(1)) as [Engine];
     const listener = await here.listen('killed', { resumeMs: 1500 });
-    const child = spawn(process.execPath, [...RUN, PROGRAM, way.kind, (server as EngineServer).url, 'killed'], {
+    const child = spawn(process.execPath, [...RUN, PROGRAM, way.kind, way.server.url, 'killed'], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     const near = await take(listener);
@@ -104,7 +80,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: several listen by one name, each who connects has one of them, and comes back to that one`, async () => {
-    const [first, second, there] = (await open(3)) as [Engine, Engine, Engine];
+    const [first, second, there] = (await way.open(3)) as [Engine, Engine, Engine];
     const listeners = [await first.listen('shared'), await second.listen('shared')];
     const serve = async (listener: Listener, who: number): Promise<void> => {
       for await (const port of listener) port.on('message', (value) => port.postMessage([who, value]));
@@ -124,8 +100,8 @@ overEngines((way) => {
       return ((await within('an answer', port.receiveAsync())) as [number])[0];
     };
     const before = await Promise.all(ports.map(asked));
-    await server?.kill();
-    await server?.start();
+    await way.server.kill();
+    await way.server.start();
     assert.deepEqual(await Promise.all(ports.map(asked)), before);
     await Promise.all(ports.map((port) => port.link?.close()));
     await Promise.all(listeners.map((listener) => listener.close()));
@@ -133,9 +109,9 @@ overEngines((way) => {
   });
 
   test(`${way.name}: who is not let in is told so, who is has a name; calls go over it, and values larger than a message`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const listener = await here.listen('guarded', { authorize: ({ token }) => token?.slice(1) });
-    const refused = await caught(there.connect('guarded'));
+    const refused = await rejection(there.connect('guarded'));
     assert.ok(refused instanceof RefusedError && refused.refusal === 7, String(refused));
     const [far, near] = await Promise.all([there.connect('guarded', { token: '*ada' }), take(listener)]);
     assert.equal(near.link?.identity, 'ada');
@@ -151,7 +127,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: whoever says anything to a listener, or to the subjects of a line, hurts nobody`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const driver = here.driver;
     const heard = new Set<string>();
     const watching = await driver.subscribe('millrace.line.*.*', (_bytes, subject) => void heard.add(subject));
@@ -185,22 +161,22 @@ overEngines((way) => {
   });
 
   test(`${way.name}: what is closed says so, and a wrong option is named`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     for (const name of ['', 'a b', 'a.*', '.a', 'a.', 'é', 5, undefined, 'x'.repeat(201)]) {
-      const error = await caught(here.connect(name as string));
+      const error = await rejection(here.connect(name as string));
       assert.ok(error instanceof UsageError && /Option name cannot be/.test(error.message), String(error));
-      assert.ok((await caught(here.listen(name as string))) instanceof UsageError);
+      assert.ok((await rejection(here.listen(name as string))) instanceof UsageError);
     }
-    assert.ok((await caught(here.listen('a', { origins: 'any' } as never))) instanceof UsageError);
-    assert.ok((await caught(here.connect('a', { tokens: 'x' } as never))) instanceof UsageError);
-    assert.ok((await caught(way.open(server as EngineServer, { prefix: 'a b' }))) instanceof UsageError);
+    assert.ok((await rejection(here.listen('a', { origins: 'any' } as never))) instanceof UsageError);
+    assert.ok((await rejection(here.connect('a', { tokens: 'x' } as never))) instanceof UsageError);
+    assert.ok((await rejection(way.another(way.server, { prefix: 'a b' }))) instanceof UsageError);
     const listener = await here.listen('closing', { resumeMs: 500 });
     const [far, near] = await Promise.all([there.connect('closing', { resumeMs: 500 }), take(listener)]);
     await there.close();
     assert.equal(await within('its end', far.closed), 'lost');
     assert.equal(await within('the other end', near.closed), 'lost');
-    assert.match(String(await caught(there.connect('closing'))), /closed/);
-    assert.match(String(await caught(there.listen('closing'))), /closed/);
+    assert.match(String(await rejection(there.connect('closing'))), /closed/);
+    assert.match(String(await rejection(there.listen('closing'))), /closed/);
     await there.close();
     await listener.close();
   });
@@ -213,28 +189,28 @@ test('one of a cluster is refused, with the reason', { skip: missingServer('redi
     '--cluster-port',
     `${await freePort()}`,
   ]);
-  const error = await caught(redis.open(server.url));
+  const error = await rejection(redis.open(server.url));
   assert.ok(error instanceof UnsupportedError, String(error));
   assert.match(error.message, /one of a cluster/);
   for (const client of [
     { duplicate() {}, callBuffer() {}, isCluster: true },
     { duplicate() {}, sendCommand() {}, pSubscribe() {}, slots: [] },
   ])
-    assert.match(String(await caught(redis.open(client as never))), /of no cluster/);
+    assert.match(String(await rejection(redis.open(client as never))), /of no cluster/);
   await server.stop();
 });
 
 test('what is no client, and a server that is not there, is named, without its password', async () => {
   for (const door of [nats, redis]) {
     for (const client of [undefined, null, {}, 5]) {
-      const error = await caught(door.open(client as never));
+      const error = await rejection(door.open(client as never));
       assert.ok(error instanceof UsageError, String(error));
       assert.match(error.message, /it takes the URL of a server/);
     }
     const kind = door === nats ? 'nats' : 'redis';
-    const error = await caught(door.open(`${kind}://ada:s3cret@127.0.0.1:1`));
+    const error = await rejection(door.open(`${kind}://ada:s3cret@127.0.0.1:1`));
     assert.ok(error instanceof AddressError && error.code === 'ERR_UNREACHABLE', String(error));
     assert.equal(/s3cret|ada/.test(`${error.message} ${error.address}`), false, error.message);
-    assert.ok((await caught(door.open('redis://127.0.0.1:1', { clients: {} } as never))) instanceof UsageError);
+    assert.ok((await rejection(door.open('redis://127.0.0.1:1', { clients: {} } as never))) instanceof UsageError);
   }
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineQueue } from '../../src/engine/queue.ts';
@@ -13,23 +13,12 @@ import { ClosedError, DataCloneError, UsageError } from '../../src/index.ts';
 import { EngineServer, overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { Random, seed } from '../kit/prng.ts';
+import { rejection } from '../kit/rejection.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
 import { RUN } from '../runtimes/program.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const WORKER = fileURLToPath(inOneFile(new URL('./queue-worker.js', import.meta.url)));
-const toClose: (() => unknown)[] = [];
-after(async () => {
-  for (const close of toClose.reverse()) await close();
-});
-const caught = (promise: Promise<unknown>): Promise<unknown> =>
-  within(
-    'an answer',
-    promise.then(
-      () => undefined,
-      (error) => error,
-    ),
-  );
 const settled = (queue: Pick<EngineQueue, 'stats'>): Promise<void> =>
   until2('the queue to be empty', async () => {
     // A server that has just started does not answer yet.
@@ -45,20 +34,8 @@ async function until2(what: string, look: () => Promise<boolean>): Promise<void>
 }
 
 overEngines((way) => {
-  let server: EngineServer | undefined;
-  async function open(count: number): Promise<Engine[]> {
-    if (server === undefined) {
-      server = await EngineServer.start(way.kind);
-      toClose.push(() => server?.stop());
-    }
-    const engines: Engine[] = [];
-    while (engines.length < count) engines.push(await way.open(server));
-    toClose.push(() => Promise.all(engines.map((engine) => engine.close())));
-    return engines;
-  }
-
   test(`${way.name}: each job goes to one worker, packed and as JSON, and one that is put twice is put once`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const queue = await here.queue('mail.out');
     const json = await here.queue('mail.out', { codec: 'json' });
     const other = await there.queue('mail.out');
@@ -78,11 +55,11 @@ overEngines((way) => {
     await Promise.all(workers.map((worker) => within('its end', worker.close())));
     assert.deepEqual(await queue.stats(), { waiting: 0, running: 0, dead: 0 });
     for (const each of [queue, json, other]) await each.close();
-    assert.ok((await caught(queue.put(1))) instanceof ClosedError);
+    assert.ok((await rejection(queue.put(1))) instanceof ClosedError);
   });
 
   test(`${way.name}: a job that throws is tried again, later, and goes to the dead letters at last, from where it comes back`, async () => {
-    const [here] = (await open(1)) as [Engine];
+    const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<string>('tries');
     const tries: string[] = [];
     let good = false;
@@ -115,7 +92,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: a job for later comes later, and in its first try`, async () => {
-    const [here] = (await open(1)) as [Engine];
+    const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<number>('later');
     const done: [number, number, number][] = [];
     const since = performance.now();
@@ -136,7 +113,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: a worker that is slow keeps its job; what it must not be asked is named`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const queue = await here.queue<string>('slow', { ackMs: 1000 });
     const other = await there.queue<string>('slow', { ackMs: 1000 });
     let tries = 0;
@@ -150,11 +127,11 @@ overEngines((way) => {
     assert.equal(tries, 1);
     await Promise.all(workers.map((worker) => worker.close()));
     for (const options of [{ ackMs: 1 }, { codec: 'xml' }, { ack: 1 }])
-      assert.ok((await caught(here.queue('slow', options as never))) instanceof UsageError);
-    assert.ok((await caught(here.queue('a b'))) instanceof UsageError);
-    assert.ok((await caught(queue.put('x', { id: 'é' }))) instanceof UsageError);
-    assert.ok((await caught(queue.put('x', { delayMs: -1 }))) instanceof UsageError);
-    assert.ok((await caught(queue.put((() => {}) as never))) instanceof DataCloneError);
+      assert.ok((await rejection(here.queue('slow', options as never))) instanceof UsageError);
+    assert.ok((await rejection(here.queue('a b'))) instanceof UsageError);
+    assert.ok((await rejection(queue.put('x', { id: 'é' }))) instanceof UsageError);
+    assert.ok((await rejection(queue.put('x', { delayMs: -1 }))) instanceof UsageError);
+    assert.ok((await rejection(queue.put((() => {}) as never))) instanceof DataCloneError);
     assert.throws(() => queue.work(5 as never), UsageError);
     assert.throws(() => queue.work(() => {}, { concurrency: 0 }), UsageError);
     await queue.close();
@@ -163,7 +140,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: workers are killed and the server is, and no job is lost`, async () => {
-    const [here] = (await open(1)) as [Engine];
+    const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<number>('killed', { ackMs: 1000 });
     const [count, kills] = SOAK ? [10_000, 60] : [600, 6];
     const random = new Random(seed);
@@ -172,7 +149,7 @@ overEngines((way) => {
     const done = new Map<number, number>();
     let over = false;
     const hire = (): void => {
-      const child = spawn(process.execPath, [...RUN, WORKER, way.kind, (server as EngineServer).url, 'killed'], {
+      const child = spawn(process.execPath, [...RUN, WORKER, way.kind, way.server.url, 'killed'], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       children.add(child);
@@ -192,15 +169,21 @@ overEngines((way) => {
     const put = async (): Promise<void> => {
       for (let i = 0; i < count; i++) {
         // Whoever does not know whether the server has it says it again.
-        while ((await caught(queue.put(i, { id: `job-${i}` }))) !== undefined) await turn();
+        while (
+          await queue.put(i, { id: `job-${i}` }).then(
+            () => false,
+            () => true,
+          )
+        )
+          await turn();
       }
     };
     const kill = async (): Promise<void> => {
       for (let i = 0; i < kills; i++) {
         await until('some to be done', () => done.size >= ((i + 1) * count) / (kills + 3));
         if (i % 3 === 2) {
-          await server?.kill();
-          await server?.start();
+          await way.server.kill();
+          await way.server.start();
         } else [...children][random.int(0, children.size - 1)]?.kill('SIGKILL');
       }
     };
@@ -226,14 +209,14 @@ overEngines((way) => {
 
   test(`${way.name}: nothing waits for a server that does not come back`, async () => {
     const own = await EngineServer.start(way.kind);
-    const engine = await way.open(own);
+    const engine = await way.another(own);
     const queue = await engine.queue<number>('gone');
     let done = 0;
     const worker = queue.work(() => void done++);
     await queue.put(1);
     await until('it to be done', () => done === 1);
     await own.stop();
-    const error = await caught(queue.put(2));
+    const error = await rejection(queue.put(2));
     assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
     await within('the worker', worker.close());
     await within('the queue', queue.close());

@@ -2,7 +2,7 @@
 // asked for: node-22, node-24
 // watchdog: 300 s
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import {
   AddressError,
@@ -14,37 +14,13 @@ import {
   TimeoutError,
   UsageError,
 } from '../../src/index.ts';
-import { EngineServer, overEngines } from '../kit/engines.ts';
+import { overEngines } from '../kit/engines.ts';
+import { rejection } from '../kit/rejection.ts';
 import { until, within } from '../kit/watchdog.ts';
 
-const toClose: (() => unknown)[] = [];
-after(async () => {
-  for (const close of toClose.reverse()) await close();
-});
-const caught = (promise: Promise<unknown>): Promise<unknown> =>
-  within(
-    'an answer',
-    promise.then(
-      () => undefined,
-      (error) => error,
-    ),
-  );
-
 overEngines((way) => {
-  let server: EngineServer | undefined;
-  async function open(count: number): Promise<Engine[]> {
-    if (server === undefined) {
-      server = await EngineServer.start(way.kind);
-      toClose.push(() => server?.stop());
-    }
-    const engines: Engine[] = [];
-    while (engines.length < count) engines.push(await way.open(server));
-    toClose.push(() => Promise.all(engines.map((engine) => engine.close())));
-    return engines;
-  }
-
   test(`${way.name}: what is published is heard by all who listen, by name and by pattern, packed and as JSON`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const exact = await there.subscribe('prices.eu.abc');
     const one = await there.subscribe('prices.*.abc');
     const all = await there.subscribe('prices.>');
@@ -72,7 +48,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: a reader that is slow misses the oldest, or all but the newest, and is told how many`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const told: [number, string][] = [];
     const onMissed = (count: number, topic: string): void => void told.push([count, topic]);
     const skips = await there.subscribe('slow', { capacity: 10, onMissed });
@@ -87,21 +63,21 @@ overEngines((way) => {
     assert.equal(await within('a message', newest.receiveAsync()), 99);
     assert.equal(newest.missed, 99);
     assert.equal(await newest.receiveAsync({ timeoutMs: 1 }), EMPTY);
-    assert.equal(await caught(newest.receiveAsync({ signal: AbortSignal.abort('no') })), 'no');
+    assert.equal(await rejection(newest.receiveAsync({ signal: AbortSignal.abort('no') })), 'no');
     for (const reader of [skips, newest, last]) reader.close();
   });
 
   test(`${way.name}: what was published while there was no server is missed, and counted on both sides`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const told: number[] = [];
     const reader = await there.subscribe('gap', { onMissed: (count) => told.push(count) });
     const topic = here.topic('gap');
     topic.publish('before');
     assert.equal(await within('a message', reader.receiveAsync()), 'before');
-    await server?.kill();
+    await way.server.kill();
     await until('it to be noticed', () => !here.driver.up && !there.driver.up);
     for (let i = 0; i < 5; i++) topic.publish(i);
-    await server?.start();
+    await way.server.start();
     await within('the server', Promise.all([here.driver.ready(), there.driver.ready()]));
     // What listens is told to the server anew; until then nobody hears.
     await until('somebody to listen', () => {
@@ -114,7 +90,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: what is no message, and what comes twice, is counted, and nothing else happens`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const reader = await there.subscribe('odd.>');
     const heard: Uint8Array[] = [];
     const watching = await here.driver.subscribe('millrace.topic.odd.twice', (bytes) => void heard.push(bytes));
@@ -150,8 +126,8 @@ overEngines((way) => {
   });
 
   test(`${way.name}: a request goes to one of those who answer, and nobody at all is said at once`, async () => {
-    const [here, there, asking] = (await open(3)) as [Engine, Engine, Engine];
-    const nobody = await caught(asking.request('sum', [1, 2]));
+    const [here, there, asking] = (await way.open(3)) as [Engine, Engine, Engine];
+    const nobody = await rejection(asking.request('sum', [1, 2]));
     assert.ok(nobody instanceof AddressError && nobody.code === 'ERR_UNREACHABLE', String(nobody));
     const counts = [0, 0];
     const add = (who: number) => (values: number[]) => {
@@ -172,11 +148,11 @@ overEngines((way) => {
     await first.close();
     assert.equal(await within('an answer', asking.request('sum', [1, 1])), 2);
     await second.close();
-    assert.ok((await caught(asking.request('sum', [1]))) instanceof AddressError);
+    assert.ok((await rejection(asking.request('sum', [1]))) instanceof AddressError);
   });
 
   test(`${way.name}: what is thrown there is thrown here, late, busy and lost are told apart, and large answers come`, async () => {
-    const [here, asking] = (await open(2)) as [Engine, Engine];
+    const [here, asking] = (await way.open(2)) as [Engine, Engine];
     let release: (value: unknown) => void = () => {};
     const answers: Record<string, () => unknown> = {
       throws: () => {
@@ -195,56 +171,57 @@ overEngines((way) => {
       await until('it to be free', () => served.pending === 0);
     };
     for (const codec of ['packed', 'json'] as const) {
-      const thrown = await caught(asking.request('odd', 'throws', { codec }));
+      const thrown = await rejection(asking.request('odd', 'throws', { codec }));
       assert.deepEqual([(thrown as Error).name, (thrown as Error).message], ['RangeError', 'out of it']);
     }
-    assert.ok((await caught(asking.request('odd', 'function'))) instanceof DataCloneError);
+    assert.ok((await rejection(asking.request('odd', 'function'))) instanceof DataCloneError);
     assert.equal(((await within('an answer', asking.request('odd', 'large'))) as Uint8Array).length, 3_000_000);
     const waiting = asking.request('odd', 'waits');
     await until('it to be asked', () => served.pending === 1);
     for (const codec of ['packed', 'json'] as const) {
-      const busy = await caught(asking.request('odd', 'waits', { codec }));
+      const busy = await rejection(asking.request('odd', 'waits', { codec }));
       assert.ok(busy instanceof RefusedError, String(busy));
     }
     release('at last');
     assert.equal(await within('the answer', waiting), 'at last');
-    const late = await caught(asking.request('odd', 'waits', { timeoutMs: 50 }));
+    const late = await rejection(asking.request('odd', 'waits', { timeoutMs: 50 }));
     assert.ok(late instanceof TimeoutError, String(late));
     await freed();
     const controller = new AbortController();
-    const aborted = caught(asking.request('odd', 'waits', { signal: controller.signal }));
+    const aborted = rejection(asking.request('odd', 'waits', { signal: controller.signal }));
     await until('it to be asked', () => served.pending === 1);
     controller.abort('enough');
     assert.equal(await aborted, 'enough');
     await freed();
-    assert.ok((await caught(asking.request('odd', new Uint8Array(300_000)))) instanceof UsageError);
-    assert.ok((await caught(asking.request('odd', 1, { timeout: 1 } as never))) instanceof UsageError);
-    assert.ok((await caught(asking.serve('odd', 5 as never))) instanceof UsageError);
-    assert.ok((await caught(asking.subscribe('a..b'))) instanceof UsageError);
+    assert.ok((await rejection(asking.request('odd', new Uint8Array(300_000)))) instanceof UsageError);
+    assert.ok((await rejection(asking.request('odd', 1, { timeout: 1 } as never))) instanceof UsageError);
+    assert.ok((await rejection(asking.serve('odd', 5 as never))) instanceof UsageError);
+    assert.ok((await rejection(asking.subscribe('a..b'))) instanceof UsageError);
     assert.throws(() => asking.topic('a.*'), UsageError);
     assert.throws(() => asking.topic('a').publish(() => {}), DataCloneError);
-    const lost = caught(asking.request('odd', 'waits'));
+    const lost = rejection(asking.request('odd', 'waits'));
     await until('it to be asked', () => served.pending === 1);
-    await server?.kill();
+    await way.server.kill();
     const error = await lost;
     assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
-    await server?.start();
+    await way.server.start();
     release(1);
     await within('its end', served.close());
   });
 
   test(`${way.name}: what is open ends with the engine`, async () => {
-    const [here, there] = (await open(2)) as [Engine, Engine];
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
     const reader = await here.subscribe('ends');
     const pending = reader.receiveAsync();
     await there.serve('ends', () => new Promise(() => {}));
-    const asked = caught(here.request('ends', 1));
+    const asked = rejection(here.request('ends', 1));
     await here.close();
     assert.equal(await within('its end', pending), CLOSED);
     const error = await asked;
     assert.ok(error instanceof ClosedError, String(error));
     const calls = [here.request('ends', 1, { timeoutMs: 5000 }), here.subscribe('ends'), here.queue('ends')];
-    for (const said of await Promise.all(calls.map(caught))) assert.match(String(said), /closed|lost/i);
+    for (const said of await Promise.all(calls.map((call) => rejection(call))))
+      assert.match(String(said), /closed|lost/i);
     here.topic('ends').publish(1);
     await here.close();
   });

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import * as nats from '../../src/nats/index.ts';
 import * as redis from '../../src/redis/index.ts';
@@ -95,7 +95,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** One way to a server. */
-export interface Way {
+interface Way {
   readonly name: string;
   readonly kind: Kind;
   /** Why its tests are skipped, if they are. */
@@ -137,10 +137,47 @@ const WAYS: readonly Way[] = [
   },
 ];
 
+/** What the tests of one way share: a server, started for the first of them, and doors that are closed behind the last. */
+export class World {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly #way: Way;
+  readonly #engines: Engine[] = [];
+  #server: EngineServer | undefined;
+
+  constructor(way: Way) {
+    this.name = way.name;
+    this.kind = way.kind;
+    this.#way = way;
+  }
+  get server(): EngineServer {
+    if (this.#server === undefined) throw new Error('no engine was opened yet');
+    return this.#server;
+  }
+  async open(count: number): Promise<Engine[]> {
+    this.#server ??= await EngineServer.start(this.kind);
+    const opened: Engine[] = [];
+    while (opened.length < count) opened.push(await this.another(this.#server));
+    return opened;
+  }
+  async another(server: EngineServer, options?: { prefix?: string }): Promise<Engine> {
+    const engine = await this.#way.open(server, options);
+    this.#engines.push(engine);
+    return engine;
+  }
+  async close(): Promise<void> {
+    await Promise.all(this.#engines.map((engine) => engine.close()));
+    await this.#server?.stop();
+  }
+}
+
 /** Registers the tests of each way, or one that is skipped and says why. */
-export function overEngines(tests: (way: Way) => void): void {
+export function overEngines(tests: (world: World) => void): void {
   for (const way of WAYS) {
-    if (way.missing === false) tests(way);
-    else test(`through ${way.name}`, { skip: way.missing }, () => {});
+    if (way.missing === false) {
+      const world = new World(way);
+      after(() => world.close());
+      tests(world);
+    } else test(`through ${way.name}`, { skip: way.missing }, () => {});
   }
 }
