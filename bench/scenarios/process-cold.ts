@@ -14,6 +14,14 @@ const ASKED: ReadonlySet<string> = new Set([
   'millrace-process:memory',
   'millrace-process:memory-parked',
   'millrace-process:unix',
+  'tcp-json',
+  'ws-json',
+  'millrace-net:ws',
+  'millrace-net:tcp',
+  'redis',
+  'millrace-redis:topic',
+  'nats:request',
+  'millrace-nats:topic',
 ]);
 
 /** Enough to see that the frame works: the load of the article tries all of them. */
