@@ -420,6 +420,8 @@ export const CONNECTIONS_WAITING_DEFAULT: number = 128;
 export const CARRIER_RING_BYTES: number = 256 * 1024;
 /** Who has connected to a listener whose thread blocks, and was not looked at yet: as the system keeps waiting for a listener that does not. */
 export const CARRIER_ACCEPTED_MAX: number = 4096;
+/** Bytes that the carrier keeps of a connection whose thread takes nothing, where the line cannot be told to stop: more than what channels give credit for at a time. */
+export const CARRIER_KEPT_MAX: number = 64 << 20;
 /** Milliseconds to wait with the thread until the carrier has begun and made a pair of sockets: 30 to 150 on a machine at rest. */
 export const CARRIER_START_MS: number = 10_000;
 

@@ -84,7 +84,7 @@ const browser = {
       name: 'browser-platform',
       setup({ onResolve }) {
         onResolve({ filter: /^#platform$/ }, () => ({ path: join(root, 'src/platform/browser.ts') }));
-        onResolve({ filter: /^\.\/(acceptor|lines|listen)\.ts$/ }, ({ path, resolveDir }) =>
+        onResolve({ filter: /^\.\/(acceptor|carrier|lines|listen)\.ts$/ }, ({ path, resolveDir }) =>
           resolveDir === join(root, 'src/net') ? { path: join(resolveDir, `browser-${path.slice(2)}`) } : undefined,
         );
       },

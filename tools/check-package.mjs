@@ -21,10 +21,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SIZE_MAX = {
   '.': 89_600,
   './ring': 4_200,
-  './process': 120_500,
-  './net': 74_000,
-  './nats': 71_000,
-  './redis': 72_500,
+  './process': 121_500,
+  // 38 kB of it are the text of the thread that has the lines where another one blocks (decision 0070).
+  './net': 112_500,
+  './nats': 71_500,
+  './redis': 73_000,
   './rpc': 107_400,
   './topic': 37_800,
   './browser/service-worker': 4_300,

@@ -1,6 +1,6 @@
 // What a program has of a server between programs: ports, topics, requests and queues by name.
 
-import { connectOver } from '../net/connecting.ts';
+import { byLines, connectBy } from '../net/connecting.ts';
 import { Entrance, type EntranceOptions } from '../net/entrance.ts';
 import { type NetChoice, resolveNetChoice, tokenBytes } from '../net/options.ts';
 import type { AbortSignalLike } from '../port/events.ts';
@@ -9,6 +9,7 @@ import type { Listener } from '../port/link-listener.ts';
 import { checkNames } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import type { Line } from '../transport/network/line.ts';
+import { NOTHING_SAID } from '../transport/network/upgrade-request.ts';
 import type { Driver } from './driver.ts';
 import { Answering, Dialer } from './lines.ts';
 import { checkName, checkPattern, type Names } from './names.ts';
@@ -28,8 +29,6 @@ export interface EngineConnectOptions extends NetChoice {
   readonly token?: string | undefined;
   readonly signal?: AbortSignalLike | undefined;
 }
-
-const HEADLESS = { from: '', origin: undefined, url: '', header: (): undefined => undefined };
 
 export class Engine {
   /** @internal */
@@ -60,7 +59,7 @@ export class Engine {
     const address = `${where} as ${name}`;
     // A client of the server's holds the process, or not, as it likes.
     const { listener, hall } = entrance.behind({ address, hold() {}, close: () => answering.close() });
-    enter = (line) => hall.enter(line, kind, HEADLESS);
+    enter = (line) => hall.enter(line, kind, NOTHING_SAID);
     return listener;
   }
 
@@ -72,14 +71,15 @@ export class Engine {
     const { name: kind, where } = this.driver;
     const choice = resolveNetChoice(options, ['token', 'signal']);
     const dialer = new Dialer(this.driver, this.#names, checkName('name', name));
-    return await connectOver<In, Out>({
+    const port = await connectBy({
       ...choice,
       where: `${where} as ${name}`,
       kind,
       token: tokenBytes(options.token),
       signal: checkSignal(options.signal),
-      dial: (signal) => dialer.dial(signal),
+      begin: byLines((signal) => dialer.dial(signal), choice),
     });
+    return port as Port<In, Out>;
   }
 
   /**

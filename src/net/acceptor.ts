@@ -1,9 +1,10 @@
 // For a server that there is already: it gives each socket that it has let in, and the acceptor is the listener behind.
 import { UsageError } from '../errors.ts';
 import type { Listener } from '../port/link-listener.ts';
-import type { NodeRequest, WebRequest } from '../transport/network/upgrade-request.ts';
+import { NOTHING_SAID, type NodeRequest, type WebRequest } from '../transport/network/upgrade-request.ts';
 import { Entrance, type EntranceOptions } from './entrance.ts';
 import { givenLine } from './given.ts';
+import { refusedFor } from './origins.ts';
 
 export interface Acceptor extends Omit<Listener, 'address' | 'ref' | 'unref'> {
   /**
@@ -40,18 +41,18 @@ export interface Acceptor extends Omit<Listener, 'address' | 'ref' | 'unref'> {
  */
 export function acceptor(options: EntranceOptions = {}): Acceptor {
   const entrance = new Entrance(options, ['origins']);
-  const { pingMs } = entrance.options;
+  const { pingMs } = entrance.choice;
   const { listener, hall } = entrance.behind({ address: 'an accepted socket', hold() {}, close() {} });
   return {
     accept(socket, request) {
       const given = givenLine(socket, request, pingMs);
-      if (given.request === undefined && !entrance.open) {
+      if (given.request === undefined && entrance.origins !== 'any') {
         const text =
           "Cannot accept a WebSocket without the request that asked for it: accept(socket, request), or origins: 'any' where pages of any origin may come";
         throw new UsageError('ERR_OPTION', text, { option: 'request' });
       }
       const asked = given.request ?? NOTHING_SAID;
-      if (entrance.refuses(asked) !== undefined) given.refuse();
+      if (refusedFor(entrance.origins, asked) !== undefined) given.refuse();
       else given.open((line) => hall.enter(line, given.kind, asked));
     },
     get connections() {
@@ -63,5 +64,3 @@ export function acceptor(options: EntranceOptions = {}): Acceptor {
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
 }
-
-const NOTHING_SAID = { from: '', origin: undefined, url: '', header: (): undefined => undefined };

@@ -1,18 +1,18 @@
 // Connects to a listener on another machine: a promise of a port.
-import { UsageError } from '../errors.ts';
+import { UnsupportedError, UsageError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
-import { checkSignal } from '../port/link-choice.ts';
+import { checkSignal, checkYesNo } from '../port/link-choice.ts';
 import { checkNames } from '../port/options.ts';
 import type { Port } from '../port/port.ts';
 import { type NetAddress, netAddressText, parseNetAddress } from '../transport/network/address.ts';
-import type { Line } from '../transport/network/line.ts';
 import type { ClientTls } from '../transport/network/tls.ts';
 import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
-import { connectOver } from './connecting.ts';
+import { netCarrier } from './carrier.ts';
+import { type Begin, byLines, connectBy } from './connecting.ts';
 import { dialLine } from './lines.ts';
-import { checkFunction, type NetChoice, resolveNetChoice, tokenBytes } from './options.ts';
+import { type BlockingChoice, checkFunction, type NetChoice, resolveNetChoice, tokenBytes } from './options.ts';
 
-export interface ConnectOptions extends NetChoice {
+export interface ConnectOptions extends NetChoice, BlockingChoice {
   /** What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. */
   readonly token?: string | undefined;
   /**
@@ -52,20 +52,29 @@ export async function connect<In = unknown, Out = unknown>(
   options: ConnectOptions = {},
 ): Promise<Port<In, Out>> {
   const to = parseNetAddress(address);
-  const choice = resolveNetChoice(options, ['token', 'signal', 'webSocket', 'tls']);
+  const choice = resolveNetChoice(options, ['token', 'signal', 'webSocket', 'tls', 'blocking']);
   const webSocket = checkFunction('webSocket', options.webSocket);
   const tls = checkTls(to, options.tls);
   const token = tokenBytes(options.token);
+  const blocking = checkYesNo('blocking', options.blocking, false);
   const where = netAddressText(to);
-  const dial = (signal: AbortSignal): Promise<Line> => dialLine(to, { pingMs: choice.pingMs, webSocket, tls }, signal);
-  return await connectOver<In, Out>({
+  const { timeoutMs, resumeMs, pingMs } = choice;
+  if (blocking && webSocket !== undefined) {
+    const text = `Cannot connect to ${where} with blocking and option webSocket: the thread that has the lines makes them, and no function of this one's gets there`;
+    throw new UnsupportedError(text);
+  }
+  const begin: Begin = blocking
+    ? (apart, signal) => netCarrier().connect({ to, tls, timeoutMs, resumeMs, pingMs }, apart, signal)
+    : byLines((signal) => dialLine(to, { pingMs, webSocket, tls }, signal), choice);
+  const port = await connectBy({
     ...choice,
     where,
     kind: to.kind,
     token,
     signal: checkSignal(options.signal),
-    dial,
+    begin,
   });
+  return port as Port<In, Out>;
 }
 
 /** Nothing that would take a certificate that is not good. */

@@ -1,17 +1,27 @@
-// A connection that this side has asked for, over whatever lines: the first one, and those that are found in its place.
+// A connection that this side has asked for, by whatever leads there.
 import { TimeoutError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { givingUp, greeting } from '../port/link-greeting.ts';
 import type { Port } from '../port/port.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
-import { FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
-import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import type { ByteStream, StreamConnection } from '../transport/stream/connection.ts';
+import type { Greeting } from '../transport/stream/greeting.ts';
 import { type ResolvedNetChoice, TOKEN } from './options.ts';
-import { Redial } from './redial.ts';
+import { redialled } from './redialling.ts';
 import { resumingMedium } from './resuming-medium.ts';
-import { SILENCES, watchSilence } from './watch.ts';
+
+/** What a connection is to go over. */
+export interface Begun {
+  readonly stream: ByteStream;
+  /** What the other side has said first. */
+  met(peer: Greeting): void;
+  /** From here on what comes goes to the connection. */
+  connect(connection: StreamConnection): void;
+}
+/** @param apart told whether it has no line */
+export type Begin = (apart: (apart: boolean) => void, signal: AbortSignal) => Promise<Begun>;
 
 export interface Connecting extends ResolvedNetChoice {
   /** For people. */
@@ -20,49 +30,41 @@ export interface Connecting extends ResolvedNetChoice {
   readonly kind: string;
   readonly token: Uint8Array | undefined;
   readonly signal: AbortSignalLike | undefined;
-  /** A new line to whoever listens there. */
-  dial(signal: AbortSignal): Promise<Line>;
+  readonly begin: Begin;
 }
 
 /** @throws (rejects) as `connect` does */
-export async function connectOver<In, Out>(how: Connecting): Promise<Port<In, Out>> {
-  const { where, kind, dial, token, channel, connection, timeoutMs, resume, resumeMs, pingMs } = how;
+export async function connectBy(how: Connecting): Promise<Port> {
+  const { where, kind, begin, token, channel, connection, timeoutMs, resume } = how;
   const late = (): TimeoutError => {
     const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
     return new TimeoutError(text, { address: where, timeoutMs });
   };
   return await givingUp(timeoutMs, how.signal, late, async (signal) => {
-    const line = await dial(signal);
-    const stream: ResumingStream = new ResumingStream(line, {
-      resumeMs,
-      parked() {
-        link.apart(true);
-        redial.start();
-      },
-      resumed: () => link.apart(false),
-      over() {
-        redial.stop();
-        unwatch();
-      },
-    });
-    const redial = new Redial(dial, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
+    const begun = await begin((apart) => link.apart(apart), signal);
     const greeted = settleable<void>();
     const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
     const link = new StreamLink(
-      stream,
+      begun.stream,
       where,
       { ...connection, way: { name: kind }, fields, initiator: true },
-      resumingMedium(stream, resume),
+      resumingMedium((peer) => begun.met(peer), resume),
       greeted.resolve,
     );
-    const unwatch = watchSilence(link.connection, pingMs, () => {
-      if (stream.session === undefined) return;
-      link.apart(true);
-      redial.start();
-    });
-    const port = link.main(channel) as Port<In, Out>;
-    stream.connect(link.connection, new FreshLine(line));
+    const port = link.main(channel);
+    begun.connect(link.connection);
     await greeting(link, port, greeted.promise, signal);
     return port;
   });
+}
+
+/** Over lines that this thread has. */
+export function byLines(
+  dial: (signal: AbortSignal) => Promise<Line>,
+  { timeoutMs, resumeMs, pingMs }: ResolvedNetChoice,
+): Begin {
+  return async (apart, signal) => {
+    const { stream, connect } = await redialled({ dial, timeoutMs, resumeMs, pingMs, apart }, signal);
+    return { stream, met: (peer) => stream.met(peer), connect };
+  };
 }

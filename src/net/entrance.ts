@@ -1,19 +1,19 @@
 // What every way in has in common: who may come, how many, and the hall behind it.
-import { UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import {
   LISTENER_COUNTS,
   LinkListener,
+  type ListenerBounds,
   type ListenerCounts,
   type Listening,
   resolveCounts,
 } from '../port/link-listener.ts';
 import { checked, type NumberRule } from '../port/options.ts';
-
-import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
-import { type Authorize, Hall, type HallOptions } from './hall.ts';
-import { checkFunction, type NetChoice, resolveNetChoice } from './options.ts';
-import { Sessions } from './sessions.ts';
+import { Hall, type HallOptions } from './hall.ts';
+import type { Authorize } from './identity.ts';
+import { checkFunction, type NetChoice, type ResolvedNetChoice, resolveNetChoice } from './options.ts';
+import { checkOrigins, type Origins } from './origins.ts';
+import { Reception } from './reception.ts';
 
 export interface EntranceOptions extends NetChoice, ListenerCounts {
   /**
@@ -25,7 +25,7 @@ export interface EntranceOptions extends NetChoice, ListenerCounts {
    * Whose pages may connect by a WebSocket beside those of this address itself: `['https://app.example']`, or `'any'`. By default none: any page that a user opens may try. Who is no
    * browser says no origin, or one as it likes.
    */
-  readonly origins?: readonly string[] | 'any' | undefined;
+  readonly origins?: Origins;
   /** Connections without a line that are kept; default 256. The one that has waited longest ends as `lost` for a further one. */
   readonly maxParkedSessions?: number | undefined;
   /** Bytes that those keep together, of what was said and is not known to have been heard; default 64 MiB. */
@@ -38,9 +38,11 @@ const BOUNDS: Readonly<Record<'maxParkedSessions' | 'maxParkedBytes', NumberRule
 };
 
 export class Entrance {
-  readonly options: HallOptions;
-  readonly #sessions: Sessions;
-  readonly #origins: EntranceOptions['origins'];
+  readonly choice: ResolvedNetChoice;
+  readonly listener: ListenerBounds;
+  readonly hall: HallOptions;
+  readonly authorize: Authorize | undefined;
+  readonly origins: Origins;
 
   /**
    * @param more options that the caller looks at itself
@@ -48,23 +50,15 @@ export class Entrance {
    */
   constructor(options: EntranceOptions, more: readonly string[]) {
     const names = ['authorize', ...Object.keys(BOUNDS), ...LISTENER_COUNTS, ...more];
-    const choice = resolveNetChoice(options, names);
-    const authorize = checkFunction('authorize', options.authorize);
-    this.options = { ...choice, ...resolveCounts(options), authorize };
+    this.choice = resolveNetChoice(options, names);
+    this.listener = { ...this.choice, ...resolveCounts(options) };
+    this.authorize = checkFunction('authorize', options.authorize);
     const of = (name: keyof typeof BOUNDS): number => checked(name, options[name], BOUNDS[name]) as number;
-    this.#sessions = new Sessions({ maxParked: of('maxParkedSessions'), maxParkedBytes: of('maxParkedBytes') });
-    this.#origins = checkOrigins(options.origins);
-  }
-
-  /** Whether pages of any origin may come, so that nobody needs to know which one's it is. */
-  get open(): boolean {
-    return this.#origins === 'any';
-  }
-  /** The status with which a request for a WebSocket is turned down: pages of another origin than the one that was asked come where the program has named them. */
-  refuses({ origin, header }: UpgradeRequest): number | undefined {
-    const origins = this.#origins;
-    if (origin === undefined || origins === 'any' || origins?.includes(origin)) return undefined;
-    return originOf(origin) !== undefined && new URL(origin).host === header('host') ? undefined : FORBIDDEN;
+    const { resume, resumeMs, pingMs, timeoutMs } = this.choice;
+    const { maxConnections } = this.listener;
+    const sessions = { maxParked: of('maxParkedSessions'), maxParkedBytes: of('maxParkedBytes') };
+    this.hall = { resume, resumeMs, pingMs, timeoutMs, maxConnections, ...sessions };
+    this.origins = checkOrigins(options.origins);
   }
 
   /** @param close lets nobody in any more */
@@ -80,27 +74,9 @@ export class Entrance {
             hall.close();
           }),
       },
-      this.options,
+      this.listener,
     );
-    const hall = new Hall(listener, this.#sessions, this.options);
+    const hall = new Hall(new Reception(listener, this.choice.resume, this.authorize), this.hall);
     return { listener, hall };
-  }
-}
-
-const FORBIDDEN = 403;
-
-/** @throws UsageError ERR_OPTION */
-function checkOrigins(origins: EntranceOptions['origins']): EntranceOptions['origins'] {
-  if (origins === undefined || origins === 'any') return origins;
-  const wrong = Array.isArray(origins) ? origins.find((each) => originOf(each) !== each) : origins;
-  if (Array.isArray(origins) && wrong === undefined) return origins;
-  const text = `Option origins cannot be ${String(wrong)}: it takes a list of origins, each like 'https://app.example' and no more, or 'any'`;
-  throw new UsageError('ERR_OPTION', text, { option: 'origins', value: origins });
-}
-function originOf(text: unknown): string | undefined {
-  try {
-    return new URL(String(text)).origin;
-  } catch {
-    return undefined;
   }
 }

@@ -1,44 +1,52 @@
 // Where lines are until it is known what they are for: each is read up to the end of its first words, which say whether it is for a session that there is, or begins
 // one; and whoever it comes from is asked for each line anew.
 import { platform, platformStart } from '#platform';
-import type { LinkListener, ListenerBounds } from '../port/link-listener.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
-import { RESUMES } from '../transport/network/heard.ts';
 import type { Line } from '../transport/network/line.ts';
-import { ResumingStream } from '../transport/network/resuming-stream.ts';
+import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
-import { StreamConnection } from '../transport/stream/connection.ts';
-import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
-import type { Answer, Greeting } from '../transport/stream/greeting.ts';
-import { type ResolvedNetChoice, TOKEN } from './options.ts';
-import { resumingMedium } from './resuming-medium.ts';
-import type { Session, Sessions } from './sessions.ts';
-import { watchSilence } from './watch.ts';
+import { FrameWriter } from '../transport/stream/frame-writer.ts';
+import { CODE_NAME } from '../transport/stream/frames.ts';
+import { type Greeting, greetingFor, greetingWords } from '../transport/stream/greeting.ts';
+import { ANYBODY, tokenOf } from './identity.ts';
+import { type Session, type SessionBounds, Sessions } from './sessions.ts';
+import { type Watched, watchSilence } from './watch.ts';
 
-/** Who wants to be let in, with each line anew: what its request has said, where it came by a WebSocket. */
-export interface Visitor extends UpgradeRequest {
-  /** What `connect` was given; anybody may say anything. */
-  readonly token: string | undefined;
+/** Numbers alone: a hall may be in another thread than its listener. */
+export interface HallOptions extends SessionBounds {
+  readonly resume: boolean;
+  readonly resumeMs: number;
+  readonly pingMs: number;
+  /** Milliseconds for the first words. */
+  readonly timeoutMs: number;
+  /** Lines that have not said them. */
+  readonly maxConnections: number;
 }
 
-/** A text: who it is, and who alone goes on with this connection over another line. `true` is somebody. Else nobody. */
-export type Identity = string | boolean | undefined;
-export type Authorize = (visitor: Visitor) => Identity | PromiseLike<Identity>;
-
-export interface HallOptions extends ResolvedNetChoice, ListenerBounds {
-  readonly authorize: Authorize | undefined;
+/** Somebody whose session begins. */
+export interface Coming {
+  readonly kind: string;
+  readonly request: UpgradeRequest;
+  /** From here on what comes goes to whoever speaks over the session. */
+  connect(speaker: Resumed & Watched): void;
+}
+/** Who has a hall. */
+export interface HallHost {
+  begins(session: Session, coming: Coming): void;
+  /** Who it is that wants to go on with a session. */
+  whoIs(token: string | undefined, request: UpgradeRequest): Promise<string | undefined>;
 }
 
 export class Hall {
-  readonly #listener: LinkListener;
+  readonly #host: HallHost;
   readonly #sessions: Sessions;
   readonly #options: HallOptions;
   readonly #fresh = new Set<FreshLine>();
   #closed = false;
 
-  constructor(listener: LinkListener, sessions: Sessions, options: HallOptions) {
-    this.#listener = listener;
-    this.#sessions = sessions;
+  constructor(host: HallHost, options: HallOptions) {
+    this.#host = host;
+    this.#sessions = new Sessions(options);
     this.#options = options;
   }
 
@@ -74,16 +82,17 @@ export class Hall {
   #begin(fresh: FreshLine, kind: string, request: UpgradeRequest): void {
     const { resume, resumeMs, pingMs } = this.#options;
     const name = resume ? randomName() : undefined;
+    let unwatch = (): void => {};
     const stream: ResumingStream = new ResumingStream(fresh.line, {
       session: name,
       resumeMs,
       parked: () => {
-        session.link?.apart(true);
+        session.apart(true);
         this.#sessions.park(session);
       },
       resumed: () => {
         this.#sessions.resumed(session);
-        session.link?.apart(false);
+        session.apart(false);
       },
       keptMore: () => this.#sessions.keptMore(session),
       over: () => {
@@ -91,37 +100,20 @@ export class Hall {
         this.#sessions.delete(session, name);
       },
     });
-    const session: Session = { stream, identity: ANYBODY, link: undefined };
-    let unwatch = (): void => {};
-    this.#listener.take({
-      stream,
-      medium: resumingMedium(stream, resume),
-      options: { way: { name: kind }, answer: (peer) => this.#answer(session, peer, request) },
-      connect: (link) => {
-        session.link = link;
-        if (name !== undefined) this.#sessions.add(session);
-        unwatch = watchSilence(link.connection, pingMs, () => {});
-        stream.connect(link.connection, fresh);
-      },
-    });
-  }
-  #answer(session: Session, peer: Greeting, request: UpgradeRequest): Answer | Promise<Answer> {
-    const answer = (peer.features & RESUMES) === 0 ? undefined : session.stream.greeting;
-    if (this.#options.authorize === undefined) return answer;
-    return this.#whoIs(peer, request).then((identity) => {
-      const { link } = session;
-      if (identity === undefined) link?.connection.refuse(CODE_IDENTITY, 'it is not let in');
-      else if (link !== undefined) link.identity = identity;
-      session.identity = identity;
-      return answer;
-    });
+    const session: Session = { stream, identity: ANYBODY, apart() {} };
+    const connect = (speaker: Resumed & Watched): void => {
+      if (name !== undefined) this.#sessions.add(session);
+      unwatch = watchSilence(speaker, pingMs, () => {});
+      stream.connect(speaker, fresh);
+    };
+    this.#host.begins(session, { kind, request, connect });
   }
 
   // ---- one goes on ----------------------------------------------------------------------------------------------------
 
   async #goOn(fresh: FreshLine, request: UpgradeRequest, greeting: Greeting, bytes: number): Promise<void> {
     const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
-    const identity = await this.#whoIs(greeting, request);
+    const identity = await this.#host.whoIs(tokenOf(greeting), request);
     if (fresh.ended) return;
     const session = this.#sessions.find(name);
     if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
@@ -134,38 +126,16 @@ export class Hall {
   }
   /** Whoever asks for a session learns only that there is none for it. */
   #refuse(fresh: FreshLine): void {
-    const { connection: options } = this.#options;
-    const events = { opened(): void {}, ended(): void {} };
-    const connection = new StreamConnection(
-      fresh.line,
-      { ...options, initiator: false, answer: () => undefined },
-      events,
-    );
-    connection.refuse(CODE_NAME, 'there is no such session');
-    fresh.give(connection);
-  }
-
-  /** `undefined`: nobody who is let in. */
-  async #whoIs({ fields }: Greeting, request: UpgradeRequest): Promise<string | undefined> {
-    const { authorize } = this.#options;
-    if (authorize === undefined) return ANYBODY;
-    const bytes = fields.find(({ kind }) => kind === TOKEN)?.bytes;
-    const token = bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-    try {
-      return identityOf(await authorize({ ...request, token }));
-    } catch (error) {
-      platform.reportError(error);
-      return undefined;
-    }
+    const { line } = fresh;
+    const frames = new FrameWriter(line);
+    frames.hello(greetingWords(greetingFor({})), new Uint8Array(0));
+    frames.reset(0, CODE_NAME, 'there is no such session');
+    frames.flush();
+    fresh.give({ received() {}, drained() {}, closed() {} });
+    line.end();
   }
 }
 
-/** Who was not asked who it is, or is just let in. */
-const ANYBODY = '';
-
-function identityOf(said: Identity): string | undefined {
-  return said === true ? ANYBODY : typeof said === 'string' ? said : undefined;
-}
 /** 128 bits. */
 function randomName(): Uint8Array {
   return new Uint8Array(Uint32Array.from(platformStart.randomWords(4)).buffer);

@@ -8,5 +8,5 @@ export type { ClientTls, ServerTls } from '../transport/network/tls.ts';
 export { type Acceptor, acceptor } from './acceptor.ts';
 export { type ConnectOptions, connect } from './connect.ts';
 export type { EntranceOptions } from './entrance.ts';
-export type { Authorize, Identity, Visitor } from './hall.ts';
+export type { Authorize, Identity, Visitor } from './identity.ts';
 export { type ListenOptions, listen } from './listen.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
 import { bindTls, type ClientTls, dialTls, type ServerTls, subjectOf } from '../transport/network/tls.ts';
-import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
+import { NOTHING_SAID, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { type Client, dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { bindWebSockets } from '../transport/network/web-socket-server.ts';
 import { packageOf } from '../transport/network/ws-package.ts';
@@ -58,6 +58,16 @@ export interface BindOptions {
   refuses(request: UpgradeRequest): number | undefined;
 }
 
+/** @throws UsageError ERR_OPTION */
+export function checkServerTls(at: NetAddress, tls: ServerTls | undefined): void {
+  if (sealed(at) === (tls !== undefined)) return;
+  const why = sealed(at)
+    ? 'this address takes option tls, with a key and a certificate'
+    : "option tls is for 'tls:' and 'wss:'";
+  const text = `Cannot listen at ${netAddressText(at)}: ${why}`;
+  throw new UsageError('ERR_OPTION', text, { option: 'tls', value: sealed(at) ? undefined : '{ ... }' });
+}
+
 /** @throws (rejects) AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN; UsageError, UnsupportedError */
 export async function bindLines(
   at: NetAddress,
@@ -65,13 +75,6 @@ export async function bindLines(
   connected: (line: Line, request: UpgradeRequest) => void,
 ): Promise<BoundLines> {
   const { tls, pingMs, timeoutMs } = options;
-  if (sealed(at) !== (tls !== undefined)) {
-    const why = sealed(at)
-      ? 'this address takes option tls, with a key and a certificate'
-      : "option tls is for 'tls:' and 'wss:'";
-    const text = `Cannot listen at ${netAddressText(at)}: ${why}`;
-    throw new UsageError('ERR_OPTION', text, { option: 'tls', value: sealed(at) ? undefined : '{ ... }' });
-  }
   if ('url' in at) return await bindUrl(at, options, connected);
   const took = (socket: Socket): void => connected(...overSocket(socket, pingMs));
   if (tls !== undefined) {
@@ -89,16 +92,8 @@ export async function bindLines(
 export function overSocket(socket: Socket, pingMs: number): [Line, UpgradeRequest] {
   const line = new SocketStream(socket);
   line.keepAlive(pingMs);
-  return [
-    line,
-    {
-      from: socket.remoteAddress ?? '',
-      origin: undefined,
-      url: '',
-      subject: subjectOf(socket),
-      header: () => undefined,
-    },
-  ];
+  const { remoteAddress: from = '' } = socket;
+  return [line, { ...NOTHING_SAID, from, subject: subjectOf(socket) }];
 }
 function sealed({ kind }: NetAddress): boolean {
   return kind === 'tls' || kind === 'wss';

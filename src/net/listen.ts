@@ -1,14 +1,19 @@
 // Listens for other machines: an async iterable of ports, one for each who connects.
-import type { Listener } from '../port/link-listener.ts';
-import { parseNetAddress } from '../transport/network/address.ts';
+import { checkYesNo } from '../port/link-choice.ts';
+import { type Connected, LinkListener, type Listener } from '../port/link-listener.ts';
+import { type NetAddress, parseNetAddress } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { ServerTls } from '../transport/network/tls.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
+import { netCarrier } from './carrier.ts';
 import { Entrance, type EntranceOptions } from './entrance.ts';
 import type { Hall } from './hall.ts';
-import { bindLines } from './lines.ts';
+import { bindLines, checkServerTls } from './lines.ts';
+import type { BlockingChoice } from './options.ts';
+import { refusedFor } from './origins.ts';
+import { resumingMedium } from './resuming-medium.ts';
 
-export interface ListenOptions extends EntranceOptions {
+export interface ListenOptions extends EntranceOptions, BlockingChoice {
   /** For `tls:` and `wss:`: key and certificate, and whose certificates who connects has to show, as `node:tls` takes them. */
   readonly tls?: ServerTls | undefined;
 }
@@ -21,12 +26,18 @@ export interface ListenOptions extends EntranceOptions {
  */
 export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
   const at = parseNetAddress(address);
-  const entrance = new Entrance(options, ['origins', 'tls']);
-  const { pingMs, timeoutMs } = entrance.options;
+  const entrance = new Entrance(options, ['origins', 'tls', 'blocking']);
+  checkServerTls(at, options.tls);
+  const listens = checkYesNo('blocking', options.blocking, false) ? listenCarried : listenHere;
+  return await listens(at, entrance, options.tls);
+}
+
+async function listenHere(at: NetAddress, entrance: Entrance, tls: ServerTls | undefined): Promise<Listener> {
+  const { pingMs, timeoutMs } = entrance.hall;
   let hall: Hall | undefined;
   const early: [Line, UpgradeRequest][] = [];
-  const refuses = (request: UpgradeRequest): number | undefined => entrance.refuses(request);
-  const bound = await bindLines(at, { pingMs, timeoutMs, tls: options.tls, refuses }, (line, request) => {
+  const refuses = (request: UpgradeRequest): number | undefined => refusedFor(entrance.origins, request);
+  const bound = await bindLines(at, { pingMs, timeoutMs, tls, refuses }, (line, request) => {
     if (hall === undefined) early.push([line, request]);
     else hall.enter(line, at.kind, request);
   });
@@ -34,4 +45,27 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
   hall = behind.hall;
   for (const [line, request] of early) hall.enter(line, at.kind, request);
   return behind.listener;
+}
+
+/** In the thread that has the lines, where this one blocks. */
+async function listenCarried(at: NetAddress, entrance: Entrance, tls: ServerTls | undefined): Promise<Listener> {
+  const { origins, hall, authorize, choice } = entrance;
+  let listener: LinkListener | undefined;
+  const early: Connected[] = [];
+  const bound = await netCarrier().listen({ at, tls, origins, hall }, authorize, (guest) => {
+    const connected: Connected = {
+      stream: guest.stream,
+      medium: resumingMedium(() => {}, choice.resume),
+      options: { way: { name: guest.kind }, answer: (peer) => guest.answer(peer) },
+      connect: (link) => guest.connect(link),
+    };
+    if (listener === undefined) early.push(connected);
+    else listener.take(connected);
+  });
+  listener = new LinkListener(
+    { address: bound.address, hold: bound.hold, close: (over) => over.then(() => bound.close()) },
+    entrance.listener,
+  );
+  for (const connected of early) listener.take(connected);
+  return listener;
 }

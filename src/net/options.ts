@@ -16,6 +16,16 @@ export interface NetChoice extends LinkChoice {
   readonly pingMs?: number | undefined;
 }
 
+/** Of a connection, whoever makes it. */
+export interface BlockingChoice {
+  /**
+   * Whether ports of this connection can be read and written with the thread blocked: `receive`, `send`, `blocking()`, and `interrupted` while it computes. A
+   * thread of the library's has its lines then, one for all such connections of this thread, and finds others in their place while this one is blocked; a
+   * message takes longer by way of it. Default false; not in browsers.
+   */
+  readonly blocking?: boolean | undefined;
+}
+
 export interface ResolvedNetChoice {
   readonly channel: ChannelOptions;
   readonly connection: Omit<ConnectionOptions, 'initiator'>;

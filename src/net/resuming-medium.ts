@@ -2,7 +2,7 @@
 import { UnsupportedError } from '../errors.ts';
 import type { LinkMedium } from '../port/link-medium.ts';
 import { POSITION, POSITION_BYTES, RESUMES } from '../transport/network/heard.ts';
-import type { ResumingStream } from '../transport/network/resuming-stream.ts';
+import type { Greeting } from '../transport/stream/greeting.ts';
 import { StreamTransport } from '../transport/stream/stream-transport.ts';
 
 /** Positions are read below the frames; the connection has only to let them pass. */
@@ -14,8 +14,11 @@ const POSITION_FRAME = {
   came(): void {},
 };
 
-/** @param resumes whether it is offered */
-export function resumingMedium(stream: ResumingStream, resumes: boolean): LinkMedium {
+/**
+ * @param met told what the other side has said first
+ * @param resumes whether it is offered
+ */
+export function resumingMedium(met: (peer: Greeting) => void, resumes: boolean): LinkMedium {
   let decided: () => void;
   return {
     offer: (options) => (resumes ? { ...options, features: RESUMES, featureFrames: [POSITION_FRAME] } : options),
@@ -30,7 +33,7 @@ export function resumingMedium(stream: ResumingStream, resumes: boolean): LinkMe
       };
     },
     greeted(peer) {
-      stream.met(peer);
+      met(peer);
       decided();
     },
     over() {},

@@ -1,13 +1,13 @@
 // The sessions of a listener: what resumes finds its own by what it was called, which nobody can guess; and those that have no line are bounded, in number and bytes.
 import { UnsupportedError } from '../errors.ts';
-import type { StreamLink } from '../port/stream-link.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 
 export interface Session {
   readonly stream: ResumingStream;
   /** Who has connected, as the program calls it; only the same one resumes. */
   identity: string | undefined;
-  link: StreamLink | undefined;
+  /** Tells whether it has no line. */
+  apart: (apart: boolean) => void;
 }
 
 export interface SessionBounds {

@@ -1,7 +1,12 @@
 // Asks the other side for a sign where it has been silent for a while. Silence ends nothing: a peer may stand at a breakpoint for as long as it likes.
 import { platform } from '#platform';
 import { PING_MS, SILENCE_MS } from '../limits.ts';
-import type { StreamConnection } from '../transport/stream/connection.ts';
+
+/** What may be silent: chunks that have come, and what asks for one. */
+export interface Watched {
+  readonly heard: number;
+  ping(): void;
+}
 
 /** Silences of `pingMs` after which another line is worth a try. */
 export const SILENCES: number = SILENCE_MS / PING_MS;
@@ -10,8 +15,8 @@ export const SILENCES: number = SILENCE_MS / PING_MS;
  * @param silent told when nothing has come though it was asked for, and again after as long; not where the line has broken, which is for others
  * @returns what stops it
  */
-export function watchSilence(connection: StreamConnection, pingMs: number, silent: () => void): () => void {
-  const watched: { connection: StreamConnection | undefined } = { connection };
+export function watchSilence(connection: Watched, pingMs: number, silent: () => void): () => void {
+  const watched: { connection: Watched | undefined } = { connection };
   let heard = -1;
   let silences = 0;
   const look = (): void => {

@@ -91,7 +91,7 @@ export function blockingOf(
     });
   }
   throw new UnsupportedError(
-    `Cannot ${action} here: nothing would come over this connection while the thread is blocked; make it with \`blocking: true\` (listen, connect, fork and parentPort take that), or use ${instead}`,
+    `Cannot ${action} here: nothing would come over this connection while the thread is blocked; make it with \`blocking: true\` (listen, connect, fork and parentPort of millrace/process and millrace/net take that), or use ${instead}`,
     { feature: 'blocking' },
   );
 }

@@ -32,7 +32,7 @@ type Door = {
 async function meet(
   door: Door,
   address: string,
-  options: ChannelOptions,
+  options: ChannelOptions & { blocking?: boolean },
   by: (address: string) => string | Promise<string> = (it) => it,
 ): Promise<Met> {
   const { capacityBytes, maxMessageBytes } = options;
@@ -64,11 +64,11 @@ export function processPair(
  * Over a network, and a proxy in between where lines are to be cut: each after `cutMs` milliseconds at the least, and six times as many at the most, for where
  * each line ends before anything goes over it nothing ever does.
  */
-export function netPair(address: string, cutMs?: number): MakePair {
-  if (cutMs === undefined) return (options) => meet(net, address, options);
+export function netPair(address: string, cutMs?: number, blocking = false): MakePair {
+  if (cutMs === undefined) return (options) => meet(net, address, { ...options, blocking });
   return async (options) => {
     let proxy: CuttingProxy | undefined;
-    const pair = await meet(net, address, options, async (at) => {
+    const pair = await meet(net, address, { ...options, blocking }, async (at) => {
       proxy = await CuttingProxy.to(portIn(at));
       return proxy.inFrontOf(at);
     });

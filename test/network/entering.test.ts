@@ -180,35 +180,36 @@ test('tcp: who says nothing has a place among maxConnections, and whoever comes 
   await server.close();
 });
 
-test('ws: pages of other origins are turned down, those of the address itself and those that were named are not', async () => {
-  const server = await listen('ws://127.0.0.1:0/path', { origins: ['https://app.example'] });
-  const own = new URL(server.address).host;
-  const statusFor = async (path: string, origin?: string): Promise<string> => {
-    const socket = connectSocket(portIn(server.address), '127.0.0.1');
-    const lines = [
-      `GET ${path} HTTP/1.1`,
-      `Host: ${own}`,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-    ];
-    if (origin !== undefined) lines.push(`Origin: ${origin}`);
-    socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
-    const answer = await within('the answer', new Promise((resolve) => socket.once('data', resolve)));
-    socket.destroy();
-    return /^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1] ?? '';
-  };
-  assert.equal(await statusFor('/path'), '101');
-  assert.equal(await statusFor('/path', 'https://app.example'), '101');
-  assert.equal(await statusFor('/path', `http://${own}`), '101');
-  assert.equal(await statusFor('/path', 'https://evil.example'), '403');
-  assert.equal(await statusFor('/path', 'null'), '403');
-  assert.equal(await statusFor('/other'), '404');
-  const plain = await fetch(server.address.replace('ws:', 'http:'));
-  assert.equal(plain.status, 426);
-  await plain.arrayBuffer();
-  await server.close();
-});
+for (const blocking of [false, true])
+  test(`ws: pages of other origins are turned down, those of the address itself and those that were named are not, blocking: ${blocking}`, async () => {
+    const server = await listen('ws://127.0.0.1:0/path', { origins: ['https://app.example'], blocking });
+    const own = new URL(server.address).host;
+    const statusFor = async (path: string, origin?: string): Promise<string> => {
+      const socket = connectSocket(portIn(server.address), '127.0.0.1');
+      const lines = [
+        `GET ${path} HTTP/1.1`,
+        `Host: ${own}`,
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+      ];
+      if (origin !== undefined) lines.push(`Origin: ${origin}`);
+      socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
+      const answer = await within('the answer', new Promise((resolve) => socket.once('data', resolve)));
+      socket.destroy();
+      return /^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1] ?? '';
+    };
+    assert.equal(await statusFor('/path'), '101');
+    assert.equal(await statusFor('/path', 'https://app.example'), '101');
+    assert.equal(await statusFor('/path', `http://${own}`), '101');
+    assert.equal(await statusFor('/path', 'https://evil.example'), '403');
+    assert.equal(await statusFor('/path', 'null'), '403');
+    assert.equal(await statusFor('/other'), '404');
+    const plain = await fetch(server.address.replace('ws:', 'http:'));
+    assert.equal(plain.status, 426);
+    await plain.arrayBuffer();
+    await server.close();
+  });
 
 // Asked of `ws`, on Node: the clients of runtimes take no certificate that nobody has signed.
 const testOnNode = features().runtime === 'node' ? test : (): void => {};

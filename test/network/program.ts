@@ -29,3 +29,25 @@ if (what === 'say' || what === 'kill') {
     process.kill(process.pid, 'SIGKILL');
   }
 }
+/** Does what it is told, with its thread blocked all the time. */
+function obey(port: Port): void {
+  for (const value of port.blocking()) {
+    if (value === 'exit') {
+      for (let i = 0; i < 1000; i++) port.postMessage(i);
+      process.exit(7);
+    }
+    port.postMessage(value);
+  }
+  const { name } = Object(port.error) as { name?: string };
+  console.log(`${port.reason} ${name}`);
+}
+if (what === 'obey') obey(await connect(address, { blocking: true, resumeMs: Number(ms) || undefined }));
+if (what === 'serve-blocked') {
+  const server = await listen(address, { blocking: true });
+  console.log(server.address);
+  for await (const port of server) {
+    obey(port);
+    break;
+  }
+  await server.close();
+}

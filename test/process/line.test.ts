@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { SocketStream } from '../../src/transport/process/socket-stream.ts';
+import { until, within } from '../kit/watchdog.ts';
 
 /** A connected socket by which `SocketStream` goes, and what has come at its other end. */
-async function line(t: TestContext) {
+async function line(t: TestContext, received: (bytes: Uint8Array, stream: SocketStream) => void = () => {}) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-line-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   let came = '';
@@ -31,8 +32,10 @@ async function line(t: TestContext) {
   await new Promise((resolve) => near.once('connect', resolve));
   t.after(() => near.destroy());
   const stream = new SocketStream(near);
-  stream.connect({ received() {}, drained() {}, closed() {} });
-  return { folder, stream, far: await far, came: () => came };
+  const over = new Promise<void>((resolve) => {
+    stream.connect({ received: (bytes) => received(bytes, stream), drained() {}, closed: () => resolve() });
+  });
+  return { folder, stream, near, far: await far, came: () => came, over };
 }
 
 test('bytes that are said behind the end of a line are written to no file that has its number by then', async (t) => {
@@ -65,4 +68,24 @@ test('what is to go with a write goes with it, once, and behind what was said be
   assert.equal(takes, true);
   await heard;
   assert.deepEqual([came(), asked], ['ab', 1]);
+});
+
+test('what came to a line that was told to stop comes in its order when a write fails, behind what was taken before', async (t) => {
+  const got: number[] = [];
+  const { stream, near, far, over } = await line(t, (bytes, stream) => {
+    got.push(...new Uint32Array(bytes.slice().buffer, 0, bytes.length >>> 2));
+    stream.flow(false);
+  });
+  // More than the runtime takes at a time, and than the system keeps beside that.
+  far.write(new Uint8Array(Uint32Array.from({ length: 1 << 18 }, (_, i) => i).buffer));
+  await until('some that the runtime has', () => near.readableLength > 0);
+  const before = got.length;
+  far.destroy();
+  stream.write(new Uint8Array(8));
+  await within('the end', over);
+  assert.ok(got.length > before, 'nothing came when the write had failed');
+  assert.equal(
+    got.findIndex((number, i) => number !== i),
+    -1,
+  );
 });

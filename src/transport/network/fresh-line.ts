@@ -3,6 +3,7 @@ import { LayoutError } from '../../errors.ts';
 import { STREAM_FIELDS_BYTES_MAX } from '../../limits.ts';
 import * as frames from '../stream/frames.ts';
 import { type Greeting, greetingOf, noCommonTongue } from '../stream/greeting.ts';
+import { joined } from '../stream/joined.ts';
 import type { Line, LineUser } from './line.ts';
 
 /** What a line begins with. */
@@ -62,10 +63,7 @@ export class FreshLine implements LineUser {
       this.#user.received(bytes);
       return;
     }
-    const early = new Uint8Array(this.#early.length + bytes.length);
-    early.set(this.#early);
-    early.set(bytes, this.#early.length);
-    this.#early = early;
+    this.#early = joined([this.#early, bytes]);
     this.#look();
     // It is being decided about, and nobody honest says more before it has the answer.
     if (this.#user === undefined && this.#early.length > FIRST_BYTES_MAX) this.line.destroy();
@@ -88,7 +86,8 @@ export class FreshLine implements LineUser {
   }
 }
 
-function firstWords(bytes: Uint8Array): FirstWords | undefined {
+/** What it begins with; `undefined` as long as that is not whole. */
+export function firstWords(bytes: Uint8Array): FirstWords | undefined {
   const none = { greeting: undefined, bytes: 0 };
   if (bytes.length < frames.FRAME_HEADER_BYTES) return undefined;
   const [head, channel] = wordsOf(bytes, frames.FRAME_HEADER_BYTES) as unknown as [number, number];

@@ -15,6 +15,8 @@ export interface LineUser {
 export interface Line extends Omit<ByteStream, 'receiveSync'> {
   /** From here on what comes goes to this user; once. What came before waits. */
   connect(user: LineUser): void;
+  /** Whether more may come; absent where nobody can say so. */
+  flow?(flows: boolean): void;
   /** Ends it at once, with what is under way. */
   destroy(): void;
 }

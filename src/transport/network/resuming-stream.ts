@@ -16,13 +16,21 @@ import {
 } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
-import type { ByteStream, StreamConnection } from '../stream/connection.ts';
-import { FRAME_HEADER_BYTES, highWord, lowWord } from '../stream/frames.ts';
+import type { ByteStream } from '../stream/connection.ts';
+import { FRAME_HEADER_BYTES, frameBytes, highWord, lowWord } from '../stream/frames.ts';
 import type { Greeting } from '../stream/greeting.ts';
 import type { FreshLine } from './fresh-line.ts';
 import { Heard, positionFrame, RESUMES } from './heard.ts';
 import { KeptBytes } from './kept-bytes.ts';
-import type { Line } from './line.ts';
+import type { Line, LineUser } from './line.ts';
+
+/** Who speaks over it: a connection, or who carries its bytes on to one. */
+export interface Resumed extends LineUser {
+  /** What both sides do beyond the protocol's first version; `undefined` before both have greeted. */
+  readonly features: number | undefined;
+  /** What comes makes no sense: it ends as `lost`, and the other side is told. */
+  damaged(error: LayoutError): void;
+}
 
 export interface ResumingOptions {
   /** Of who accepts connections, which gives it out; 16 bytes. */
@@ -50,7 +58,7 @@ export class ResumingStream implements ByteStream {
   readonly #heard: Heard = new Heard({ told: (position) => this.#toldOf(position) });
   readonly #kept = new KeptBytes();
   readonly #keepAlive = new KeepAlive();
-  #connection: StreamConnection | undefined;
+  #connection: Resumed | undefined;
   #line: Line | undefined;
   /** Our own first frame, which each line begins with. */
   #hello: Uint8Array | undefined;
@@ -63,6 +71,7 @@ export class ResumingStream implements ByteStream {
   #full = false;
   #say: (() => void) | undefined;
   #held = false;
+  #flows = true;
   /** Last words hold the process for a while. */
   #lastHeld = false;
   #ended = false;
@@ -94,7 +103,7 @@ export class ResumingStream implements ByteStream {
   }
 
   /** What comes over its line goes to `connection`, which was made with this. */
-  connect(connection: StreamConnection, fresh: FreshLine): void {
+  connect(connection: Resumed, fresh: FreshLine): void {
     this.#connection = connection;
     this.#listen(fresh, 0);
   }
@@ -146,6 +155,7 @@ export class ResumingStream implements ByteStream {
     this.#kept.release(heard);
     for (const piece of this.#kept.pieces()) this.#write(line, piece);
     this.#hold();
+    if (!this.#flows) line.flow?.(false);
     this.#options.resumed();
     this.#listen(fresh, behind);
     this.#relieve();
@@ -285,8 +295,10 @@ export class ResumingStream implements ByteStream {
   write(bytes: Uint8Array): boolean {
     if (this.#over || this.#ended) return true;
     if (this.#hello === undefined) {
-      this.#hello = bytes.slice();
-      if (this.#line !== undefined) this.#write(this.#line, bytes);
+      const length = frameBytes(bytes);
+      this.#hello = bytes.slice(0, length);
+      if (this.#line !== undefined) this.#write(this.#line, this.#hello);
+      if (bytes.length > length) this.#out(bytes.subarray(length));
     } else this.#out(bytes);
     this.#full ||= this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES;
     return !this.#full;
@@ -343,6 +355,11 @@ export class ResumingStream implements ByteStream {
   hold(held: boolean): void {
     this.#held = held;
     this.#hold();
+  }
+  /** Whether more may come; where its line can be told. */
+  flow(flows: boolean): void {
+    this.#flows = flows;
+    this.#line?.flow?.(flows);
   }
   #hold(): void {
     if (this.#over) return;

@@ -10,8 +10,23 @@ export interface UpgradeRequest {
   readonly url: string;
   /** The common name in the certificate that it has shown, where one is asked for over TLS. */
   readonly subject?: string | undefined;
+  /** What it has said beside that, by names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** One of these, by its name in whatever case. */
   header(name: string): string | undefined;
 }
+
+/** The same, as it goes to another thread. */
+export type ToldRequest = Omit<UpgradeRequest, 'header'>;
+
+export function toldRequest({ from, origin, url, subject, headers }: UpgradeRequest): ToldRequest {
+  return { from, origin, url, subject, headers };
+}
+export function requestTold(told: ToldRequest): UpgradeRequest {
+  return { ...told, header: (name) => told.headers.get(name.toLowerCase()) };
+}
+/** Of a line that began with none. */
+export const NOTHING_SAID: UpgradeRequest = requestTold({ from: '', origin: undefined, url: '', headers: new Map() });
 
 /** The members of a node:http request that are used. */
 export interface NodeRequest {
@@ -26,19 +41,17 @@ export interface WebRequest {
 }
 
 export function requestOfNode({ headers, socket, url = '/' }: NodeRequest): UpgradeRequest {
-  const header = (name: string): string | undefined => {
-    const value = headers[name.toLowerCase()];
-    return typeof value === 'object' ? value.join(', ') : value;
-  };
+  const said = new Map<string, string>();
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined) said.set(name, typeof value === 'string' ? value : value.join(', '));
   const { remoteAddress: from = '' } = socket as { remoteAddress?: string };
-  return { from, origin: header('origin'), url, header };
+  return requestTold({ from, origin: said.get('origin'), url, headers: said });
 }
 export function requestOfWeb(request: WebRequest, from: string): UpgradeRequest {
   const { pathname, search } = new URL(request.url);
   // Deno's have nothing to say any more once they are upgraded.
-  const headers = new Headers(request.headers as Headers);
-  const header = (name: string): string | undefined => headers.get(name) ?? undefined;
-  return { from, origin: header('origin'), url: pathname + search, header };
+  const headers = new Map(new Headers(request.headers as Headers));
+  return requestTold({ from, origin: headers.get('origin'), url: pathname + search, headers });
 }
 
 /** @throws UsageError ERR_OPTION for what is no request */

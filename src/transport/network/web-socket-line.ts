@@ -22,7 +22,9 @@ export interface WebSocketLike {
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: WebSocketEventLike) => void): void;
   /** Ends it without a word; of servers', and of `ws`. */
   terminate?(): void;
-  /** Of `ws` alone. */
+  /** Of `ws` alone, also these: */
+  pause?(): void;
+  resume?(): void;
   once?(type: 'upgrade', listener: (response: { readonly socket: Holdable | null }) => void): void;
 }
 interface Holdable {
@@ -206,6 +208,10 @@ export class WebSocketLine implements Line {
   }
   hold(held: boolean): void {
     this.#beneath.hold?.(held);
+  }
+  flow(flows: boolean): void {
+    if (flows) this.#socket.resume?.();
+    else this.#socket.pause?.();
   }
 }
 

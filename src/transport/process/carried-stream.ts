@@ -7,7 +7,6 @@ import type { EndReason } from '../../outcome.ts';
 import { DATA, SPACE } from '../../wait/signal.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
 import { ByteLanes } from './byte-lanes.ts';
-import type { Carrier } from './carrier.ts';
 import type { WhyGone } from './socket-stream.ts';
 
 const LOST: WhyGone = (tell) => tell('lost');
@@ -15,10 +14,19 @@ const LOST: WhyGone = (tell) => tell('lost');
 /** Pieces that are taken before the event loop has a turn. */
 const PIECES_A_TURN = 64;
 
+/** What a line needs of its carrier. */
+interface CarrierOfLine {
+  ring(of: number): void;
+  destroy(of: number): void;
+  forget(of: number): void;
+  hold(held: boolean): void;
+  takeNews(): void;
+}
+
 export class CarriedStream implements ByteStream {
   readonly number: number;
   readonly memory: SharedArrayBuffer;
-  readonly #carrier: Pick<Carrier, 'ring' | 'destroy' | 'forget' | 'hold' | 'takeNews'>;
+  readonly #carrier: CarrierOfLine;
   readonly #lanes: ByteLanes;
   #connection: StreamConnection | undefined;
   #whyGone: WhyGone = LOST;
@@ -40,11 +48,7 @@ export class CarriedStream implements ByteStream {
   #restDue = false;
 
   /** @param memory from `allocateMemory` */
-  constructor(
-    carrier: Pick<Carrier, 'ring' | 'destroy' | 'forget' | 'hold' | 'takeNews'>,
-    number: number,
-    memory: SharedArrayBuffer,
-  ) {
+  constructor(carrier: CarrierOfLine, number: number, memory: SharedArrayBuffer) {
     this.number = number;
     this.memory = memory;
     this.#carrier = carrier;

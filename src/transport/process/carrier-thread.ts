@@ -1,20 +1,15 @@
-// The carrier: a thread that has the sockets of one that blocks. It moves bytes and knows nothing of what they mean; all it has
-// of the protocol is addresses. It ends with the thread whose it is.
+// The carrier of sockets on this machine: it moves bytes and knows nothing of what they mean; all it has of the protocol is addresses.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { workerData } from 'node:worker_threads';
-import { platform } from '#platform';
 import { CARRIER_ACCEPTED_MAX } from '../../limits.ts';
 import { type Bound, bind } from './bind.ts';
-import { Line } from './carrier-line.ts';
-import { type Ask, type CarrierStart, type News, toldError } from './carrier-words.ts';
+import { carry, lines, serve, tell as tellAny } from './carrier-service.ts';
+import type { Ask, News } from './carrier-words.ts';
 import { dial } from './dial.ts';
 import { ofDescriptor, SocketStream } from './socket-stream.ts';
 
-const { port } = workerData as CarrierStart;
-const lines = new Map<number, Line>();
 /** Who has connected and was not taken yet. */
 const accepted = new Map<number, SocketStream>();
 const listeners = new Map<number, Bound>();
@@ -24,23 +19,14 @@ const paired = new Map<number, () => void>();
 const dialling = new Map<number, AbortController>();
 let numbers = 0;
 
-const tell = (news: News): void => void port.postMessage(news);
-
-function start(of: number, memory: SharedArrayBuffer, stream: SocketStream): void {
-  const gone = (error: Error | undefined): void => {
-    lines.delete(of);
-    if (error !== undefined) tell({ of, news: 'broke', error: toldError(error) });
-  };
-  const line = new Line(stream, memory, () => void port.postMessage(of), gone);
-  lines.set(of, line);
-}
+const tell = (news: News): void => tellAny(news);
 
 async function dialTo({ of, memory, address }: Extract<Ask, { ask: 'connect' }>): Promise<void> {
   const giveUp = new AbortController();
   dialling.set(of, giveUp);
   try {
     const stream = await dial(address, giveUp.signal);
-    start(of, memory, stream);
+    carry(of, memory, stream);
     tell({ of, news: 'there' });
   } finally {
     dialling.delete(of);
@@ -85,7 +71,7 @@ async function makePair({ of, memory }: Extract<Ask, { ask: 'pair' }>): Promise<
     paired.set(of, () => {
       other.destroy();
       // Not before: what goes out is the child's, and nobody here may read it.
-      start(of, memory, new SocketStream(mine));
+      carry(of, memory, new SocketStream(mine));
     });
     tell({ of, news: 'there', fd });
   } catch (error) {
@@ -111,7 +97,7 @@ async function answer(ask: Ask): Promise<void> {
     case 'pair':
       return makePair(ask);
     case 'open':
-      start(of, ask.memory, ofDescriptor(ask.fd));
+      carry(of, ask.memory, ofDescriptor(ask.fd));
       return;
     case 'paired':
       paired.get(of)?.();
@@ -125,7 +111,7 @@ async function answer(ask: Ask): Promise<void> {
     case 'take': {
       const stream = accepted.get(of);
       accepted.delete(of);
-      if (stream !== undefined) start(of, ask.memory, stream);
+      if (stream !== undefined) carry(of, ask.memory, stream);
       return;
     }
     default:
@@ -134,14 +120,10 @@ async function answer(ask: Ask): Promise<void> {
   }
 }
 
-platform.listen(port, {
-  message: (said) => {
-    if (typeof said === 'number') lines.get(said)?.woken();
-    else answer(said as Ask).catch((error) => tell({ of: (said as Ask).of, news: 'failed', error: toldError(error) }));
-  },
-  closed: () => {
-    for (const line of [...lines.values(), ...accepted.values()]) line.destroy();
+serve(
+  (ask) => answer(ask as Ask),
+  () => {
+    for (const stream of accepted.values()) stream.destroy();
     for (const bound of listeners.values()) bound.close();
   },
-});
-platform.hold(port, true);
+);

@@ -1,101 +1,59 @@
-// The thread that has this one's sockets, where this one blocks: started for the first, and ends with this thread. Who asks is told by
-// the event loop, or waits with the thread.
-import { Worker } from 'node:worker_threads';
-import { platform } from '#platform';
+// The carrier of this thread's sockets on this machine, where it blocks.
 import { TimeoutError } from '../../errors.ts';
-import { CARRIER_RING_BYTES, CARRIER_START_MS, MESSAGE_BYTES_DEFAULT } from '../../limits.ts';
-import { allocateMemory } from '../../memory/region.ts';
-import type { NativePort } from '../../platform/contract.ts';
+import { CARRIER_START_MS } from '../../limits.ts';
 import type { Address } from './address.ts';
 import type { Bound } from './bind.ts';
-import { CarriedStream } from './carried-stream.ts';
+import type { CarriedStream } from './carried-stream.ts';
+import { CarrierHost, listenerHold } from './carrier-host.ts';
 import { CARRIER } from './carrier-source.ts';
-import { type Ask, type CarrierStart, errorTold, type News } from './carrier-words.ts';
-import { threadUrl } from './own-thread.ts';
-
-type There = Extract<News, { news: 'there' }>;
-interface Asked {
-  there(news: There): void;
-  failed(error: Error): void;
-}
+import type { Ask, News } from './carrier-words.ts';
 
 export class Carrier {
-  readonly #port: NativePort;
-  readonly #lines = new Map<number, CarriedStream>();
-  readonly #asked = new Map<number, Asked>();
+  readonly #host: CarrierHost;
   /** Who is told of those that connect to a listener. */
   readonly #connected = new Map<number, (stream: CarriedStream) => void>();
-  readonly #unlistened = new Map<number, () => void>();
-  #numbers = 0;
-  #holds = 0;
 
   constructor() {
-    const [here, there] = platform.messageChannel();
-    this.#port = here;
-    const start: CarrierStart = { port: there };
-    const worker = new Worker(threadUrl(CARRIER), {
-      name: 'millrace carrier',
-      workerData: start,
-      transferList: [there as never],
-      // What the program preloads into each of its threads has no use there.
-      execArgv: [],
+    this.#host = new CarrierHost(CARRIER, import.meta.url, {
+      told: (news) => this.#told(news as News),
+      lost: () => {
+        if (own === this) own = undefined;
+      },
     });
-    worker.unref();
-    worker.on('error', (error) => this.#lost(error));
-    platform.listen(here, {
-      message: (said) => this.#heard(said as News | number),
-      closed: () => this.#lost(new Error('the carrier has ended')),
-    });
+  }
+  #say(ask: Ask): void {
+    this.#host.say(ask);
   }
 
   /** @throws (rejects) as `dial` */
-  async connect(address: Address, signal?: AbortSignal): Promise<CarriedStream> {
-    signal?.throwIfAborted();
-    const stream = this.#line(++this.#numbers);
-    const { number, memory } = stream;
-    const giveUp = (): void => this.#asked.get(number)?.failed(signal?.reason);
-    signal?.addEventListener('abort', giveUp);
-    try {
-      await this.#ask({ of: number, ask: 'connect', memory, address });
-      return stream;
-    } catch (error) {
-      stream.destroy();
-      this.#lines.delete(number);
-      throw error;
-    } finally {
-      signal?.removeEventListener('abort', giveUp);
-    }
+  connect(address: Address, signal?: AbortSignal): Promise<CarriedStream> {
+    return this.#host.connect(({ number, memory }): Ask => ({ of: number, ask: 'connect', memory, address }), signal);
   }
 
   /** @throws (rejects) as `bind` */
   async listen(address: Address, connected: (stream: CarriedStream) => void): Promise<Bound> {
-    const of = ++this.#numbers;
+    const host = this.#host;
+    const of = host.newNumber();
     this.#connected.set(of, connected);
     try {
-      const { address: found = address } = await this.#ask({ of, ask: 'listen', address });
-      let held = true;
-      this.hold(true);
-      const hold = (wanted: boolean): void => {
-        if (wanted !== held) this.hold(wanted);
-        held = wanted;
+      const ask: Ask = { of, ask: 'listen', address };
+      const { address: found } = await host.ask(ask);
+      const hold = listenerHold(host);
+      const close = async (): Promise<void> => {
+        await host.unlisten(of);
+        hold(false);
+        this.#connected.delete(of);
       };
-      return { address: found, close: () => this.#unlisten(of, hold), hold };
+      return { address: found as Address, close, hold };
     } catch (error) {
       this.#connected.delete(of);
       throw error;
     }
   }
-  async #unlisten(of: number, hold: (held: boolean) => void): Promise<void> {
-    const done = new Promise<void>((resolve) => void this.#unlistened.set(of, resolve));
-    this.#say({ of, ask: 'unlisten' });
-    await done;
-    hold(false);
-    this.#connected.delete(of);
-  }
 
   /** The stream over a descriptor of this process, which is the stream's from here on. */
   open(fd: number): CarriedStream {
-    const stream = this.#line(++this.#numbers);
+    const stream = this.#host.line();
     this.#say({ of: stream.number, ask: 'open', memory: stream.memory, fd });
     return stream;
   }
@@ -105,11 +63,12 @@ export class Carrier {
    * @throws what the system says, what `give` throws; TimeoutError
    */
   pair<T>(give: (fd: number) => T): { readonly given: T; readonly stream: CarriedStream } {
-    const stream = this.#line(++this.#numbers);
+    const host = this.#host;
+    const stream = host.line();
     const { number, memory } = stream;
     let fd: number | undefined;
     let failed: Error | undefined;
-    this.#asked.set(number, {
+    host.expect(number, {
       there: (news) => {
         fd = news.fd;
       },
@@ -121,7 +80,7 @@ export class Carrier {
     const nap = new Int32Array(new SharedArrayBuffer(4));
     try {
       for (const untilMs = performance.now() + CARRIER_START_MS; fd === undefined; Atomics.wait(nap, 0, 0, 1)) {
-        this.takeNews();
+        host.takeNews();
         if (failed !== undefined) throw failed;
         if (performance.now() > untilMs) throw noStart();
       }
@@ -130,86 +89,20 @@ export class Carrier {
       return { given, stream };
     } catch (error) {
       this.#say({ of: number, ask: 'paired' });
-      stream.destroy();
-      this.#lines.delete(number);
+      host.drop(stream);
       throw error;
     } finally {
-      this.#asked.delete(number);
+      host.forgetAsked(number);
     }
   }
 
-  // ---- for its lines ---------------------------------------------------------------------------------------------
-
-  ring(of: number): void {
-    this.#port.postMessage(of);
-  }
-  destroy(of: number): void {
-    this.#say({ of, ask: 'destroy' });
-  }
-  /** The line is over. */
-  forget(of: number): void {
-    this.#lines.delete(of);
-  }
-  hold(held: boolean): void {
-    this.#holds += held ? 1 : -1;
-    if (this.#holds === (held ? 1 : 0)) platform.hold(this.#port, held);
-  }
-  /** Takes what the carrier has said without the event loop. */
-  takeNews(): void {
-    for (let said = platform.takeMessage(this.#port); said !== undefined; said = platform.takeMessage(this.#port))
-      this.#heard(said.message as News | number);
-  }
-
-  // ---- inside ----------------------------------------------------------------------------------------------------
-
-  #line(number: number): CarriedStream {
-    const memory = allocateMemory(CARRIER_RING_BYTES, CARRIER_RING_BYTES, MESSAGE_BYTES_DEFAULT);
-    const stream = new CarriedStream(this, number, memory);
-    this.#lines.set(number, stream);
-    return stream;
-  }
-  #say(ask: Ask): void {
-    this.#port.postMessage(ask);
-  }
-  /** Keeps the process alive until there is an answer. */
-  async #ask(ask: Ask): Promise<There> {
-    this.hold(true);
-    try {
-      return await new Promise<There>((resolve, reject) => {
-        this.#asked.set(ask.of, { there: resolve, failed: reject });
-        this.#say(ask);
-      });
-    } finally {
-      this.#asked.delete(ask.of);
-      this.hold(false);
-    }
-  }
-
-  #heard(said: News | number): void {
-    if (typeof said === 'number') {
-      this.#lines.get(said)?.woken();
-      return;
-    }
-    const { of } = said;
-    if (said.news === 'there') this.#asked.get(of)?.there(said);
-    else if (said.news === 'failed') this.#asked.get(of)?.failed(errorTold(said.error));
-    else if (said.news === 'broke') this.#lines.get(of)?.broke(errorTold(said.error));
-    else if (said.news === 'accepted') this.#accepted(of, said.line);
-    else this.#unlistened.get(of)?.();
-  }
-  #accepted(of: number, number: number): void {
-    const stream = this.#line(number);
-    this.#say({ of: number, ask: 'take', memory: stream.memory });
-    const connected = this.#connected.get(of);
+  #told(news: News): void {
+    if (news.news !== 'accepted') return;
+    const stream = this.#host.line(news.line);
+    this.#say({ of: news.line, ask: 'take', memory: stream.memory });
+    const connected = this.#connected.get(news.of);
     if (connected !== undefined) connected(stream);
     else stream.destroy();
-  }
-  /** It could not begin, or has failed. */
-  #lost(error: Error): void {
-    if (own === this) own = undefined;
-    for (const { failed } of [...this.#asked.values()]) failed(error);
-    for (const line of [...this.#lines.values()]) line.lost(error);
-    for (const done of this.#unlistened.values()) done();
   }
 }
 

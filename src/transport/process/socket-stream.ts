@@ -342,6 +342,7 @@ export class SocketStream implements ByteStream {
   #hearOut(): void {
     const fd = this.#descriptor;
     if (fd < 0 || this.#over) return;
+    this.#hearRuntime();
     const bytes = new Uint8Array(SOCKET_READ_BYTES);
     const untilMs = performance.now() + SOCKET_HEAR_MS;
     try {
@@ -353,6 +354,14 @@ export class SocketStream implements ByteStream {
     } catch {
       // There is no more.
     }
+  }
+
+  /** What the runtime has of one that was told to stop comes before that; with an error it hands out no more by itself. */
+  #hearRuntime(): void {
+    const socket = this.#socket;
+    if (socket.readableLength === 0) return;
+    socket.removeAllListeners('data');
+    for (let bytes = socket.read(); bytes !== null; bytes = socket.read()) this.take(bytes);
   }
 
   /** Writes with the thread what the runtime has not, and what it was not given. */

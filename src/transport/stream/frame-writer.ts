@@ -1,4 +1,4 @@
-// Writes frames on a byte stream, each with one `write`. Silent once the connection is over. When the medium has enough for now,
+// Writes frames on a byte stream, each with one `write`, but for the first ones. Silent once the connection is over. When the medium has enough for now,
 // whoever has records to send finds no room, and waits here; what must be said is said all the same.
 import { STREAM_TEXT_BYTES_MAX } from '../../limits.ts';
 import { CLOSE_CODES } from '../../memory/layout.ts';
@@ -6,6 +6,7 @@ import type { EndReason } from '../../outcome.ts';
 import type { ChannelTerms } from './channel.ts';
 import type { ByteStream } from './connection.ts';
 import * as frames from './frames.ts';
+import { joined } from './joined.ts';
 import { type CrashTold, type Goodbye, goodbyeWords } from './last-words.ts';
 
 const NO_TEXT: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
@@ -134,8 +135,12 @@ export class FrameWriter {
   flush(): void {
     const early = this.#early;
     if (early === undefined) return;
-    // What is said meanwhile goes behind.
-    while (this.#earlyOut < early.length) this.#out(early[this.#earlyOut++] as Uint8Array);
+    // With one write: who is refused is to learn it together with the greeting. What is said meanwhile goes behind.
+    while (this.#earlyOut < early.length) {
+      const frames = early.slice(this.#earlyOut);
+      this.#earlyOut = early.length;
+      this.#out(joined(frames));
+    }
     this.#early = undefined;
   }
   /** What a feature has to say. It may be an answer, and nobody here knows. */

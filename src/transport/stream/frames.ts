@@ -132,6 +132,12 @@ export function typeOf(head: number): number {
 export function lengthOf(head: number): number {
   return (head >>> 8) * 8;
 }
+/** Bytes of the frame that begins there; Infinity where not even its header is whole. */
+export function frameBytes(bytes: Uint8Array, at = 0): number {
+  if (bytes.length - at < FRAME_HEADER_BYTES) return Number.POSITIVE_INFINITY;
+  const head = new DataView(bytes.buffer, bytes.byteOffset + at).getInt32(0, true);
+  return FRAME_HEADER_BYTES + lengthOf(head);
+}
 
 /** A position as it travels: two words. */
 export function lowWord(position: number): number {

@@ -1,0 +1,136 @@
+// The carrier of this thread's networks, where it blocks.
+import { UsageError } from '../errors.ts';
+import type { StreamLink } from '../port/stream-link.ts';
+import { RESUMES } from '../transport/network/heard.ts';
+import { requestTold } from '../transport/network/upgrade-request.ts';
+import type { CarriedStream } from '../transport/process/carried-stream.ts';
+import { CarrierHost, listenerHold } from '../transport/process/carrier-host.ts';
+import type { Answer, Greeting } from '../transport/stream/greeting.ts';
+import { NET_CARRIER } from './carrier-source.ts';
+import type { Accepted, ConnectAsk, ListenAsk, NetAsk, NetNews } from './carrier-words.ts';
+import type { Begun } from './connecting.ts';
+import { type Authorize, answerTo, identify } from './identity.ts';
+import type { BoundLines } from './lines.ts';
+
+/** Who has connected to a listener. */
+export interface Guest {
+  readonly stream: CarriedStream;
+  readonly kind: string;
+  answer(peer: Greeting): Answer | Promise<Answer>;
+  /** From here on what comes goes to the link's connection. */
+  connect(link: StreamLink): void;
+}
+
+interface Listening {
+  readonly authorize: Authorize | undefined;
+  connected(guest: Guest): void;
+}
+
+class NetCarrier {
+  readonly #host: CarrierHost;
+  readonly #listening = new Map<number, Listening>();
+  /** Who is told whether a line's session has a line. */
+  readonly #apart = new WeakMap<CarriedStream, (apart: boolean) => void>();
+
+  constructor() {
+    this.#host = new CarrierHost(NET_CARRIER, import.meta.url, {
+      told: (news) => this.#told(news as NetNews),
+      lost: () => {
+        if (own === this) own = undefined;
+      },
+    });
+  }
+  #say(ask: NetAsk): void {
+    this.#host.say(ask);
+  }
+
+  /** @throws (rejects) as `dialLine` */
+  async connect(how: ConnectAsk, apart: (apart: boolean) => void, signal: AbortSignal): Promise<Begun> {
+    const ask = ({ number, memory }: CarriedStream): NetAsk => ({ of: number, ask: 'connect', memory, ...how });
+    const stream = await clonable(() => this.#host.connect(ask, signal));
+    this.#apart.set(stream, apart);
+    return { stream, met() {}, connect: (connection) => stream.connect(connection) };
+  }
+
+  /** @throws (rejects) as `bindLines` */
+  async listen(
+    how: Omit<ListenAsk, 'asks'>,
+    authorize: Authorize | undefined,
+    connected: (guest: Guest) => void,
+  ): Promise<BoundLines & { close(): Promise<void> }> {
+    const host = this.#host;
+    const of = host.newNumber();
+    this.#listening.set(of, { authorize, connected });
+    try {
+      const ask: NetAsk = { of, ask: 'listen', ...how, asks: authorize !== undefined };
+      const { address } = await clonable(() => host.ask(ask));
+      const hold = listenerHold(host);
+      const close = async (): Promise<void> => {
+        await host.unlisten(of);
+        hold(false);
+        this.#listening.delete(of);
+      };
+      return { address: address as string, hold, close };
+    } catch (error) {
+      this.#listening.delete(of);
+      throw error;
+    }
+  }
+
+  #told(news: NetNews): void {
+    if (news.news === 'apart') {
+      const line = this.#host.lineOf(news.of);
+      if (line !== undefined) this.#apart.get(line)?.(news.apart);
+    } else if (news.news === 'whoIs') {
+      const { of, question, token, request } = news;
+      void identify(this.#listening.get(of)?.authorize, token, requestTold(request)).then((identity) =>
+        this.#say({ of, ask: 'is', question, identity }),
+      );
+    } else if (news.news === 'accepted') this.#accepted(this.#listening.get(news.of), news);
+  }
+  #accepted(listening: Listening | undefined, { line: of, kind, request, session }: Accepted): void {
+    const stream = this.#host.line(of);
+    this.#say({ of, ask: 'take', memory: stream.memory });
+    if (listening === undefined) {
+      stream.destroy();
+      return;
+    }
+    let link: StreamLink | undefined;
+    const greeted = {
+      request: requestTold(request),
+      resumes: { features: RESUMES, ...(session && { resume: { session, heard: 0 } }) },
+      link: () => link,
+      identified: (identity: string | undefined) => this.#say({ of, ask: 'identified', identity }),
+    };
+    listening.connected({
+      stream,
+      kind,
+      answer: (peer) => answerTo(peer, greeted, listening.authorize),
+      connect: (it) => {
+        link = it;
+        this.#apart.set(stream, (apart) => it.apart(apart));
+        stream.connect(it.connection);
+      },
+    });
+  }
+}
+
+/** @throws (rejects) UsageError ERR_OPTION, which does not show it, for what cannot go to the other thread */
+async function clonable<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if ((cause as Error).name !== 'DataCloneError') throw cause;
+    const text =
+      'Option tls cannot go to the thread that has the lines (blocking: true): it takes texts and bytes, in PEM';
+    throw new UsageError('ERR_OPTION', text, { option: 'tls', cause });
+  }
+}
+
+let own: NetCarrier | undefined;
+
+/** That of this thread. */
+export function netCarrier(): NetCarrier {
+  own ??= new NetCarrier();
+  return own;
+}

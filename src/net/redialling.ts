@@ -1,0 +1,50 @@
+// A session that this side has asked for, over its first line, and those that are found in its place.
+import { FreshLine } from '../transport/network/fresh-line.ts';
+import type { Line } from '../transport/network/line.ts';
+import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
+import { Redial } from './redial.ts';
+import { SILENCES, type Watched, watchSilence } from './watch.ts';
+
+export interface Redialling {
+  readonly timeoutMs: number;
+  readonly resumeMs: number;
+  readonly pingMs: number;
+  /** A new line to whoever listens there. */
+  dial(signal: AbortSignal): Promise<Line>;
+  /** Told whether there is no line. */
+  apart(apart: boolean): void;
+}
+export interface Redialled {
+  readonly stream: ResumingStream;
+  /** From here on what comes goes to whoever speaks over it. */
+  connect(speaker: Resumed & Watched): void;
+}
+
+/** @throws (rejects) as `dial` does */
+export async function redialled(how: Redialling, signal: AbortSignal): Promise<Redialled> {
+  const { timeoutMs, resumeMs, pingMs, dial, apart } = how;
+  const line = await dial(signal);
+  let unwatch = (): void => {};
+  const stream: ResumingStream = new ResumingStream(line, {
+    resumeMs,
+    parked() {
+      apart(true);
+      redial.start();
+    },
+    resumed: () => apart(false),
+    over() {
+      redial.stop();
+      unwatch();
+    },
+  });
+  const redial = new Redial(dial, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
+  const connect = (speaker: Resumed & Watched): void => {
+    unwatch = watchSilence(speaker, pingMs, () => {
+      if (stream.session === undefined) return;
+      apart(true);
+      redial.start();
+    });
+    stream.connect(speaker, new FreshLine(line));
+  };
+  return { stream, connect };
+}
