@@ -480,6 +480,17 @@ export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
 /** Milliseconds in which nothing was heard of the other end of a line, after which the server is asked whether anybody is there: a process that is gone is noticed by nothing else. A line at rest costs one such question a second. */
 export const ENGINE_PROBE_MS: number = 2000;
 
+/** Bytes that topics of one publisher have on their way to a server that takes nothing, before further messages count as unsent. */
+export const ENGINE_UNFLUSHED_MAX: number = 16 * 1024 * 1024;
+/** The least that a server has to take as one message: heads and the first words of a line lie in it with room to spare. */
+export const ENGINE_MESSAGE_BYTES_MIN: number = 4096;
+/** Milliseconds for what is opened on a server: to listen, to subscribe, to serve, a queue, a connection. */
+export const ENGINE_OPEN_MS: number = 10_000;
+/** Milliseconds that closing waits for answers and jobs that are under way, unless it is told otherwise. */
+export const ENGINE_DRAIN_MS: number = 10_000;
+/** Milliseconds that closing waits for the server: for last words to be there, and for what it had given to this side. */
+export const ENGINE_LAST_MS: number = 2000;
+
 /** Messages that one published value, or one answer, may take: so 16 MiB; what is larger goes over a port, which has back-pressure. */
 export const ENGINE_PARTS_MAX: number = 64;
 /** Bytes of such parts that a reader keeps, of all who publish together. */
@@ -506,13 +517,17 @@ export const QUEUE_CONCURRENCY_MAX: number = 1024;
 export const QUEUE_WAIT_MS: number = 500;
 /** Milliseconds that a worker which is closed waits for what it has asked its server for: jobs that come by then are done. */
 export const QUEUE_CLOSE_MS: number = 3000;
-/** Milliseconds before a worker that has lost its server asks again. */
+/** Milliseconds before a worker whose server is lost, or has refused, asks again. */
 export const QUEUE_AGAIN_MS: number = 100;
 /** Milliseconds for which the id of a job is remembered: two minutes, as JetStream has it. */
 export const QUEUE_ID_MS: number = 120_000;
+/** Dead letters that are read at a time. */
+export const QUEUE_DEAD_MAX: number = 10_000;
 /** Characters of what the last try of a job has said. */
 export const QUEUE_WHY_MAX: number = 1000;
 
+/** Names of which it is known in Redis who answers to them. */
+export const REDIS_CHANNELS_MAX: number = 1024;
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 

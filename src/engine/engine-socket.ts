@@ -2,9 +2,11 @@
 // above goes on over the next one, with nothing lost. A server tells nobody that an end is gone: each asks now and then whether anybody hears the other one.
 //
 // A message: u8 kind, 3 bytes of nothing, u32 number (little-endian; modulo 2^32, from 0 on), then the bytes of a DATA.
-import { ENGINE_FLUSH_BYTES, ENGINE_PROBE_MS } from '../limits.ts';
+import { UnsupportedError } from '../errors.ts';
+import { ENGINE_PROBE_MS } from '../limits.ts';
 import { OPEN, type WebSocketEventLike, type WebSocketLike } from '../transport/network/web-socket-line.ts';
 import type { Driver } from './driver.ts';
+import { Unflushed } from './unflushed.ts';
 
 export const DATA = 0;
 /** The answer to who asked for a line, with the subject of its listener. */
@@ -31,8 +33,6 @@ const NOTHING = new Uint8Array(0);
 export class EngineSocket implements WebSocketLike {
   binaryType = '';
   readyState: number = OPEN;
-  /** Bytes that the server may not have yet. */
-  bufferedAmount = 0;
   readonly #driver: Driver;
   readonly #there: string;
   readonly #leave: () => void;
@@ -42,8 +42,7 @@ export class EngineSocket implements WebSocketLike {
   #sent = 0;
   #heard = 0;
   #heardLately = false;
-
-  #unflushed = 0;
+  readonly #unflushed: Unflushed;
 
   /**
    * @param there where the other end hears
@@ -53,10 +52,21 @@ export class EngineSocket implements WebSocketLike {
     this.#driver = driver;
     this.#there = there;
     this.#leave = leave;
-    this.#forget = driver.onDown(() => this.#fail('this side has lost its server'));
+    this.#unflushed = new Unflushed(driver);
+    this.#forget = driver.onDown(() =>
+      // No other line is to be had, ever.
+      this.#fail(
+        driver.closed ? new UnsupportedError('this engine is closed') : new Error('this side has lost its server'),
+      ),
+    );
     this.#probes = setInterval(() => void this.#probe(), ENGINE_PROBE_MS);
     // Who waits for something holds the process by other means.
     (this.#probes as { unref?(): void }).unref?.();
+  }
+
+  /** Bytes that the server may not have yet. */
+  get bufferedAmount(): number {
+    return this.#unflushed.amount;
   }
 
   /** Something has come for this end. */
@@ -71,7 +81,7 @@ export class EngineSocket implements WebSocketLike {
       if (((number - this.#heard) | 0) < 0) return;
       // The other end is not to wait until it finds that nobody answers.
       this.#publish(END, NOTHING);
-      this.#fail(`the server has lost messages: number ${number} came in the place of ${this.#heard}`);
+      this.#fail(new Error(`the server has lost messages: number ${number} came in the place of ${this.#heard}`));
       return;
     }
     this.#heard = (number + 1) >>> 0;
@@ -82,23 +92,13 @@ export class EngineSocket implements WebSocketLike {
 
   send(bytes: Uint8Array): void {
     if (this.readyState !== OPEN) return;
-    this.#publish(DATA, bytes);
-    this.bufferedAmount += bytes.length;
-    this.#unflushed += bytes.length;
-    if (this.#unflushed >= ENGINE_FLUSH_BYTES) this.#flush();
+    if (!this.#publish(DATA, bytes)) this.#fail(new Error('this side could not say it to its server'));
+    else this.#unflushed.add(bytes.length);
   }
-  #publish(kind: number, bytes: Uint8Array): void {
-    this.#driver.publish(this.#there, message(kind, this.#sent, bytes));
-    this.#sent = (this.#sent + 1) >>> 0;
-  }
-  #flush(): void {
-    const bytes = this.#unflushed;
-    this.#unflushed = 0;
-    const out = (): void => {
-      this.bufferedAmount -= bytes;
-    };
-    // Of a server that is lost this end is told.
-    this.#driver.flush().then(out, out);
+  #publish(kind: number, bytes: Uint8Array): boolean {
+    const number = this.#sent;
+    this.#sent = (number + 1) >>> 0;
+    return this.#driver.publish(this.#there, message(kind, number, bytes));
   }
   async #probe(): Promise<void> {
     if (this.readyState !== OPEN) return;
@@ -107,7 +107,7 @@ export class EngineSocket implements WebSocketLike {
     // Who says something is there.
     if (heard) return;
     const hears = await this.#driver.tell(this.#there, message(PROBE, 0, NOTHING)).catch(() => true);
-    if (!hears) this.#fail('the other end is gone');
+    if (!hears) this.#fail(new Error('the other end is gone'));
   }
 
   close(): void {
@@ -121,9 +121,9 @@ export class EngineSocket implements WebSocketLike {
   addEventListener(type: string, listener: (event: WebSocketEventLike) => void): void {
     this.#listeners.set(type, listener);
   }
-  #fail(why: string): void {
+  #fail(error: Error): void {
     if (this.readyState !== OPEN) return;
-    this.#tell('error', { error: new Error(why) });
+    this.#tell('error', { error });
     this.#over({ code: ABNORMAL });
   }
   #over(how: WebSocketEventLike): void {

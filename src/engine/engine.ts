@@ -1,5 +1,8 @@
 // What a program has of a server between programs: ports, topics, requests and queues by name.
 
+import { platform } from '#platform';
+import { ClosedError, UsageError } from '../errors.ts';
+import { ENGINE_LAST_MS, ENGINE_OPEN_MS } from '../limits.ts';
 import { byLines, connectBy } from '../net/connecting.ts';
 import { Entrance, type EntranceOptions } from '../net/entrance.ts';
 import { type NetChoice, resolveNetChoice, tokenBytes } from '../net/options.ts';
@@ -7,14 +10,23 @@ import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import type { Listener } from '../port/link-listener.ts';
 import { checkNames } from '../port/options.ts';
-import type { Port } from '../port/port.ts';
+import type { LinkedPort } from '../port/port-link.ts';
 import type { Line } from '../transport/network/line.ts';
 import { NOTHING_SAID } from '../transport/network/upgrade-request.ts';
 import type { Driver } from './driver.ts';
+import { inTime, lateAt, settledInTime } from './in-time.ts';
 import { Answering, Dialer } from './lines.ts';
-import { checkName, checkPattern, type Names } from './names.ts';
+import { checkName, checkPattern, Names } from './names.ts';
 import { EngineQueue, type QueueOptions, resolveQueue } from './queue.ts';
-import { type RequestOptions, Requests, type Served, type ServeOptions } from './requests.ts';
+import {
+  type Asked,
+  type DrainOptions,
+  drainOf,
+  type RequestOptions,
+  Requests,
+  type Served,
+  type ServeOptions,
+} from './requests.ts';
 import { EngineReader, type EngineSubscribeOptions, EngineTopic, type EngineTopicOptions } from './topic.ts';
 
 export interface EngineOptions {
@@ -30,19 +42,31 @@ export interface EngineConnectOptions extends NetChoice {
   readonly signal?: AbortSignalLike | undefined;
 }
 
+interface Closable {
+  close(options?: DrainOptions): unknown;
+}
+function closedEngine({ where }: Driver): ClosedError {
+  return new ClosedError(`This engine, at ${where}, is closed`, 'closed');
+}
+
 export class Engine {
   /** @internal */
   readonly driver: Driver;
   readonly #names: Names;
   readonly #requests: Requests;
-  /** Readers, who answers, queues. */
-  readonly #open = new Set<{ close(): unknown }>();
+  /** Listeners, connections, readers, who answers, queues. */
+  readonly #open = new Set<Closable>();
+  #closing: Promise<void> | undefined;
 
   /** @internal */
   constructor(driver: Driver, names: Names) {
     this.driver = driver;
     this.#names = names;
     this.#requests = new Requests(driver, names);
+    driver.onDown(() => {
+      // By whoever has its client, or for good.
+      if (driver.closed) void this.close();
+    });
   }
 
   /**
@@ -50,36 +74,59 @@ export class Engine {
    * @param name letters, digits, `-` and `_`, in parts that dots separate
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
    */
-  async listen(name: string, options: EngineListenOptions = {}): Promise<Listener> {
+  async listen<In = unknown, Out = unknown>(
+    name: string,
+    options: EngineListenOptions = {},
+  ): Promise<Listener<In, Out>> {
     const { name: kind, where } = this.driver;
     checkName('name', name);
     const entrance = new Entrance(options, []);
     let enter = (line: Line): void => line.destroy();
-    const answering = await Answering.at(this.driver, this.#names, name, (line) => enter(line));
     const address = `${where} as ${name}`;
+    const opening = Answering.at(this.driver, this.#names, name, (line) => enter(line));
+    const answering = await this.#opened(`Cannot listen at ${address}`, opening);
     // A client of the server's holds the process, or not, as it likes.
-    const { listener, hall } = entrance.behind({ address, hold() {}, close: () => answering.close() });
+    const { listener, hall } = entrance.behind({
+      address,
+      hold() {},
+      leave: () => answering.leave(),
+      close: () => {
+        answering.close();
+        this.#open.delete(closable);
+      },
+    });
     enter = (line) => hall.enter(line, kind, NOTHING_SAID);
-    return listener;
+    const closable = { close: () => listener.close() };
+    return this.#keep(listener as Listener as Listener<In, Out>, closable);
   }
 
   /**
    * Connects to who listens by a name: a port, which outlives its server's restart, and its own client's.
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE where nobody listens by that name, at once; TimeoutError; RefusedError; the signal's reason
    */
-  async connect<In = unknown, Out = unknown>(name: string, options: EngineConnectOptions = {}): Promise<Port<In, Out>> {
+  async connect<In = unknown, Out = unknown>(
+    name: string,
+    options: EngineConnectOptions = {},
+  ): Promise<LinkedPort<In, Out>> {
     const { name: kind, where } = this.driver;
     const choice = resolveNetChoice(options, ['token', 'signal']);
     const dialer = new Dialer(this.driver, this.#names, checkName('name', name));
+    const address = `${where} as ${name}`;
+    const { timeoutMs } = choice;
+    const unanswered = 'nobody has greeted; is it a listener of this library, and not too busy?';
     const port = await connectBy({
       ...choice,
-      where: `${where} as ${name}`,
+      where: address,
       kind,
       token: tokenBytes(options.token),
       signal: checkSignal(options.signal),
       begin: byLines((signal) => dialer.dial(signal), choice),
+      late: () => lateAt(this.driver, `Cannot connect to ${address}`, timeoutMs, unanswered),
     });
-    return port as Port<In, Out>;
+    const { link } = port;
+    const closable = { close: () => link.close() };
+    void link.closed.then(() => this.#open.delete(closable));
+    return this.#keep(port as LinkedPort<In, Out>, closable);
   }
 
   /**
@@ -87,6 +134,7 @@ export class Engine {
    * @throws UsageError ERR_OPTION
    */
   topic<T = unknown>(name: string, options: EngineTopicOptions = {}): EngineTopic<T> {
+    this.#checkOpen();
     return new EngineTopic<T>(this.driver, this.#names, checkName('name', name), options);
   }
   /**
@@ -95,13 +143,10 @@ export class Engine {
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
    */
   async subscribe<T = unknown>(pattern: string, options: EngineSubscribeOptions = {}): Promise<EngineReader<T>> {
-    const reader: EngineReader<T> = await EngineReader.open<T>(
-      this.driver,
-      this.#names,
-      checkPattern(pattern),
-      options,
-      () => this.#open.delete(reader),
-    );
+    let reader: EngineReader<T> | undefined;
+    const left = (): void => this.#forget(reader);
+    const opening = EngineReader.open<T>(this.driver, this.#names, checkPattern(pattern), options, left);
+    reader = await this.#opened(`Cannot subscribe to ${pattern}`, opening);
     return this.#keep(reader);
   }
 
@@ -110,10 +155,15 @@ export class Engine {
    * @param answer what it returns, or the promise of it, is the answer; what it throws, `request` throws
    * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_LISTEN where the server does not allow it
    */
-  async serve<In = unknown>(name: string, answer: (value: In) => unknown, options: ServeOptions = {}): Promise<Served> {
-    const served: Served = await this.#requests.serve(name, answer as (value: unknown) => unknown, options, () =>
-      this.#open.delete(served),
-    );
+  async serve<In = unknown>(
+    name: string,
+    answer: (value: In, asked: Asked) => unknown,
+    options: ServeOptions = {},
+  ): Promise<Served> {
+    const answers = answer as (value: unknown, asked: Asked) => unknown;
+    let served: Served | undefined;
+    const opening = this.#requests.serve(name, answers, options, () => this.#forget(served));
+    served = await this.#opened(`Cannot serve ${name}`, opening);
     return this.#keep(served);
   }
   /**
@@ -132,29 +182,83 @@ export class Engine {
    */
   async queue<T = unknown>(name: string, options: QueueOptions = {}): Promise<EngineQueue<T>> {
     const resolved = resolveQueue(options);
-    const store = await this.driver.queue(checkName('name', name), resolved.ackMs);
+    const opening = this.driver.queue(checkName('name', name), resolved.ackMs);
+    const store = await this.#opened(`Cannot have queue ${name}`, opening);
     const queue: EngineQueue<T> = new EngineQueue<T>(name, this.driver, store, resolved, () =>
       this.#open.delete(queue),
     );
     return this.#keep(queue);
   }
 
-  /** Ends readers, who answers, and workers once their jobs are settled, and lets go of the server. Ports that there are end as `lost` when their time is up: close them before. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#open].map((each) => each.close()));
-    this.#open.clear();
-    await this.driver.close();
+  /**
+   * Ends all that it has: listeners and ports, as `closed`; readers; who answers, and workers, once what they have begun is done, or `drainMs` are over. Then it lets go of the
+   * server. Whatever is asked of it from then on rejects with a ClosedError. Idempotent.
+   * @throws (rejects) UsageError ERR_OPTION
+   */
+  async close(options: DrainOptions = {}): Promise<void> {
+    const drainMs = drainOf(options);
+    this.#closing ??= this.#close(drainMs);
+    await this.#closing;
   }
-  #keep<C extends { close(): unknown }>(opened: C): C {
-    this.#open.add(opened);
+  async #close(drainMs: number): Promise<void> {
+    const parts = [...this.#open].map(async (each) => each.close({ drainMs }));
+    await settledInTime(Promise.allSettled(parts), drainMs + 2 * ENGINE_LAST_MS);
+    // Last words go at the end of a turn.
+    await new Promise<void>((resolve) => platform.turn(resolve));
+    if (this.driver.up) await settledInTime(this.driver.flush(), ENGINE_LAST_MS);
+    await this.driver.close();
+    this.#open.clear();
+  }
+  /** What is being opened, and would be there too late, is closed as it comes. */
+  async #opened<C extends Closable>(action: string, opening: Promise<C>): Promise<C> {
+    try {
+      this.#checkOpen();
+      const late = (): Error => lateAt(this.driver, action, ENGINE_OPEN_MS, 'the server has not answered');
+      return await inTime(opening, ENGINE_OPEN_MS, late);
+    } catch (error) {
+      opening.then(
+        (it) => it.close(),
+        () => {},
+      );
+      throw error;
+    }
+  }
+  #keep<C extends object>(opened: C, closable: Closable = opened as unknown as Closable): C {
+    if (this.#closing !== undefined) {
+      void closable.close();
+      throw closedEngine(this.driver);
+    }
+    this.#open.add(closable);
     return opened;
+  }
+  /** It may be over before anybody has it. */
+  #forget(closable: Closable | undefined): void {
+    if (closable !== undefined) this.#open.delete(closable);
+  }
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw closedEngine(this.driver);
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 }
 
-/** @throws UsageError ERR_OPTION */
-export function checkEngineOptions(options: EngineOptions, more: readonly string[] = []): void {
-  checkNames(options, [...ENGINE_OPTIONS, ...more]);
+/**
+ * @param client what it is to be made with, where it is made here
+ * @throws UsageError ERR_OPTION
+ */
+export function checkEngineOptions(
+  options: EngineOptions & { readonly client?: object | undefined },
+  given: boolean,
+): Names {
+  checkNames(options, [...ENGINE_OPTIONS, 'client']);
+  const { client, prefix = 'millrace' } = options;
+  const fits = client === undefined || (typeof client === 'object' && client !== null && !Array.isArray(client));
+  if (!fits || (given && client !== undefined)) {
+    const why = given
+      ? 'the client is one that was handed in, and is what it is'
+      : 'it takes an object, for the client that is made';
+    throw new UsageError('ERR_OPTION', `Option client cannot be ${typeof client}: ${why}`, { option: 'client' });
+  }
+  return new Names(prefix);
 }

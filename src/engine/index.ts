@@ -2,3 +2,4 @@
 export { CLOSED, EMPTY } from '../outcome.ts';
 export type { Listener } from '../port/link-listener.ts';
 export { Port } from '../port/port.ts';
+export type { LinkedPort } from '../port/port-link.ts';

@@ -1,12 +1,13 @@
 // How a line through a server comes to be: who wants one listens where nobody else does, and asks who listens for ports, by its name, or by its own for a
 // connection that it has.
-import { AddressError } from '../errors.ts';
-import { ENGINE_ASKING_MAX } from '../limits.ts';
+import { AddressError, UnsupportedError } from '../errors.ts';
+import { ENGINE_ASKING_MAX, ENGINE_LAST_MS } from '../limits.ts';
 import { settleable } from '../port/waiters.ts';
 import type { Line } from '../transport/network/line.ts';
 import { OPEN, WebSocketLine } from '../transport/network/web-socket-line.ts';
 import type { Driver, Subscription } from './driver.ts';
 import { EngineSocket, HEAD_BYTES, message, OPENED } from './engine-socket.ts';
+import { settledInTime } from './in-time.ts';
 import { isId, type Names, randomId } from './names.ts';
 
 const VERSION = 1;
@@ -43,41 +44,58 @@ export class Dialer {
   /** @throws (rejects) AddressError ERR_UNREACHABLE where nobody listens; the signal's reason */
   async dial(signal: AbortSignal): Promise<Line> {
     const [driver, names] = [this.#driver, this.#names];
+    if (driver.closed) throw new UnsupportedError(`Cannot connect to ${this.#where}: this engine is closed`);
     const answered = settleable<void>();
-    const aborted = (): void => answered.reject(signal.reason);
+    const givenUp = settleable<never>();
+    const aborted = (): void => givenUp.reject(signal.reason);
     signal.addEventListener('abort', aborted);
-    answered.promise.catch(() => {});
+    for (const { promise } of [answered, givenUp]) promise.catch(() => {});
+    // Of what a server that hangs may never answer, whoever gives up waits for none.
+    const orGivenUp = <R>(promise: Promise<R>): Promise<R> => Promise.race([promise, givenUp.promise]);
     const id = randomId();
+    let subscribing: Promise<Subscription> | undefined;
     let subscription: Subscription | undefined;
     let socket: EngineSocket | undefined;
+    let line: Line | undefined;
     try {
-      await Promise.race([driver.ready(), answered.promise]);
-      subscription = await driver.subscribe(names.line(id, 'a'), (bytes) => {
+      signal.throwIfAborted();
+      await orGivenUp(driver.ready());
+      subscribing = driver.subscribe(names.line(id, 'a'), (bytes) => {
         if (socket !== undefined) socket.heard(bytes);
         else if (bytes[0] === OPENED) {
           socket = new EngineSocket(driver, names.line(id, 'b'), () => subscription?.close());
+          // It may end in the same turn, of which whoever has the line is to hear.
+          line = lineOver(socket, driver);
           const listener = new TextDecoder().decode(bytes.subarray(HEAD_BYTES));
           if (isId(listener)) this.#listener ??= listener;
           answered.resolve();
         }
       });
-      const heard = await (this.#listener === undefined
-        ? driver.tellOne(names.port(this.#name), asking(id))
-        : driver.tell(names.listener(this.#listener), asking(id)));
+      subscription = await orGivenUp(subscribing);
+      const heard = await orGivenUp(
+        this.#listener === undefined
+          ? driver.tellOne(names.port(this.#name), asking(id))
+          : driver.tell(names.listener(this.#listener), asking(id)),
+      );
       if (!heard) throw this.#nobody();
-      await answered.promise;
-      signal.throwIfAborted();
-      return lineOver(socket as unknown as EngineSocket, driver);
+      await orGivenUp(answered.promise);
+      return line as unknown as Line;
     } catch (error) {
       socket?.close();
-      subscription?.close();
+      subscribing?.then(
+        (late) => late.close(),
+        () => {},
+      );
       throw error;
     } finally {
       signal.removeEventListener('abort', aborted);
     }
   }
+  get #where(): string {
+    return `${this.#driver.where} as ${this.#name}`;
+  }
   #nobody(): AddressError {
-    const address = `${this.#driver.where} as ${this.#name}`;
+    const address = this.#where;
     return new AddressError('ERR_UNREACHABLE', `Cannot connect to ${address}: nobody listens there`, { address });
   }
 }
@@ -88,9 +106,11 @@ export class Answering {
   readonly #names: Names;
   readonly #id = randomId();
   readonly #connected: (line: Line) => void;
-  readonly #subscriptions: Subscription[] = [];
+  #own: Subscription | undefined;
+  #byName: Subscription | undefined;
   /** Lines that are being made. */
   #asking = 0;
+  #left = false;
   #closed = false;
 
   private constructor(driver: Driver, names: Names, connected: (line: Line) => void) {
@@ -101,28 +121,45 @@ export class Answering {
   /** @throws (rejects) AddressError ERR_LISTEN */
   static async at(driver: Driver, names: Names, name: string, connected: (line: Line) => void): Promise<Answering> {
     const answering = new Answering(driver, names, connected);
-    const asked = (bytes: Uint8Array): void => void answering.#asked(bytes);
-    answering.#subscriptions.push(await driver.subscribe(names.listener(answering.#id), asked));
-    answering.#subscriptions.push(await driver.share(names.port(name), asked));
+    const asked = (bytes: Uint8Array): void => void answering.#asked(bytes, undefined);
+    // The server has given it to this side, which hears no more: another one may be there.
+    const handOn = (bytes: Uint8Array): void => void driver.tellOne(names.port(name), bytes).catch(() => {});
+    answering.#own = await driver.subscribe(names.listener(answering.#id), asked);
+    try {
+      answering.#byName = await driver.share(names.port(name), (bytes) => {
+        if (answering.#left) handOn(bytes);
+        else void answering.#asked(bytes, () => handOn(bytes));
+      });
+    } catch (error) {
+      answering.close();
+      throw error;
+    }
     return answering;
   }
+  /** Whoever asks for one of the name is another one's; connections that there are may come back. */
+  async leave(): Promise<void> {
+    this.#left = true;
+    if (this.#byName !== undefined) await settledInTime(this.#byName.drain(), ENGINE_LAST_MS);
+  }
+  /** Nobody comes any more. */
   close(): void {
     this.#closed = true;
-    for (const subscription of this.#subscriptions) subscription.close();
+    for (const subscription of [this.#own, this.#byName]) subscription?.close();
   }
 
-  async #asked(bytes: Uint8Array): Promise<void> {
+  /** @param handOn in the place of an answer, where this side has left meanwhile */
+  async #asked(bytes: Uint8Array, handOn: (() => void) | undefined): Promise<void> {
     const id = askedBy(bytes);
     // Who is one too many hears nothing, and asks again.
     if (id === undefined || this.#closed || this.#asking >= ENGINE_ASKING_MAX) return;
     this.#asking++;
     try {
-      await this.#answer(id);
+      await this.#answer(id, handOn);
     } finally {
       this.#asking--;
     }
   }
-  async #answer(id: string): Promise<void> {
+  async #answer(id: string, handOn: (() => void) | undefined): Promise<void> {
     const [driver, names] = [this.#driver, this.#names];
     let subscription: Subscription | undefined;
     const socket = new EngineSocket(driver, names.line(id, 'a'), () => subscription?.close());
@@ -132,6 +169,11 @@ export class Answering {
     } catch {
       // The server is lost, or allows no more: who asked asks again.
       socket.close();
+      return;
+    }
+    if (this.#left && handOn !== undefined) {
+      socket.close();
+      handOn();
       return;
     }
     driver.publish(names.line(id, 'a'), message(OPENED, 0, new TextEncoder().encode(this.#id)));

@@ -1,14 +1,27 @@
 // Work queues on a server that keeps them: each job is done at least once. Who takes a job says when it is done; where that is not said, by a worker that died or
 // is cut off, another one has it, later.
-import { ClosedError, UsageError } from '../errors.ts';
+import { platform } from '#platform';
+import { ClosedError, MillraceError, UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { checkFunction } from '../net/options.ts';
 import { checked, checkNames, type NumberRule } from '../port/options.ts';
 import type { Driver } from './driver.ts';
+import { inTime, lateAt, settledInTime } from './in-time.ts';
 import { randomId } from './names.ts';
+import { plainCause, refusedBy } from './package-of.ts';
 import { FORMS, type Form, RecordReader, RecordWriter } from './record.ts';
+import { type DrainOptions, drainOf } from './requests.ts';
+import { messageOf, nameOf } from './thrown.ts';
 
 /** How a queue is kept, on a server of one kind. */
 export interface QueueStore {
+  /**
+   * Makes what is not there, as on a server that was started anew without what it had kept.
+   * @throws (rejects) what the server says
+   */
+  make(): Promise<void>;
+  /** Whether that is what the server says by this. */
+  isGone(error: unknown): boolean;
   /** @throws (rejects) what the server says, and where it is lost: then nobody knows whether it is there */
   put(bytes: Uint8Array, delayMs: number, id: string | undefined): Promise<void>;
   /** Gives out so many jobs at the most, each as soon as it is there; resolves with the last of them, or after `waitMs`. */
@@ -27,8 +40,8 @@ export interface Taken {
   again(delayMs: number): Promise<void>;
   /** To the dead letters. */
   bury(attempts: number, why: string): Promise<void>;
-  /** It is still being worked at. */
-  extend(): Promise<void>;
+  /** It is still being worked at. False: another worker has it by now. */
+  extend(): Promise<boolean>;
 }
 export interface TakenDead {
   readonly bytes: Uint8Array;
@@ -66,18 +79,23 @@ export interface WorkOptions {
   readonly maxAttempts?: number | undefined;
   /** Milliseconds before the second try, which double up to the next, for five minutes at the most; default 1000. */
   readonly retryMs?: number | undefined;
+  /** Is told what the server says where it gives no jobs though it is there, each time that it is asked: a permission that is missing, a queue that is gone and cannot be made. */
+  readonly onError?: ((error: Error) => void) | undefined;
 }
 export interface Job {
   /** Which try it is, from 1 on. */
   readonly attempt: number;
-  /** Aborted where the job was lost meanwhile: the server may have given it to another worker. */
+  /** Aborted where the job was lost meanwhile: the server has given it to another worker, or may have, for it has heard no sign for `ackMs`; and where the worker is closed, and its time is over. */
   readonly signal: AbortSignal;
 }
 export interface Worker {
   /** Jobs that are being worked at. */
   readonly running: number;
-  /** Takes no more jobs; when those that it has are settled. */
-  close(): Promise<void>;
+  /**
+   * Takes no more jobs; when those that it has are settled, or `drainMs` are over: then their signals are aborted, and others have those jobs in their time.
+   * @throws (rejects) UsageError ERR_OPTION
+   */
+  close(options?: DrainOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 /** A job that was tried in vain. */
@@ -111,7 +129,7 @@ export class EngineQueue<T = unknown> {
   readonly #reader = new RecordReader();
   readonly #left: () => void;
   readonly #workers = new Set<Working<T>>();
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   /** @internal */
   constructor(
@@ -126,13 +144,13 @@ export class EngineQueue<T = unknown> {
     this.#driver = driver;
     this.#store = store;
     this.#ackMs = ackMs;
-    this.#writer = new RecordWriter(randomId(), form, driver.maxBytes);
+    this.#writer = new RecordWriter(randomId(), form, () => driver.maxBytes);
   }
 
   /**
    * Puts a job; resolves once the server has it.
    * @param value of 256 KiB at the most, encoded
-   * @throws (rejects) DataCloneError; UsageError ERR_OPTION, ERR_TOO_LARGE; ClosedError where the server was lost: whether it has the job, nobody knows, and `id` is for those who put it again
+   * @throws (rejects) DataCloneError; UsageError ERR_OPTION, ERR_TOO_LARGE; RefusedError for what the server says; ClosedError where the server was lost: whether it has the job, nobody knows, and `id` is for those who put it again
    */
   async put(value: T, options: PutOptions = {}): Promise<void> {
     checkNames(options, ['delayMs', 'id']);
@@ -144,23 +162,36 @@ export class EngineQueue<T = unknown> {
     }
     this.#checkOpen('put a job');
     const [bytes] = this.#writer.write(value, 0, 1) as [Uint8Array];
-    await this.#said(() => this.#store.put(bytes, delayMs, id));
+    await this.#said('put a job into', () => this.#store.put(bytes, delayMs, id));
   }
   /** Some clients keep what is said while there is no server for as long as there is none. */
-  async #said<R>(say: () => Promise<R>): Promise<R> {
+  async #said<R>(what: string, say: () => Promise<R>): Promise<R> {
+    const [driver, store, ms] = [this.#driver, this.#store, limits.ENGINE_REQUEST_MS];
+    const again = async (error: unknown): Promise<R> => {
+      if (!store.isGone(error)) throw error;
+      await store.make();
+      return await say();
+    };
+    const action = `Cannot ${what} queue ${this.name}`;
     try {
-      return await inTime(
-        this.#driver.ready().then(say),
-        limits.ENGINE_REQUEST_MS,
-        `nothing came in ${limits.ENGINE_REQUEST_MS} ms`,
+      return await inTime(driver.ready().then(say).catch(again), ms, () =>
+        lateAt(driver, action, ms, `the server at ${driver.where} has not answered`),
       );
-    } catch (cause) {
-      const text = `The server at ${this.#driver.where} has not answered for queue ${this.name}: ${(cause as Error).message}`;
-      throw new ClosedError(text, 'lost', cause);
+    } catch (thrown) {
+      const cause = thrown instanceof MillraceError ? thrown : plainCause(thrown);
+      if (driver.closed) throw new ClosedError(`${action}: the engine is closed`, 'closed', cause);
+      if (driver.up && !/timeout/i.test(cause.name)) {
+        throw refusedBy(`${action}: the server at ${driver.where} says`, cause);
+      }
+      throw new ClosedError(
+        `${cause.message.startsWith(action) ? '' : `${action}: `}${cause.message}; nobody knows whether that was done`,
+        'lost',
+        cause,
+      );
     }
   }
   #checkOpen(what: string): void {
-    if (this.#closed) throw new ClosedError(`Cannot ${what}: this queue was closed`, 'closed');
+    if (this.#closing !== undefined) throw new ClosedError(`Cannot ${what}: this queue was closed`, 'closed');
   }
 
   /**
@@ -168,7 +199,8 @@ export class EngineQueue<T = unknown> {
    * @throws UsageError ERR_OPTION; ClosedError
    */
   work(does: (value: T, job: Job) => unknown, options: WorkOptions = {}): Worker {
-    checkNames(options, ['concurrency', 'maxAttempts', 'retryMs']);
+    checkNames(options, ['concurrency', 'maxAttempts', 'retryMs', 'onError']);
+    const onError = checkFunction('onError', options.onError);
     if (typeof does !== 'function')
       throw new UsageError('ERR_OPTION', `Cannot work with ${String(does)}: it takes a function`, { option: 'does' });
     const of = (name: keyof WorkOptions, rule: NumberRule): number => checked(name, options[name], rule) as number;
@@ -177,9 +209,12 @@ export class EngineQueue<T = unknown> {
       maxAttempts: of('maxAttempts', { fallback: limits.QUEUE_ATTEMPTS, min: 1, max: 1_000_000 }),
       retryMs: of('retryMs', { fallback: limits.QUEUE_RETRY_MS, min: 0, max: limits.QUEUE_RETRY_MS_MAX }),
       ackMs: this.#ackMs,
+      onError,
     };
     this.#checkOpen('work');
-    const working = new Working<T>(this.#store, this.#driver, (bytes) => this.#read(bytes), does, how);
+    const read = (bytes: Uint8Array): T => this.#read(bytes);
+    const left = (worker: Working<T>): void => void this.#workers.delete(worker);
+    const working = new Working<T>(this.#store, this.#driver, read, does, how, left);
     this.#workers.add(working);
     return working;
   }
@@ -189,25 +224,39 @@ export class EngineQueue<T = unknown> {
     return this.#reader.value(record, [record.bytes]) as T;
   }
 
-  /** @throws (rejects) ClosedError where the server is lost */
+  /** @throws (rejects) ClosedError where the server is lost; RefusedError for what else it says */
   async stats(): Promise<QueueStats> {
     this.#checkOpen('ask');
-    return await this.#said(() => this.#store.stats());
+    return await this.#said('count', () => this.#store.stats());
   }
   /**
    * Some of the jobs that were tried in vain, the oldest first. Each is this side's for `ackMs`: `drop` or `retry` it.
-   * @throws (rejects) ClosedError where the server is lost
+   * @param count 1 to 10,000 at the most
+   * @throws (rejects) UsageError ERR_OPTION; ClosedError where the server is lost; RefusedError for what else it says
    */
   async deadLetters(count: number = 100): Promise<DeadLetter<T>[]> {
+    // Nothing given is nothing said; null is.
+    checked('count', count ?? Number.NaN, { fallback: 100, min: 1, max: limits.QUEUE_DEAD_MAX });
     this.#checkOpen('ask');
-    const taken = await this.#said(() => this.#store.takeDead(count));
-    return taken.map((dead) => ({
-      value: this.#valueOf(dead.bytes),
-      attempts: dead.attempts,
-      why: dead.why,
-      drop: () => this.#said(() => dead.drop()),
-      retry: () => this.#said(() => dead.retry()),
-    }));
+    const taken = await this.#said('read', () => this.#store.takeDead(count));
+    return taken.map((dead) => {
+      // It is settled once, whoever says so again.
+      let settled: Promise<void> | undefined;
+      const settle = (how: () => Promise<void>): Promise<void> => {
+        settled ??= this.#said('settle a dead letter of', how).catch((error) => {
+          settled = undefined;
+          throw error;
+        });
+        return settled;
+      };
+      return {
+        value: this.#valueOf(dead.bytes),
+        attempts: dead.attempts,
+        why: dead.why,
+        drop: () => settle(() => dead.drop()),
+        retry: () => settle(() => dead.retry()),
+      };
+    });
   }
   #valueOf(bytes: Uint8Array): T {
     try {
@@ -218,28 +267,22 @@ export class EngineQueue<T = unknown> {
     }
   }
 
-  /** Ends its workers, once the jobs that they have are settled. */
-  async close(): Promise<void> {
-    this.#closed = true;
+  /**
+   * Ends its workers, once the jobs that they have are settled, or `drainMs` are over.
+   * @throws (rejects) UsageError ERR_OPTION
+   */
+  async close(options: DrainOptions = {}): Promise<void> {
+    const drainMs = drainOf(options);
+    this.#closing ??= this.#close(drainMs);
+    await this.#closing;
+  }
+  async #close(drainMs: number): Promise<void> {
+    await Promise.all([...this.#workers].map((worker) => worker.close({ drainMs })));
+    await settledInTime(this.#store.close(), limits.ENGINE_LAST_MS);
     this.#left();
-    await Promise.all([...this.#workers].map((worker) => worker.close()));
-    await this.#store.close();
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-}
-
-/** Rejects with `late` where it takes longer. */
-async function inTime<R>(promise: Promise<R>, ms: number, late: string): Promise<R> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(late)), ms);
-  });
-  try {
-    return await Promise.race([promise, over]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -248,6 +291,7 @@ interface How {
   readonly maxAttempts: number;
   readonly retryMs: number;
   readonly ackMs: number;
+  readonly onError: WorkOptions['onError'];
 }
 
 class Working<T> implements Worker {
@@ -257,8 +301,11 @@ class Working<T> implements Worker {
   readonly #does: (value: T, job: Job) => unknown;
   readonly #how: How;
   readonly #doing = new Set<Promise<void>>();
+  /** Of jobs that are worked at: what stops the signs of life. */
+  readonly #kept = new Map<AbortController, () => void>();
   readonly #taking: Promise<void>;
-  #closed = false;
+  readonly #left: () => void;
+  #closing: Promise<void> | undefined;
   #over = false;
 
   constructor(
@@ -267,30 +314,42 @@ class Working<T> implements Worker {
     read: (bytes: Uint8Array) => T,
     does: (value: T, job: Job) => unknown,
     how: How,
+    left: (worker: Working<T>) => void,
   ) {
     this.#store = store;
     this.#driver = driver;
     this.#read = read;
     this.#does = does;
     this.#how = how;
+    this.#left = () => left(this);
     this.#taking = this.#take();
   }
   get running(): number {
     return this.#doing.size;
   }
-  async close(): Promise<void> {
-    this.#closed = true;
+  async close(options: DrainOptions = {}): Promise<void> {
+    const drainMs = drainOf(options);
+    this.#closing ??= this.#close(drainMs);
+    await this.#closing;
+  }
+  async #close(drainMs: number): Promise<void> {
     // What is asked of a server that is lost may never be answered.
-    await inTime(this.#taking, limits.QUEUE_CLOSE_MS, '').catch(() => {});
+    await settledInTime(this.#taking, limits.QUEUE_CLOSE_MS);
     this.#over = true;
-    await Promise.all(this.#doing);
+    await settledInTime(Promise.all(this.#doing), drainMs);
+    // Others are to have those jobs.
+    for (const [lost, stop] of this.#kept) {
+      stop();
+      lost.abort(new ClosedError('The worker is closed, and its time is over', 'closed'));
+    }
+    this.#left();
   }
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   async #take(): Promise<void> {
-    while (!this.#closed) {
+    while (this.#closing === undefined) {
       const free = this.#how.concurrency - this.#doing.size;
       if (free === 0) {
         await Promise.race(this.#doing);
@@ -301,50 +360,97 @@ class Working<T> implements Worker {
         await this.#store.take(free, limits.QUEUE_WAIT_MS, (job) => {
           // Nobody waits for it any more: another worker has it in its time.
           if (this.#over) return;
-          const doing = this.#do(job);
+          const doing = this.#do(job).catch(() => {});
           this.#doing.add(doing);
-          void doing.finally(() => this.#doing.delete(doing));
+          void doing.then(() => this.#doing.delete(doing));
         });
-      } catch {
-        if (!(await this.#serverAgain())) return;
+      } catch (error) {
+        if (!(await this.#again(error as Error))) return;
       }
     }
   }
-  /** Whether there is a server to ask again, later. */
-  async #serverAgain(): Promise<boolean> {
+  /** Whether there is a server to ask again, later: one that was started anew may have no such queue. */
+  async #again(error: Error): Promise<boolean> {
+    if (this.#driver.up && this.#closing === undefined) {
+      try {
+        if (!this.#store.isGone(error)) throw error;
+        await this.#store.make();
+      } catch (thrown) {
+        this.#tell(plainCause(thrown));
+      }
+    }
     await new Promise((resolve) => setTimeout(resolve, limits.QUEUE_AGAIN_MS));
     return await this.#driver.ready().then(
       () => true,
       () => false,
     );
   }
+  /** What it throws is reported, as of any listener. */
+  #tell(error: Error): void {
+    try {
+      this.#how.onError?.(error);
+    } catch (thrown) {
+      platform.reportError(thrown);
+    }
+  }
 
+  /** Rejects where the server was lost: another worker has the job in its time. */
   async #do(job: Taken): Promise<void> {
     const { maxAttempts, retryMs, ackMs } = this.#how;
     const { attempt } = job;
-    const lost = new AbortController();
-    let failed: unknown;
+    let failed: unknown = new Error('its workers have ended without a word');
     // One whose workers die each time is tried no more often than one that throws.
-    if (attempt > maxAttempts) failed = new Error('its workers have ended without a word');
-    else {
-      const signs = setInterval(() => void job.extend().catch((error) => lost.abort(error)), ackMs / 3);
+    if (attempt <= maxAttempts) {
+      const lost = new AbortController();
+      const stop = this.#keep(job, lost);
       try {
         await this.#does(this.#read(job.bytes), { attempt, signal: lost.signal });
-        failed = undefined;
-        await inTime(job.done(), ackMs, '').catch(() => {});
+        await settledInTime(job.done(), ackMs);
         return;
       } catch (error) {
-        failed = error ?? new Error(String(error));
+        failed = error;
       } finally {
-        clearInterval(signs);
+        stop();
       }
     }
-    const why = failed instanceof Error ? `${failed.name}: ${failed.message}` : String(failed);
+    const why = failed instanceof Error ? `${nameOf(failed)}: ${messageOf(failed)}` : messageOf(failed);
     const settled =
       attempt >= maxAttempts
         ? job.bury(Math.min(attempt, maxAttempts), why.slice(0, limits.QUEUE_WHY_MAX))
         : job.again(Math.min(retryMs * 2 ** (attempt - 1), limits.QUEUE_RETRY_MS_MAX));
     // Where the server does not hear of it, the job is given out again when its time is up.
-    await inTime(settled, ackMs, '').catch(() => {});
+    await settledInTime(settled, ackMs);
+  }
+  /** Gives signs of life, until it is stopped: a server that was not heard for `ackMs` has given the job away. */
+  #keep(job: Taken, lost: AbortController): () => void {
+    const { ackMs } = this.#how;
+    let heardMs = performance.now();
+    let why: unknown;
+    const sign = async (): Promise<void> => {
+      const saidMs = performance.now();
+      if (saidMs - heardMs > ackMs)
+        lost.abort(
+          new ClosedError(
+            `No sign has reached the server in ${ackMs} ms: another worker has the job, or will have`,
+            'lost',
+            why,
+          ),
+        );
+      else if (await job.extend()) heardMs = saidMs;
+      else lost.abort(new ClosedError('Another worker has the job by now', 'lost'));
+    };
+    const signs = setInterval(
+      () =>
+        void sign().catch((error) => {
+          why = error;
+        }),
+      ackMs / 3,
+    );
+    const stop = (): void => {
+      clearInterval(signs);
+      this.#kept.delete(lost);
+    };
+    this.#kept.set(lost, stop);
+    return stop;
   }
 }

@@ -12,6 +12,7 @@ import { DataCloneError, UsageError } from '../errors.ts';
 import { ENGINE_PARTS_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { isId } from './names.ts';
+import { messageOf, nameOf } from './thrown.ts';
 
 export type Form = 'packed' | 'json';
 export const FORMS: readonly Form[] = ['packed', 'json'];
@@ -48,7 +49,7 @@ export class RecordWriter {
   readonly #from: string;
   readonly #fromBytes: Uint8Array;
   readonly #form: Form;
-  readonly #mostBytes: number;
+  readonly #most: () => number;
   readonly #encoder;
   #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
   /** A message of several values, as far as it is. */
@@ -57,13 +58,17 @@ export class RecordWriter {
   #count = 0;
   #first = 0;
 
-  /** @param mostBytes of a message */
-  constructor(from: string, form: Form, mostBytes: number) {
+  /** @param most bytes of a message */
+  constructor(from: string, form: Form, most: () => number) {
     this.#from = from;
     this.#fromBytes = Uint8Array.from(from.match(/../g) ?? [], (hex) => Number.parseInt(hex, 16));
     this.#form = form;
-    this.#mostBytes = mostBytes;
+    this.#most = most;
     this.#encoder = CODECS[form].createEncoder({ knownTexts: 0 });
+  }
+
+  get #mostBytes(): number {
+    return this.#most();
   }
 
   /**
@@ -110,6 +115,10 @@ export class RecordWriter {
     const more = new Uint8Array(Math.min(this.#mostBytes, Math.max(SCRATCH_BYTES_MIN, 2 * bytes)));
     more.set(this.#gathered.subarray(0, this.#gatheredBytes));
     this.#gathered = more;
+  }
+  /** Values that are gathered. */
+  get waiting(): number {
+    return this.#count;
   }
   /** What is gathered, if anything is. */
   gathered(): Uint8Array[] {
@@ -178,15 +187,13 @@ export class RecordWriter {
   }
 }
 function tooLarge(bytes: number | undefined, most: number): UsageError {
-  const text = `Cannot send a value of ${bytes ?? 'more than that'} bytes: ${most} are the most; larger ones go over a port (engine.connect)`;
+  const text = `Cannot send a value of ${bytes ?? `more than ${most}`} bytes: ${most} are the most; larger ones go over a port (engine.connect)`;
   return new UsageError('ERR_TOO_LARGE', text, { limit: most });
 }
 const BUSY = 'Busy';
 function errorText(error: unknown, outcome: Outcome): { name: string; message: string } {
   if (outcome === 'busy') return { name: BUSY, message: '' };
-  return error instanceof Error
-    ? { name: error.name, message: error.message }
-    : { name: 'Error', message: String(error) };
+  return { name: nameOf(error), message: messageOf(error) };
 }
 
 /** Reads messages: what each says of itself, and the values in it. */

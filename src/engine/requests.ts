@@ -1,6 +1,14 @@
 // Requests through a server, to one of those who answer to a name; answers come to a subject of who asks.
-import { AddressError, ClosedError, RefusedError, TimeoutError, UsageError } from '../errors.ts';
-import { ENGINE_PARTS_MAX, ENGINE_REQUEST_MS, ENGINE_REQUESTS_MAX, ENGINE_SERVING_DEFAULT } from '../limits.ts';
+import { AddressError, ClosedError, RefusedError, UsageError } from '../errors.ts';
+import {
+  ENGINE_DRAIN_MS,
+  ENGINE_LAST_MS,
+  ENGINE_PARTS_MAX,
+  ENGINE_REQUEST_MS,
+  ENGINE_REQUESTS_MAX,
+  ENGINE_SERVING_DEFAULT,
+  TIMEOUT_MS_MAX,
+} from '../limits.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
@@ -8,9 +16,11 @@ import { type Settleable, settleable } from '../port/waiters.ts';
 import { failureOf, thrownBy } from '../rpc/failures.ts';
 import { CODE_FULL } from '../transport/stream/frames.ts';
 import type { Driver, Subscription } from './driver.ts';
+import { lateAt, settledInTime } from './in-time.ts';
 import { checkName, type Names, randomId } from './names.ts';
 import { Numbers } from './numbers.ts';
 import { FORMS, type Form, type Outcome, RecordReader, RecordWriter } from './record.ts';
+import { messageOf, nameOf } from './thrown.ts';
 
 export interface RequestOptions {
   /** Milliseconds for the answer; default 10,000. */
@@ -24,12 +34,30 @@ export interface ServeOptions {
   /** Requests that are answered at a time, and beyond which whoever asks is told that this side is busy; default 1024. */
   readonly concurrency?: number | undefined;
 }
+/** What who answers is told of a request. */
+export interface Asked {
+  /** Aborted where nobody waits for the answer any more: this side is closed, and its time is over. */
+  readonly signal: AbortSignal;
+}
+export type Answer = (value: never, asked: Asked) => unknown;
+export interface DrainOptions {
+  /** Milliseconds for what is under way; default 10,000. What takes longer is told by its signal, and not waited for. */
+  readonly drainMs?: number | undefined;
+}
+/** @throws UsageError ERR_OPTION */
+export function drainOf(options: DrainOptions): number {
+  checkNames(options, ['drainMs']);
+  return checked('drainMs', options.drainMs, { fallback: ENGINE_DRAIN_MS, min: 0, max: TIMEOUT_MS_MAX }) as number;
+}
 /** Somebody who answers. */
 export interface Served {
   /** Requests that are being answered. */
   readonly pending: number;
-  /** Answers no more; what has begun is answered. */
-  close(): Promise<void>;
+  /**
+   * Takes no more requests; what was on its way to this side, and what has begun, is answered.
+   * @throws (rejects) UsageError ERR_OPTION
+   */
+  close(options?: DrainOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -50,11 +78,14 @@ export class Requests {
   constructor(driver: Driver, names: Names) {
     this.#driver = driver;
     this.#names = names;
-    const writer = (form: Form): RecordWriter => new RecordWriter(this.#id, form, driver.maxBytes);
+    const writer = (form: Form): RecordWriter => new RecordWriter(this.#id, form, () => driver.maxBytes);
     this.#writers = { packed: writer('packed'), json: writer('json') };
     driver.onDown(() => {
-      const text = `The server at ${driver.where} was lost before the answer came: whether the request was heard, nobody knows`;
-      for (const { reject } of this.#pending.values()) reject(new ClosedError(text, 'lost'));
+      const [what, reason] = driver.closed
+        ? ['This engine was closed', 'closed']
+        : [`The server at ${driver.where} was lost`, 'lost'];
+      const text = `${what} before the answer came: whether the request was heard, nobody knows`;
+      for (const { reject } of this.#pending.values()) reject(new ClosedError(text, reason));
       this.#pending.clear();
     });
   }
@@ -78,8 +109,9 @@ export class Requests {
     const aborted = (): void => pending.reject(signal?.reason);
     signal?.addEventListener('abort', aborted);
     const late = (): void =>
-      pending.reject(new TimeoutError(`Nobody of ${name} has answered in ${timeoutMs} ms`, { timeoutMs }));
-    const timer = timeoutMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(late, timeoutMs);
+      pending.reject(lateAt(this.#driver, `Cannot ask ${name}`, timeoutMs, 'nobody of that name has answered'));
+    // A timer of more would be one of no time.
+    const timer = timeoutMs > TIMEOUT_MS_MAX ? undefined : setTimeout(late, timeoutMs);
     try {
       this.#send(name, message).catch(pending.reject);
       return await pending.promise;
@@ -126,7 +158,7 @@ export class Requests {
   /** @param answer what it returns, or the promise of it, is the answer; what it throws is thrown by `request` */
   async serve(
     name: string,
-    answer: (value: unknown) => unknown,
+    answer: (value: unknown, asked: Asked) => unknown,
     options: ServeOptions,
     left: () => void,
   ): Promise<Served> {
@@ -139,25 +171,39 @@ export class Requests {
     const rule = { fallback: ENGINE_SERVING_DEFAULT, min: 1, max: ENGINE_REQUESTS_MAX };
     const concurrency = checked('concurrency', options.concurrency, rule) as number;
     const answering = new Set<Promise<void>>();
+    const over = new AbortController();
     const subscription = await this.#driver.share(this.#names.call(name), (message) => {
-      const doing = this.#answer(message, answer, answering.size >= concurrency);
+      const doing = this.#answer(
+        message,
+        (value) => answer(value, { signal: over.signal }),
+        answering.size >= concurrency,
+      );
       answering.add(doing);
       void doing.finally(() => answering.delete(doing));
     });
-    const close = async (): Promise<void> => {
+    let closing: Promise<void> | undefined;
+    const close = async (drainMs: number): Promise<void> => {
+      await settledInTime(subscription.drain(), ENGINE_LAST_MS);
       subscription.close();
+      await settledInTime(Promise.all(answering), drainMs);
+      over.abort(new ClosedError(`Who answers to ${name} is closed`, 'closed'));
+      if (this.#driver.up) await settledInTime(this.#driver.flush(), ENGINE_LAST_MS);
       left();
-      await Promise.all(answering);
-      if (this.#driver.up) await this.#driver.flush().catch(() => {});
+    };
+    const closes = async (options: DrainOptions = {}): Promise<void> => {
+      const drainMs = drainOf(options);
+      closing ??= close(drainMs);
+      await closing;
     };
     return {
       get pending() {
         return answering.size;
       },
-      close,
-      [Symbol.asyncDispose]: close,
+      close: closes,
+      [Symbol.asyncDispose]: () => closes(),
     };
   }
+  /** Never rejects. */
   async #answer(message: Uint8Array, answer: (value: unknown) => unknown, enough: boolean): Promise<void> {
     const record = this.#reader.read(message);
     // One in parts would have gone to several.
@@ -169,15 +215,33 @@ export class Requests {
         this.#driver.publish(this.#names.reply(from), part);
     };
     try {
-      if (enough) say(undefined, 'busy');
-      else say(await answer(this.#reader.value(record, [record.bytes])), 'done');
+      if (enough) {
+        say(undefined, 'busy');
+        return;
+      }
+      const value = await answer(this.#reader.value(record, [record.bytes]));
+      // JSON has no text for nothing.
+      say(text !== undefined && value === undefined ? null : value, 'done');
     } catch (error) {
-      const thrown = (plain: boolean): unknown => (text === undefined ? failureOf(error, plain, false) : error);
+      this.#sayThrown(error, text !== undefined, say);
+    }
+  }
+  /** Whole, or with what of its fields can be copied, or as a text alone. */
+  #sayThrown(error: unknown, asText: boolean, say: (value: unknown, outcome: Outcome) => void): void {
+    const plainly = (): unknown => Object.assign(new Error(messageOf(error)), { name: nameOf(error) });
+    const forms = asText
+      ? [() => error]
+      : [
+          () => failureOf(error, false, false),
+          () => failureOf(error, true, false),
+          () => failureOf(plainly(), true, false),
+        ];
+    for (const form of forms) {
       try {
-        say(thrown(false), 'failed');
+        say(form(), 'failed');
+        return;
       } catch {
-        // A field of it cannot be copied.
-        say(thrown(true), 'failed');
+        // The next one says less.
       }
     }
   }

@@ -1,8 +1,8 @@
 // Topics through a server: whoever publishes, and whoever listens at the time. What the server loses is noticed by the numbers of what comes next.
 
 import { platform } from '#platform';
-import { UsageError } from '../errors.ts';
-import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import { ClosedError, UsageError } from '../errors.ts';
+import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_UNFLUSHED_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
@@ -11,6 +11,7 @@ import type { Driver, Subscription } from './driver.ts';
 import { type Names, randomId } from './names.ts';
 import { Numbers } from './numbers.ts';
 import { FORMS, type Form, type Record, RecordReader, RecordWriter } from './record.ts';
+import { Unflushed } from './unflushed.ts';
 
 export interface EngineTopicOptions {
   /** `packed`, the default: all that structured clone carries; `json`, for readers in other languages. */
@@ -30,9 +31,13 @@ export class EngineTopic<T = unknown> {
   readonly #writer: RecordWriter;
   #published = 0;
   #unsent = 0;
-  /** Published in this turn. */
+  /** Published in this turn, and not said yet. */
   #pending = 0;
   #scheduled = false;
+  readonly #unflushed: Unflushed;
+  /** Of the driver's losses, and of what was unsent, what `flush` has told of. */
+  #losses: number;
+  #told = 0;
 
   /** @internal */
   constructor(driver: Driver, names: Names, name: string, options: EngineTopicOptions) {
@@ -41,35 +46,62 @@ export class EngineTopic<T = unknown> {
     this.name = name;
     this.#driver = driver;
     this.#subject = names.topic(name);
-    this.#writer = new RecordWriter(randomId(), form, driver.maxBytes);
+    this.#writer = new RecordWriter(randomId(), form, () => driver.maxBytes);
+    this.#unflushed = new Unflushed(driver);
+    this.#losses = driver.losses;
   }
 
   /**
    * To all who listen now, once at the most. It is copied, and goes at the end of the turn, with all that is published to this topic till then. Never waits: `flush` does.
-   * @throws DataCloneError for what cannot be copied; UsageError ERR_TOO_LARGE above 16 MiB, in JSON above what one message takes; nothing was published
+   * @throws DataCloneError for what cannot be copied; UsageError ERR_TOO_LARGE above 16 MiB, in JSON above what one message takes; nothing was published;
+   *   ClosedError once the engine is closed
    */
   publish(value: T): void {
-    this.#send(this.#writer.gather(value, this.#published >>> 0));
+    if (this.#driver.closed) throw this.#closed();
+    const messages = this.#writer.gather(value, this.#published >>> 0);
     this.#published++;
-    this.#pending++;
+    const waiting = this.#writer.waiting;
+    if (messages.length > 0 && !this.#send(messages)) this.#unsent += this.#pending + 1 - waiting;
+    this.#pending = messages.length > 0 ? waiting : this.#pending + 1;
     if (this.#scheduled) return;
     this.#scheduled = true;
     platform.endOfTurn(() => this.#sendGathered());
   }
   #sendGathered(): void {
     this.#scheduled = false;
-    this.#send(this.#writer.gathered());
+    const sent = this.#send(this.#writer.gathered());
     // The numbers of those that nobody has heard tell whoever listens later that they were there.
-    if (!this.#driver.up) this.#unsent += this.#pending;
+    if (!sent) this.#unsent += this.#pending;
     this.#pending = 0;
   }
-  #send(messages: readonly Uint8Array[]): void {
-    if (this.#driver.up) for (const message of messages) this.#driver.publish(this.#subject, message);
+  #send(messages: readonly Uint8Array[]): boolean {
+    if (!this.#driver.up) return false;
+    let sent = true;
+    for (const message of messages) {
+      // A server that takes nothing is not to fill this side's memory.
+      const goes = this.#unflushed.amount <= ENGINE_UNFLUSHED_MAX && this.#driver.publish(this.#subject, message);
+      if (goes) this.#unflushed.add(message.length);
+      sent &&= goes;
+    }
+    return sent;
   }
-  /** When the server has what was published before; rejects where it was lost on the way there. */
+  /**
+   * When the server has what was published before.
+   * @throws (rejects) ClosedError where some of that, or of what else this side said, was lost on the way there, or there is no server
+   */
   async flush(): Promise<void> {
     this.#sendGathered();
-    await this.#driver.flush();
+    const unsent = this.#unsent;
+    await this.#driver.flush().catch(() => {});
+    const { losses, up, closed, where } = this.#driver;
+    if (closed) throw this.#closed();
+    if (up && losses === this.#losses && unsent === this.#told) return;
+    this.#losses = losses;
+    this.#told = unsent;
+    throw new ClosedError(`Some of what was published to ${this.name} was lost: the server at ${where} was`, 'lost');
+  }
+  #closed(): ClosedError {
+    return new ClosedError(`Cannot publish to ${this.name}: the engine is closed`, 'closed');
   }
   stats(): EngineTopicStats {
     return { published: this.#published, unsent: this.#unsent };
@@ -240,8 +272,17 @@ export class EngineReader<T = unknown> {
     const { topic, record, pieces, missed: before } = this.#shift();
     this.#received++;
     const missed = before + this.#skipped.take(topic);
-    if (missed > 0) this.#onMissed?.(missed, topic);
+    if (missed > 0) this.#tell(missed, topic);
     return [topic, this.#reader.value(record, pieces) as T];
+  }
+
+  /** What it throws is reported, as of any listener: the message is there all the same. */
+  #tell(missed: number, topic: string): void {
+    try {
+      this.#onMissed?.(missed, topic);
+    } catch (error) {
+      platform.reportError(error);
+    }
   }
 
   /**

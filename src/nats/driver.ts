@@ -1,11 +1,13 @@
 // NATS as a server between programs, by its own client.
 
+import { platform } from '#platform';
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
+import { inTime, lateAt } from '../engine/in-time.ts';
 import { type Names, randomId } from '../engine/names.ts';
-import { packageOf, withoutSecrets } from '../engine/package-of.ts';
+import { packageOf, plainCause, type ServerUrl, serverUrl, withoutSecrets } from '../engine/package-of.ts';
 import type { QueueStore } from '../engine/queue.ts';
-import { AddressError, ClosedError, UsageError } from '../errors.ts';
-import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
+import { AddressError, ClosedError, UnsupportedError, UsageError } from '../errors.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_MESSAGE_BYTES_MIN, ENGINE_OPEN_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import { NatsQueue } from './queue.ts';
 
@@ -16,12 +18,20 @@ export interface NatsClient {
   subscribe(
     subject: string,
     options: { queue?: string; callback(error: Error | null, message: NatsMessage): void },
-  ): { unsubscribe(): void };
+  ): NatsSubscription;
   flush(): Promise<void>;
-  status(): AsyncIterable<{ readonly type: string }>;
+  status(): AsyncIterable<NatsStatus> & { stop?(): void };
   getServer(): string;
   isClosed(): boolean;
   close(): Promise<void>;
+}
+interface NatsSubscription {
+  unsubscribe(): void;
+  drain(): Promise<void>;
+}
+interface NatsStatus {
+  readonly type: string;
+  readonly error?: { readonly operation?: string; readonly subject?: string; readonly message: string } | undefined;
 }
 interface NatsMessage {
   readonly subject: string;
@@ -35,23 +45,44 @@ interface NatsPackage {
 /** All who listen for ports by one name are one queue group, as NATS calls it. */
 const GROUP = 'millrace';
 const NO_RESPONDERS = 503;
+const DENIED_MAX = 1024;
 /** What a message takes beside its bytes is not counted by the server; this is for headers. */
 const ROOM = 1024;
 
-/** @throws (rejects) UnsupportedError where the client's package is not there; AddressError ERR_UNREACHABLE; UsageError ERR_OPTION for what is no client */
+const SCHEMES: readonly string[] = ['nats', 'tls'];
+
+/** @throws (rejects) UnsupportedError where the client's package is not there; AddressError ERR_UNREACHABLE; UsageError ERR_OPTION for what is no client, or no URL */
 export async function natsDriver(server: unknown, options: object, names: Names): Promise<Driver> {
   if (typeof server !== 'string') return await NatsDriver.over(checkClient(server), false, names);
-  const where = withoutSecrets(server);
+  const urls = server.split(',').map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
+  const where = urls.map((each) => each.where).join(',');
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
   let client: NatsClient;
   try {
-    // Reconnecting for ever is what lines count on; they have times of their own.
-    client = await found.connect({ servers: server, maxReconnectAttempts: -1, ...options });
-  } catch (cause) {
-    const text = `Cannot connect to NATS at ${where}: ${(cause as Error).message}`;
+    client = await found.connect({
+      servers: where.split(','),
+      ...credentials(urls),
+      // Reconnecting for ever is what lines count on; they have times of their own.
+      maxReconnectAttempts: -1,
+      ...options,
+    });
+  } catch (thrown) {
+    const cause = plainCause(thrown);
+    const text = `Cannot connect to NATS at ${where}: ${cause.message}`;
     throw new AddressError('ERR_UNREACHABLE', text, { address: where, cause });
   }
-  return await NatsDriver.over(client, true, names);
+  try {
+    return await NatsDriver.over(client, true, names);
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+/** The client takes none out of a URL. One name without a password is a token. */
+function credentials(urls: readonly ServerUrl[]): object {
+  const { user, password } = urls.find(({ user }) => user !== undefined) ?? {};
+  if (user === undefined) return {};
+  return password === undefined ? { token: user } : { user, pass: password };
 }
 
 function checkClient(client: unknown): NatsClient {
@@ -69,7 +100,8 @@ function checkClient(client: unknown): NatsClient {
 class NatsDriver implements Driver {
   readonly name = 'nats';
   readonly where: string;
-  readonly maxBytes: number;
+  closed = false;
+  losses = 0;
   readonly #client: NatsClient;
   readonly #ours: boolean;
   readonly #downs = new Set<() => void>();
@@ -77,9 +109,14 @@ class NatsDriver implements Driver {
   readonly #names: Names;
   /** What was told, and of which the server may still say that nobody hears it. */
   readonly #told = new Set<string>();
+  /** Where this user may not publish, as the server has said since somebody last tried. */
+  readonly #denied = new Map<string, string>();
+  /** What waits for the server to have all, and ends with it. */
+  readonly #flushing = new Set<(error: Error) => void>();
+  readonly #subscriptions = new Set<NatsSubscription>();
+  #statuses: ReturnType<NatsClient['status']> | undefined;
   #number = 0;
   #up = true;
-  #closed = false;
   #ready: Settleable<void> = settleable();
 
   private constructor(client: NatsClient, ours: boolean, names: Names) {
@@ -87,21 +124,38 @@ class NatsDriver implements Driver {
     this.#ours = ours;
     this.#names = names;
     this.where = withoutSecrets(client.getServer());
-    this.maxBytes = Math.min(ENGINE_MESSAGE_BYTES_MAX, (client.info?.max_payload ?? 1 << 20) - ROOM);
     this.#ready.resolve();
     void this.#watch();
   }
   static async over(client: NatsClient, ours: boolean, names: Names): Promise<NatsDriver> {
+    const where = withoutSecrets(client.getServer());
+    if (client.isClosed()) throw new ClosedError(`The NATS client of ${where} is closed`, 'closed');
+    const most = mostBytes(client);
+    if (most < ENGINE_MESSAGE_BYTES_MIN) {
+      const text = `Cannot use NATS at ${where}: it takes messages of ${client.info?.max_payload} bytes (max_payload), and has to take ${ENGINE_MESSAGE_BYTES_MIN + ROOM}`;
+      throw new UnsupportedError(text);
+    }
     const driver = new NatsDriver(client, ours, names);
-    await driver.#subscribe(
+    const probe = driver.#subscribe(
       `${names.probe(driver.#id)}.*`,
       {},
       (_bytes, subject) => void driver.#told.delete(subject),
       true,
     );
-    return driver;
+    try {
+      await inTime(probe, ENGINE_OPEN_MS, () =>
+        lateAt(driver, `Cannot use NATS at ${where}`, ENGINE_OPEN_MS, 'it has not answered'),
+      );
+      return driver;
+    } catch (error) {
+      driver.#leave();
+      throw error;
+    }
   }
 
+  get maxBytes(): number {
+    return Math.max(ENGINE_MESSAGE_BYTES_MIN, mostBytes(this.#client));
+  }
   get up(): boolean {
     return this.#up;
   }
@@ -113,9 +167,14 @@ class NatsDriver implements Driver {
     return this.#ready.promise;
   }
   async #watch(): Promise<void> {
-    for await (const { type } of this.#client.status()) {
+    this.#statuses = this.#client.status();
+    for await (const { type, error } of this.#statuses) {
       if (type === 'disconnect') this.#down();
-      else if (type === 'reconnect' && !this.#closed) {
+      else if (type === 'error' && error?.operation === 'publish') {
+        // Of what nobody asks for.
+        if (this.#denied.size >= DENIED_MAX) this.#denied.clear();
+        this.#denied.set(String(error.subject), error.message);
+      } else if (type === 'reconnect' && !this.closed) {
         this.#up = true;
         this.#ready.resolve();
       }
@@ -123,38 +182,67 @@ class NatsDriver implements Driver {
     this.#over();
   }
   #over(): void {
-    this.#closed = true;
-    this.#down();
+    if (this.closed) return;
+    this.closed = true;
+    if (this.#up) this.#down();
+    else for (const told of [...this.#downs]) told();
     this.#ready.reject(new ClosedError(`The NATS client of ${this.where} is closed`, 'closed'));
   }
   #down(): void {
     if (!this.#up) return;
     this.#up = false;
+    this.losses++;
     this.#ready = settleable();
     this.#ready.promise.catch(() => {});
     this.#told.clear();
+    const [what, reason] = this.closed ? ['client is closed', 'closed'] : ['server is lost', 'lost'];
+    const error = new ClosedError(`The NATS ${what}: ${this.where}`, reason);
+    for (const reject of [...this.#flushing]) reject(error);
     for (const told of [...this.#downs]) told();
   }
 
-  publish(subject: string, bytes: Uint8Array): void {
-    // A client that is closed throws; who counts on it was told.
-    if (!this.#client.isClosed()) this.#client.publish(subject, bytes);
+  publish(subject: string, bytes: Uint8Array): boolean {
+    try {
+      if (this.closed) return false;
+      this.#client.publish(subject, bytes);
+      return true;
+    } catch {
+      // One that is closed, or whose server has come back and takes less.
+      this.losses++;
+      return false;
+    }
   }
-  /** The server says that nobody hears it before it says that it has got everything. */
+  /** The server says that nobody hears it, or that this user may not, before it says that it has got everything. */
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     await this.ready();
     const reply = `${this.#names.probe(this.#id)}.${this.#number++}`;
     this.#told.add(reply);
+    this.#denied.delete(subject);
     this.#client.publish(subject, bytes, { reply });
     await this.flush();
-    if (!this.#up) throw new ClosedError(`The NATS server at ${this.where} is lost`, 'lost');
-    return this.#told.delete(reply);
+    // What the client tells of errors comes a turn later.
+    if (this.#told.has(reply)) await new Promise<void>((resolve) => platform.turn(resolve));
+    const denied = this.#denied.get(subject);
+    const heard = this.#told.delete(reply);
+    if (denied === undefined) return heard;
+    this.#denied.delete(subject);
+    const text = `Cannot say anything to ${subject} at ${this.where}: ${denied}`;
+    throw new AddressError('ERR_UNREACHABLE', text, { address: this.where });
   }
   tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
     return this.tell(subject, bytes);
   }
-  async flush(): Promise<void> {
-    await this.#client.flush();
+  flush(): Promise<void> {
+    if (!this.#up) return Promise.reject(new ClosedError(`The NATS server at ${this.where} is lost`, 'lost'));
+    return new Promise((resolve, reject) => {
+      const settled = (settle: () => void): void => {
+        this.#flushing.delete(failed);
+        settle();
+      };
+      const failed = (error: Error): void => settled(() => reject(error));
+      this.#flushing.add(failed);
+      this.#client.flush().then(() => settled(resolve), failed);
+    });
   }
 
   subscribe(subject: string, heard: Heard): Promise<Subscription> {
@@ -177,9 +265,23 @@ class NatsDriver implements Driver {
     };
     await this.ready();
     const subscription = this.#client.subscribe(subject, { ...how, callback });
-    await this.flush();
-    if (failed !== undefined) throw this.#notAllowed(subject, failed);
-    return { close: () => subscription.unsubscribe() };
+    this.#subscriptions.add(subscription);
+    const close = (): void => {
+      if (!this.#subscriptions.delete(subscription)) return;
+      subscription.unsubscribe();
+    };
+    try {
+      await this.flush();
+      if (failed !== undefined) throw this.#notAllowed(subject, failed);
+    } catch (error) {
+      close();
+      throw error;
+    }
+    const drain = async (): Promise<void> => {
+      if (!this.#up || !this.#subscriptions.delete(subscription)) return;
+      await subscription.drain();
+    };
+    return { close, drain };
   }
   #notAllowed(subject: string, cause: Error): AddressError {
     const text = `Cannot listen for ${subject} at ${this.where}: ${cause.message}`;
@@ -193,6 +295,17 @@ class NatsDriver implements Driver {
 
   async close(): Promise<void> {
     this.#over();
+    this.#leave();
     if (this.#ours) await this.#client.close();
   }
+  /** Leaves nothing with a client that is the program's. */
+  #leave(): void {
+    this.#statuses?.stop?.();
+    for (const subscription of this.#subscriptions) if (!this.#client.isClosed()) subscription.unsubscribe();
+    this.#subscriptions.clear();
+  }
+}
+
+function mostBytes({ info }: NatsClient): number {
+  return Math.min(ENGINE_MESSAGE_BYTES_MAX, (info?.max_payload ?? 1 << 20) - ROOM);
 }

@@ -1,6 +1,5 @@
 // The door to NATS: ports, topics, requests and queues by name, through a server of it.
 import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine.ts';
-import { Names } from '../engine/names.ts';
 import { type NatsClient, natsDriver } from './driver.ts';
 
 export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
@@ -15,7 +14,7 @@ export type {
   Worker,
   WorkOptions,
 } from '../engine/queue.ts';
-export type { RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
+export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
 export type {
   EngineReader,
   EngineReaderStats,
@@ -37,7 +36,6 @@ export interface NatsOptions extends EngineOptions {
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE; UnsupportedError where the package @nats-io/transport-node is not there
  */
 export async function open(server: string | NatsClient, options: NatsOptions = {}): Promise<Engine> {
-  checkEngineOptions(options, ['client']);
-  const names = new Names(options.prefix ?? 'millrace');
+  const names = checkEngineOptions(options, typeof server !== 'string');
   return new Engine(await natsDriver(server, options.client ?? {}, names), names);
 }

@@ -1,7 +1,7 @@
 // A queue on NATS: a stream of JetStream, on file, of which each job goes once it is done, and one consumer that all workers share; another stream has the dead
 // letters. A job for later stands under a subject of its own, which names the delay, and whoever is given it too soon gives it back until then.
 
-import { packageOf } from '../engine/package-of.ts';
+import { packageOf, plainCause, refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import { QUEUE_ID_MS } from '../limits.ts';
@@ -16,7 +16,14 @@ interface Manager {
   streams: { add(options: object): Promise<unknown>; info(name: string): Promise<{ state: { messages: number } }> };
   consumers: {
     add(stream: string, options: object): Promise<unknown>;
-    info(stream: string, name: string): Promise<{ num_pending: number; num_ack_pending: number }>;
+    info(
+      stream: string,
+      name: string,
+    ): Promise<{
+      num_pending: number;
+      num_ack_pending: number;
+      config: { ack_wait?: number };
+    }>;
   };
 }
 interface Client {
@@ -29,13 +36,18 @@ interface Consumer {
 interface Message {
   readonly subject: string;
   readonly data: Uint8Array;
-  readonly info: { readonly deliveryCount: number; readonly timestampNanos: number | bigint };
+  readonly info: {
+    readonly deliveryCount: number;
+    readonly streamSequence: number;
+    readonly timestampNanos: number | bigint;
+  };
   ackAck(): Promise<boolean>;
   nak(delayMs?: number): void;
   working(): void;
 }
 
 const CONSUMER = 'millrace';
+const STREAM_NAME_MAX = 255;
 const NANOS = 1_000_000;
 /** The least time for which JetStream lets somebody wait. */
 const EXPIRES_MS = 1000;
@@ -64,22 +76,41 @@ export class NatsQueue implements QueueStore {
   }
   static async open(client: NatsClient, where: string, subject: string, ackMs: number): Promise<NatsQueue> {
     const { found } = await packageOf<Package>(['@nats-io/jetstream'], `keep a queue in NATS at ${where}`);
+    if (typeof (client as { addCloseListener?: unknown }).addCloseListener !== 'function') {
+      const text = `Cannot keep a queue in NATS at ${where}: @nats-io/jetstream works with a connection of @nats-io/transport-node, and this is one of another package`;
+      throw new UnsupportedError(text);
+    }
+    const longest = streamName(subject).length + 2;
+    if (longest > STREAM_NAME_MAX) {
+      const text = `Cannot keep queue ${subject} in NATS: its stream's name would have ${longest} characters, and ${STREAM_NAME_MAX} are the most ('_' and '.' count twice)`;
+      throw new UsageError('ERR_OPTION', text, { option: 'name', value: subject });
+    }
     let manager: Manager;
     try {
       manager = await found.jetstreamManager(client);
-    } catch (cause) {
-      const text = `Cannot keep a queue in NATS at ${where}: it has no JetStream (${(cause as Error).message}); start nats-server with -js`;
-      throw new UnsupportedError(text, { cause });
+    } catch (thrown) {
+      const cause = plainCause(thrown);
+      const why = /permission/i.test(cause.message)
+        ? `this user may not (${cause.message}); a queue takes the subjects that docs/guides/engines.md lists`
+        : `it has no JetStream (${cause.message}); start nats-server with -js`;
+      throw new UnsupportedError(`Cannot keep a queue in NATS at ${where}: ${why}`, { cause });
     }
     const queue = new NatsQueue(client, found.jetstream(client), manager, subject, ackMs);
     try {
-      await queue.#make(queue.#stream, [`${subject}.now`, `${subject}.later.*`]);
-      await queue.#make(queue.#deadStream, [`${subject}.dead.*.*`]);
-    } catch (cause) {
-      const text = `Cannot keep queue ${subject} in NATS at ${where}: ${(cause as Error).message}; all who use it say the same ackMs`;
-      throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: ackMs, cause });
+      await queue.make();
+    } catch (thrown) {
+      if (thrown instanceof UsageError) throw thrown;
+      throw refusedBy(`Cannot keep queue ${subject} in NATS at ${where}`, thrown);
     }
     return queue;
+  }
+  async make(): Promise<void> {
+    await this.#make(this.#stream, [`${this.#subject}.now`, `${this.#subject}.later.*`]);
+    await this.#make(this.#deadStream, [`${this.#subject}.dead.*.*`]);
+  }
+  isGone(error: unknown): boolean {
+    const { message, code, status } = error as { message: string; code?: unknown; status?: unknown };
+    return code === 404 || status === 404 || /not found|no responders|not enabled/i.test(message);
   }
   get #stream(): string {
     return streamName(this.#subject);
@@ -95,6 +126,7 @@ export class NatsQueue implements QueueStore {
       storage: 'file',
       duplicate_window: QUEUE_ID_MS * NANOS,
     });
+    await this.#checkAck(name);
     await this.#manager.consumers.add(name, {
       durable_name: CONSUMER,
       ack_policy: 'explicit',
@@ -102,6 +134,15 @@ export class NatsQueue implements QueueStore {
       max_deliver: -1,
       max_ack_pending: -1,
     });
+  }
+
+  /** Some servers would take it from there for all. @throws UsageError ERR_OPTION */
+  async #checkAck(name: string): Promise<void> {
+    const found = await this.#manager.consumers.info(name, CONSUMER).catch(() => undefined);
+    const ackMs = (found?.config.ack_wait ?? 0) / NANOS;
+    if (found === undefined || ackMs === this.#ackMs) return;
+    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${ackMs}, and all who use it say the same (nats consumer rm ${name} ${CONSUMER}, once all have ended, lets them say another)`;
+    throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: this.#ackMs });
   }
 
   async put(job: Uint8Array, delayMs: number, id: string | undefined): Promise<void> {
@@ -113,8 +154,14 @@ export class NatsQueue implements QueueStore {
     for await (const message of await this.#fetch(this.#stream, count, waitMs)) {
       const early = this.#earlyMs(message);
       if (early > 0) message.nak(early);
+      else if (this.#delayMs(message) > 0) await this.#due(message);
       else given(this.#taken(message));
     }
+  }
+  /** A job whose time has come is put like others, for it was given out before, and nobody knows how often: its number is for who does so twice. */
+  async #due(message: Message): Promise<void> {
+    await this.#js.publish(`${this.#subject}.now`, message.data, { msgID: `later.${message.info.streamSequence}` });
+    await message.ackAck();
   }
   async #fetch(stream: string, count: number, waitMs: number): Promise<AsyncIterable<Message>> {
     const consumer = await this.#js.consumers.get(stream, CONSUMER);
@@ -131,11 +178,9 @@ export class NatsQueue implements QueueStore {
     return putMs + delayMs - Date.now();
   }
   #taken(message: Message): Taken {
-    // Of one for later the first time that it was given out was too soon.
-    const attempt = Math.max(1, message.info.deliveryCount - (this.#delayMs(message) > 0 ? 1 : 0));
     return {
       bytes: message.data,
-      attempt,
+      attempt: message.info.deliveryCount,
       done: async () => {
         await message.ackAck();
       },
@@ -154,6 +199,8 @@ export class NatsQueue implements QueueStore {
       extend: async () => {
         message.working();
         await this.#client.flush();
+        // Whose it is by now the server does not say.
+        return true;
       },
     };
   }

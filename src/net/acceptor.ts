@@ -6,7 +6,7 @@ import { Entrance, type EntranceOptions } from './entrance.ts';
 import { givenLine } from './given.ts';
 import { refusedFor } from './origins.ts';
 
-export interface Acceptor extends Omit<Listener, 'address' | 'ref' | 'unref'> {
+export interface Acceptor<In = unknown, Out = unknown> extends Omit<Listener<In, Out>, 'address' | 'ref' | 'unref'> {
   /**
    * Takes over a socket that nobody has read from: call it in the very turn in which the server tells of it. Who is behind it speaks first, within `timeoutMs`.
    * Whatever it is that it says, and if it is no client of this library, harms nobody else.
@@ -39,11 +39,11 @@ export interface Acceptor extends Omit<Listener, 'address' | 'ref' | 'unref'> {
  * `close()` ends the connections that it has, and whatever is accepted from then on; the server is yours.
  * @throws UsageError ERR_OPTION
  */
-export function acceptor(options: EntranceOptions = {}): Acceptor {
+export function acceptor<In = unknown, Out = unknown>(options: EntranceOptions = {}): Acceptor<In, Out> {
   const entrance = new Entrance(options, ['origins']);
   const { pingMs } = entrance.choice;
   const { listener, hall } = entrance.behind({ address: 'an accepted socket', hold() {}, close() {} });
-  return {
+  const accepts: Acceptor = {
     accept(socket, request) {
       const given = givenLine(socket, request, pingMs);
       if (given.request === undefined && entrance.origins !== 'any') {
@@ -63,4 +63,5 @@ export function acceptor(options: EntranceOptions = {}): Acceptor {
     [Symbol.dispose]: () => listener[Symbol.dispose](),
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
+  return accepts as Acceptor<In, Out>;
 }

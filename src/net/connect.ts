@@ -3,7 +3,7 @@ import { UnsupportedError, UsageError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal, checkYesNo } from '../port/link-choice.ts';
 import { checkNames } from '../port/options.ts';
-import type { Port } from '../port/port.ts';
+import type { LinkedPort } from '../port/port-link.ts';
 import { type NetAddress, netAddressText, parseNetAddress } from '../transport/network/address.ts';
 import type { ClientTls } from '../transport/network/tls.ts';
 import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
@@ -50,7 +50,7 @@ export interface ConnectOptions extends NetChoice, BlockingChoice {
 export async function connect<In = unknown, Out = unknown>(
   address: string,
   options: ConnectOptions = {},
-): Promise<Port<In, Out>> {
+): Promise<LinkedPort<In, Out>> {
   const to = parseNetAddress(address);
   const choice = resolveNetChoice(options, ['token', 'signal', 'webSocket', 'tls', 'blocking']);
   const webSocket = checkFunction('webSocket', options.webSocket);
@@ -74,7 +74,7 @@ export async function connect<In = unknown, Out = unknown>(
     signal: checkSignal(options.signal),
     begin,
   });
-  return port as Port<In, Out>;
+  return port as LinkedPort<In, Out>;
 }
 
 /** Nothing that would take a certificate that is not good. */

@@ -2,7 +2,7 @@
 import { TimeoutError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { givingUp, greeting } from '../port/link-greeting.ts';
-import type { Port } from '../port/port.ts';
+import type { LinkedPort } from '../port/port-link.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
 import type { Line } from '../transport/network/line.ts';
@@ -31,16 +31,18 @@ export interface Connecting extends ResolvedNetChoice {
   readonly token: Uint8Array | undefined;
   readonly signal: AbortSignalLike | undefined;
   readonly begin: Begin;
+  /** What is told where it takes too long, in the place of our own. */
+  readonly late?: (() => TimeoutError) | undefined;
 }
 
 /** @throws (rejects) as `connect` does */
-export async function connectBy(how: Connecting): Promise<Port> {
+export async function connectBy(how: Connecting): Promise<LinkedPort> {
   const { where, kind, begin, token, channel, connection, timeoutMs, resume } = how;
   const late = (): TimeoutError => {
     const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
     return new TimeoutError(text, { address: where, timeoutMs });
   };
-  return await givingUp(timeoutMs, how.signal, late, async (signal) => {
+  return await givingUp(timeoutMs, how.signal, how.late ?? late, async (signal) => {
     const begun = await begin((apart) => link.apart(apart), signal);
     const greeted = settleable<void>();
     const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];

@@ -37,6 +37,13 @@ const BOUNDS: Readonly<Record<'maxParkedSessions' | 'maxParkedBytes', NumberRule
   maxParkedBytes: { fallback: limits.SESSIONS_PARKED_BYTES_DEFAULT, min: 0, max: Number.MAX_SAFE_INTEGER },
 };
 
+export interface EntranceListening extends Omit<Listening, 'close'> {
+  /** Nobody new is to find it. */
+  leave?(): Promise<void>;
+  /** Connections that there were are over: lets nobody in any more, also of those that come back. */
+  close(): void;
+}
+
 export class Entrance {
   readonly choice: ResolvedNetChoice;
   readonly listener: ListenerBounds;
@@ -61,18 +68,20 @@ export class Entrance {
     this.origins = checkOrigins(options.origins);
   }
 
-  /** @param close lets nobody in any more */
-  behind(listening: Omit<Listening, 'close'> & { close(): void }): { listener: LinkListener; hall: Hall } {
+  /** Who listens, and the hall that lines come to. */
+  behind(listening: EntranceListening): { listener: LinkListener; hall: Hall } {
     const listener: LinkListener = new LinkListener(
       {
         address: listening.address,
         hold: (held) => listening.hold(held),
         // Who has lost its line is to find back as long as it may say what it has to say.
-        close: (over) =>
-          over.then(() => {
-            listening.close();
-            hall.close();
-          }),
+        close: async (over) => {
+          const left = listening.leave?.();
+          await over;
+          await left;
+          listening.close();
+          hall.close();
+        },
       },
       this.listener,
     );

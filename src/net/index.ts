@@ -2,7 +2,7 @@
 export type { Listener } from '../port/link-listener.ts';
 export type { ChannelOptions } from '../port/options.ts';
 export { Port } from '../port/port.ts';
-export type { LinkCloseOptions, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
+export type { LinkCloseOptions, LinkedPort, LinkStatus, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export type { ClientTls, ServerTls } from '../transport/network/tls.ts';
 export { type Acceptor, acceptor } from './acceptor.ts';

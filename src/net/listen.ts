@@ -24,12 +24,15 @@ export interface ListenOptions extends EntranceOptions, BlockingChoice {
  * @param address `ws://127.0.0.1:8080/path`, `tcp:host:port`, `tls:host:port`, without a host for 127.0.0.1; port 0: any that is free. On Node a WebSocket server takes the package `ws`
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
  */
-export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
+export async function listen<In = unknown, Out = unknown>(
+  address: string,
+  options: ListenOptions = {},
+): Promise<Listener<In, Out>> {
   const at = parseNetAddress(address);
   const entrance = new Entrance(options, ['origins', 'tls', 'blocking']);
   checkServerTls(at, options.tls);
   const listens = checkYesNo('blocking', options.blocking, false) ? listenCarried : listenHere;
-  return await listens(at, entrance, options.tls);
+  return (await listens(at, entrance, options.tls)) as Listener<In, Out>;
 }
 
 async function listenHere(at: NetAddress, entrance: Entrance, tls: ServerTls | undefined): Promise<Listener> {

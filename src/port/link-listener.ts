@@ -6,8 +6,7 @@ import type { ByteStream, ConnectionOptions } from '../transport/stream/connecti
 import { CODE_FULL, CODE_LEAVING } from '../transport/stream/frames.ts';
 import type { LinkMedium } from './link-medium.ts';
 import { type ChannelOptions, checked, checkNames, type NumberRule } from './options.ts';
-import type { Port } from './port.ts';
-import type { LinkCloseOptions } from './port-link.ts';
+import type { LinkCloseOptions, LinkedPort } from './port-link.ts';
 import { LINK_CLOSE_OPTIONS, StreamLink } from './stream-link.ts';
 
 export interface ListenerCounts {
@@ -62,13 +61,13 @@ export interface Listening {
 }
 
 /** Who listens at an address. Closed by `using` and `await using`. */
-export interface Listener extends AsyncIterable<Port> {
+export interface Listener<In = unknown, Out = unknown> extends AsyncIterable<LinkedPort<In, Out>> {
   /** Where to connect to, as `connect` takes it: with the port that the system has chosen. */
   readonly address: string;
   /** Connections that there are, those included that nobody has taken yet. */
   readonly connections: number;
   /** Each who connects is given to one loop. Ends when the listener is closed. A loop that ends leaves the listener open. */
-  [Symbol.asyncIterator](): AsyncIterator<Port, undefined>;
+  [Symbol.asyncIterator](): AsyncIterator<LinkedPort<In, Out>, undefined>;
   /**
    * Listens no more, and ends all connections: what their channels have accepted goes out as far as the other sides have room for it. With `drainMs`
    * those that there are go on until their last channel has ended, or for so many milliseconds; no channel is opened meanwhile, and the other
@@ -101,7 +100,7 @@ export class LinkListener implements Listener {
   readonly #links = new Set<StreamLink>();
   /** Those that have greeted and that nobody has taken. */
   readonly #waiting = new Set<StreamLink>();
-  readonly #takers: ((result: IteratorResult<Port, undefined>) => void)[] = [];
+  readonly #takers: ((result: IteratorResult<LinkedPort, undefined>) => void)[] = [];
   #closed = false;
 
   constructor(listening: Listening, bounds: ListenerBounds) {
@@ -114,7 +113,7 @@ export class LinkListener implements Listener {
     return this.#links.size;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Port, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<LinkedPort, undefined> {
     return { next: () => this.#next(), return: async () => ({ done: true, value: undefined }) };
   }
 
@@ -180,7 +179,7 @@ export class LinkListener implements Listener {
     else link.connection.refuse(CODE_FULL, 'the listener has as many connections as it takes');
   }
 
-  #next(): Promise<IteratorResult<Port, undefined>> {
+  #next(): Promise<IteratorResult<LinkedPort, undefined>> {
     for (const link of this.#waiting) {
       this.#waiting.delete(link);
       // Who has gone meanwhile is nobody's.

@@ -6,12 +6,15 @@ import type { ListenerOptions, PortListener } from './events.ts';
 import type { ChannelOptions } from './options.ts';
 import type { Port } from './port.ts';
 
+/** A port that is a channel of a connection. */
+export type LinkedPort<In = unknown, Out = unknown> = Port<In, Out> & { readonly link: PortLink };
+
 /** A channel that the other side has opened and that nobody here has asked for. What is sent on it waits over there. */
 export interface Offer {
   /** As the other side has named it. */
   readonly name: string;
   /** Takes part in it. One that the other side has taken back meanwhile gives a port that has ended. @throws UsageError ERR_OPTION */
-  accept<In = unknown, Out = unknown>(options?: ChannelOptions): Port<In, Out>;
+  accept<In = unknown, Out = unknown>(options?: ChannelOptions): LinkedPort<In, Out>;
   /** Its opener's port ends as `closed`, with a RefusedError that has this text as `port.error`; 256 bytes of it at the most. */
   refuse(text?: string): void;
 }
@@ -34,7 +37,7 @@ export interface PortLink {
    * `port.ready` tells when the other side takes part.
    * @throws UsageError ERR_OPTION; UnsupportedError when the connection has ended or is leaving
    */
-  channel<In = unknown, Out = unknown>(name: string, options?: ChannelOptions): Port<In, Out>;
+  channel<In = unknown, Out = unknown>(name: string, options?: ChannelOptions): LinkedPort<In, Out>;
   /**
    * Lets one reader of the other process have a topic that was made with `createTopic({ memory: processMemory() })`: the one that asks for it by this name,
    * now or later. For another reader over the same connection it is shared once more. It ends with the connection, or when either side closes.

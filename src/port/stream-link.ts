@@ -11,7 +11,7 @@ import { type ListenerOptions, Listeners, PortEvent, type PortListener } from '.
 import type { LinkChannels, LinkMedium } from './link-medium.ts';
 import { type ChannelOptions, checkNames } from './options.ts';
 import { Port } from './port.ts';
-import type { LinkCloseOptions, LinkStatus, Offer, PortLink } from './port-link.ts';
+import type { LinkCloseOptions, LinkedPort, LinkStatus, Offer, PortLink } from './port-link.ts';
 import { resolveStreamOptions } from './stream-options.ts';
 import { type Settleable, settleable } from './waiters.ts';
 
@@ -101,12 +101,12 @@ export class StreamLink implements PortLink {
   }
 
   /** The port that the connection is; once. */
-  main(options: ChannelOptions): Port {
+  main(options: ChannelOptions): LinkedPort {
     return this.#open(MAIN, options);
   }
-  channel<In = unknown, Out = unknown>(name: string, options: ChannelOptions = {}): Port<In, Out> {
+  channel<In = unknown, Out = unknown>(name: string, options: ChannelOptions = {}): LinkedPort<In, Out> {
     checkName(name);
-    return this.#open(name, options) as Port<In, Out>;
+    return this.#open(name, options) as LinkedPort<In, Out>;
   }
   async shareTopic(name: string, topic: SharableTopic): Promise<void> {
     checkName(name);
@@ -123,15 +123,16 @@ export class StreamLink implements PortLink {
     checkName(name);
     return await this.#channels.askForTopic(name);
   }
-  #open(name: string, options: ChannelOptions): Port {
+  #open(name: string, options: ChannelOptions): LinkedPort {
     return this.#port(options, (wish) => this.connection.open(name, wish));
   }
-  #port(options: ChannelOptions, take: (wish: ChannelWish) => StreamChannel): Port {
+  #port(options: ChannelOptions, take: (wish: ChannelWish) => StreamChannel): LinkedPort {
     const { wish, transport, spinUs } = resolveStreamOptions(options);
     const { flags } = this.#channels;
     // Where it may go by memory the credit is the ring's size, and is not to be had from what sockets have.
     const channel = take({ ...wish, flags, wide: flags === 0 });
-    return new Port((events) => this.#channels.transport(channel, { stream: transport, spinUs }, events), this);
+    const port = new Port((events) => this.#channels.transport(channel, { stream: transport, spinUs }, events), this);
+    return port as LinkedPort;
   }
 
   async close(options: LinkCloseOptions = {}): Promise<void> {
@@ -166,7 +167,7 @@ export class StreamLink implements PortLink {
     return {
       name: opening.name,
       accept: <In, Out>(options: ChannelOptions = {}) =>
-        this.#port(options, (wish) => connection.accept(opening, wish)) as Port<In, Out>,
+        this.#port(options, (wish) => connection.accept(opening, wish)) as LinkedPort<In, Out>,
       refuse: (text = '') => opening.refuse(undefined, text),
     };
   }

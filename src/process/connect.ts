@@ -3,7 +3,7 @@ import { TimeoutError, UnsupportedError } from '../errors.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import { givingUp, greeting } from '../port/link-greeting.ts';
-import type { Port } from '../port/port.ts';
+import type { LinkedPort } from '../port/port-link.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import { settleable } from '../port/waiters.ts';
 import { addressText, parseAddress } from '../transport/process/address.ts';
@@ -49,7 +49,7 @@ export interface ConnectOptions extends ConnectionChoice {
 export async function connect<In = unknown, Out = unknown>(
   address: string | PipeEnd,
   options: ConnectOptions = {},
-): Promise<Port<In, Out>> {
+): Promise<LinkedPort<In, Out>> {
   const to = pipeAddress(address) ?? parseAddress(address);
   const { channel, connection, memory, timeoutMs, blocking } = resolveChoice(to, options, ['signal']);
   if (blocking && to.kind === 'pipe') {
@@ -72,7 +72,7 @@ export async function connect<In = unknown, Out = unknown>(
       const greeted = settleable<void>();
       const medium = memoryMedium({ ...memory, initiator });
       link = new StreamLink(stream, where, { ...connection, initiator }, medium, greeted.resolve);
-      const port = link.main(channel) as Port<In, Out>;
+      const port = link.main(channel) as LinkedPort<In, Out>;
       stream.connect(link.connection);
       await greeting(link, port, greeted.promise, signal);
       return port;

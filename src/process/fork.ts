@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { CHILD_END_MS, SOCKET_CLOSE_MS } from '../limits.ts';
 import type { EndReason } from '../outcome.ts';
 import type { ChannelOptions } from '../port/options.ts';
-import type { Port } from '../port/port.ts';
+import type { LinkedPort } from '../port/port-link.ts';
 import { StreamLink } from '../port/stream-link.ts';
 import type { LinkOptions } from '../port/stream-options.ts';
 import type { CarriedStream } from '../transport/process/carried-stream.ts';
@@ -40,7 +40,7 @@ export interface ForkOptions extends ParentPortOptions {
 }
 
 export interface Forked<In = unknown, Out = unknown> {
-  readonly port: Port<In, Out>;
+  readonly port: LinkedPort<In, Out>;
   /** As `child_process.spawn` gives it. */
   readonly child: ChildProcess;
 }
@@ -62,7 +62,7 @@ export function fork<In = unknown, Out = unknown>(file: string | URL, options: F
   const choice = resolveChoice(PIPE, options, ['args', 'child']);
   const path = pathOf(file);
   const { child, stream } = choice.blocking ? carriedChild(path, args, how) : startChild(path, args, how);
-  return { port: portTo(child, stream, choice) as Port<In, Out>, child };
+  return { port: portTo(child, stream, choice) as LinkedPort<In, Out>, child };
 }
 
 /** Of a process that this one has started, whoever did. */
@@ -70,7 +70,7 @@ export function portTo(
   child: ChildProcess,
   stream: SocketStream | CarriedStream,
   { channel, connection, memory }: ResolvedChoice,
-): Port {
+): LinkedPort {
   const link = new StreamLink(
     stream,
     `pipe:${child.pid}`,
@@ -129,14 +129,14 @@ function endsWith(child: ChildProcess, link: StreamLink, stream: { destroy(): vo
   };
 }
 
-let parent: Port | undefined;
+let parent: LinkedPort | undefined;
 
 /**
  * In a process that `fork` or `clusterFork` has started: the port to whoever did, the same one each time; there at once, in the main thread.
  * @param options the first call's count
  * @throws UsageError ERR_HANDLE in any other process or thread; ERR_OPTION
  */
-export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptions = {}): Port<In, Out> {
+export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptions = {}): LinkedPort<In, Out> {
   if (parent === undefined) {
     const { channel, connection, memory, blocking } = resolveChoice(PIPE, options, []);
     const fd = parentDescriptor();
@@ -152,7 +152,7 @@ export function parentPort<In = unknown, Out = unknown>(options: ParentPortOptio
     parent = link.main(channel);
     stream.connect(link.connection);
   }
-  return parent as Port<In, Out>;
+  return parent as LinkedPort<In, Out>;
 }
 
 /** Of one user, as a unix socket. */

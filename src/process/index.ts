@@ -2,7 +2,7 @@
 export type { Listener } from '../port/link-listener.ts';
 export type { ChannelOptions } from '../port/options.ts';
 export { Port } from '../port/port.ts';
-export type { LinkCloseOptions, Offer, PortLink } from '../port/port-link.ts';
+export type { LinkCloseOptions, LinkedPort, Offer, PortLink } from '../port/port-link.ts';
 export type { LinkOptions } from '../port/stream-options.ts';
 export type { PipeEnd } from '../transport/process/pipe.ts';
 export { type ClusterForkOptions, clusterFork, type ForkedWorker } from './cluster-fork.ts';

@@ -26,7 +26,10 @@ export interface ListenOptions extends ConnectionChoice, ListenerCounts {}
  * @param address `unix:/run/app.sock`, a path with a slash in it, `tcp:host:port`, `tcp:port` for 127.0.0.1; port 0: any that is free
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_ADDRESS_IN_USE, ERR_LISTEN
  */
-export async function listen(address: string, options: ListenOptions = {}): Promise<Listener> {
+export async function listen<In = unknown, Out = unknown>(
+  address: string,
+  options: ListenOptions = {},
+): Promise<Listener<In, Out>> {
   const at = parseAddress(address);
   const { memory, blocking, ...choice } = resolveChoice(at, options, LISTENER_COUNTS);
   const bounds = { ...choice, ...resolveCounts(options) };
@@ -46,5 +49,5 @@ export async function listen(address: string, options: ListenOptions = {}): Prom
   };
   listener = new LinkListener(listening, bounds);
   for (const connected of early) listener.take(connected);
-  return listener;
+  return listener as Listener as Listener<In, Out>;
 }

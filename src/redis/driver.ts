@@ -3,9 +3,10 @@
 
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { type Names, randomId } from '../engine/names.ts';
+import { plainCause } from '../engine/package-of.ts';
 import type { QueueStore } from '../engine/queue.ts';
 import { AddressError, ClosedError, UnsupportedError } from '../errors.ts';
-import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Clients, Commands } from './clients.ts';
 import { RedisQueue } from './queue.ts';
@@ -31,11 +32,12 @@ export class RedisDriver implements Driver {
   #last: Promise<unknown> = Promise.resolve();
   #saysUp = true;
   #hearsUp = true;
-  #closed = false;
+  closed = false;
+  losses = 0;
   #ready: Settleable<void> = settleable();
   /** Who hears a subject together, and when that was asked; whose turn it is. */
   readonly #shared = new Map<string, Promise<Sharing>>();
-  readonly #listening = new Map<string, { readonly all: Set<Heard>; done: Promise<void> }>();
+  readonly #listening = new Map<string, Channel>();
 
   private constructor(clients: Clients, names: Names, says: Commands, hears: Commands) {
     this.where = clients.where;
@@ -52,21 +54,22 @@ export class RedisDriver implements Driver {
       this.#hearsUp = up;
       this.#changed();
     });
+    for (const each of [says, hears]) each.whenOver(() => void this.close());
   }
   static async over(clients: Clients, names: Names): Promise<RedisDriver> {
-    const says = await clients.more();
     try {
+      const says = await clients.more();
       await checkNoCluster(says, clients.where);
       return new RedisDriver(clients, names, says, await clients.more());
     } catch (error) {
-      await says.close();
+      await clients.close();
       throw error;
     }
   }
 
   #wasUp = true;
   get up(): boolean {
-    return this.#saysUp && this.#hearsUp && !this.#closed;
+    return this.#saysUp && this.#hearsUp && !this.closed;
   }
   #changed(): void {
     const { up } = this;
@@ -76,6 +79,7 @@ export class RedisDriver implements Driver {
       this.#ready.resolve();
       return;
     }
+    this.losses++;
     this.#ready = settleable();
     this.#ready.promise.catch(() => {});
     for (const told of [...this.#downs]) told();
@@ -88,18 +92,31 @@ export class RedisDriver implements Driver {
     return this.#ready.promise;
   }
 
-  publish(subject: string, bytes: Uint8Array): void {
-    if (!this.up) return;
-    const said = this.#says.publish(subject, bytes);
-    this.#last = said;
+  publish(subject: string, bytes: Uint8Array): boolean {
+    if (!this.up) {
+      this.losses++;
+      return false;
+    }
     // Whoever counts on it is told that the server is lost.
-    said.catch(() => {});
+    this.#said(this.#says.publish(subject, bytes)).catch(() => {});
+    return true;
+  }
+  #said(said: Promise<unknown>): Promise<unknown> {
+    this.#last = said.catch(() => {
+      this.losses++;
+    });
+    return said;
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     await this.ready();
-    const said = this.#says.publish(subject, bytes);
-    this.#last = said;
-    return Number(await said) > 0;
+    try {
+      return Number(await this.#said(this.#says.publish(subject, bytes))) > 0;
+    } catch (thrown) {
+      const cause = plainCause(thrown);
+      if (!this.up) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
+      const text = `Cannot say anything to ${subject} at ${this.where}: ${cause.message}`;
+      throw new AddressError('ERR_UNREACHABLE', text, { address: this.where, cause });
+    }
   }
   async tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
     for (const anew of [false, true]) {
@@ -121,6 +138,13 @@ export class RedisDriver implements Driver {
       return found;
     const asked = this.#ask(subject);
     this.#shared.set(subject, asked);
+    const forget = (): void => {
+      if (this.#shared.get(subject) === asked) this.#shared.delete(subject);
+    };
+    asked.then(({ channels }) => {
+      if (channels.length === 0) forget();
+    }, forget);
+    if (this.#shared.size > REDIS_CHANNELS_MAX) this.#shared.delete(this.#shared.keys().next().value as string);
     return await asked;
   }
   async #ask(subject: string): Promise<Sharing> {
@@ -130,7 +154,9 @@ export class RedisDriver implements Driver {
     return { channels, atMs: performance.now(), next: Math.floor(Math.random() * channels.length) };
   }
   async flush(): Promise<void> {
+    const { losses } = this;
     await this.#last;
+    if (!this.up || this.losses !== losses) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost');
   }
 
   async subscribe(subject: string, heard: Heard): Promise<Subscription> {
@@ -145,37 +171,29 @@ export class RedisDriver implements Driver {
   }
   /** Both clients have one listener for a channel, or end all of them at once: here each has its own. */
   async #listen(named: string, pattern: boolean, heard: Heard): Promise<Subscription> {
-    const hears = this.#hears;
-    const listening = this.#listening.get(named) ?? { all: new Set<Heard>(), done: Promise.resolve() };
-    this.#listening.set(named, listening);
-    const { all } = listening;
-    all.add(heard);
-    if (all.size === 1) {
-      const told: Heard = (bytes, subject) => {
-        for (const each of [...all]) each(bytes, subject);
-      };
-      listening.done = listening.done
-        .catch(() => {})
-        .then(() => (pattern ? hears.psubscribe(named, told) : hears.subscribe(named, told)));
-    }
-    const close = (): void => {
-      if (!all.delete(heard) || all.size > 0) return;
-      listening.done = listening.done
-        .then(() => {
-          if (all.size > 0) return undefined;
-          this.#listening.delete(named);
-          return pattern ? hears.punsubscribe(named) : hears.unsubscribe(named);
-        })
-        .catch(() => {});
+    const channel = this.#listening.get(named) ?? new Channel(this.#hears, named, pattern);
+    this.#listening.set(named, channel);
+    const forget = (): void => {
+      if (channel.idle && this.#listening.get(named) === channel) this.#listening.delete(named);
+    };
+    const left = async (): Promise<void> => {
+      await channel.leave(heard);
+      forget();
     };
     try {
-      await listening.done;
-    } catch (cause) {
-      close();
-      const text = `Cannot listen for ${named} at ${this.where}: ${(cause as Error).message}`;
+      await channel.enter(heard);
+    } catch (thrown) {
+      void left();
+      const cause = plainCause(thrown);
+      if (this.closed) throw new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed', cause);
+      const text = `Cannot listen for ${named} at ${this.where}: ${cause.message}`;
       throw new AddressError('ERR_LISTEN', text, { address: this.where, cause });
     }
-    return { close };
+    const close = (): void => {
+      channel.deafen(heard);
+      void left();
+    };
+    return { close, drain: left };
   }
   share(subject: string, heard: Heard): Promise<Subscription> {
     return this.subscribe(`${subject}${SHARED}${randomId()}`, (bytes) => heard(bytes, subject));
@@ -187,11 +205,76 @@ export class RedisDriver implements Driver {
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.closed) return;
+    this.closed = true;
+    const wasUp = this.#wasUp;
     this.#changed();
+    if (!wasUp) for (const told of [...this.#downs]) told();
     this.#ready.reject(new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed'));
-    await Promise.all([this.#says.close(), this.#hears.close()]);
+    await this.#clients.close();
+  }
+}
+
+/** All here who listen for one channel, or one pattern: what is said to the server of it is said in order, for its answers are about the channel, and about nobody's. */
+class Channel {
+  readonly #hears: Commands;
+  readonly #named: string;
+  readonly #pattern: boolean;
+  readonly #all = new Set<Heard>();
+  /** Who is about to leave hears until the server knows. */
+  readonly #leaving = new Set<Heard>();
+  #listens = false;
+  #said: Promise<unknown> = Promise.resolve();
+  #asked = 0;
+  readonly #told: Heard = (bytes, subject) => {
+    for (const each of [...this.#all]) each(bytes, subject);
+  };
+
+  constructor(hears: Commands, named: string, pattern: boolean) {
+    this.#hears = hears;
+    this.#named = named;
+    this.#pattern = pattern;
+  }
+  /** Nobody listens, and the server knows. */
+  get idle(): boolean {
+    return this.#asked === 0 && this.#all.size === 0;
+  }
+
+  async enter(heard: Heard): Promise<void> {
+    this.#all.add(heard);
+    this.#leaving.delete(heard);
+    await this.#settle();
+  }
+  async leave(heard: Heard): Promise<void> {
+    if (!this.#all.has(heard)) {
+      await this.#settle();
+      return;
+    }
+    this.#leaving.add(heard);
+    await this.#settle();
+    if (this.#leaving.delete(heard)) this.#all.delete(heard);
+  }
+  /** Whoever leaves hears nothing any more, though the server does not know. */
+  deafen(heard: Heard): void {
+    this.#leaving.delete(heard);
+    this.#all.delete(heard);
+  }
+  /** Says what is to be said, behind what was said before. */
+  #settle(): Promise<unknown> {
+    this.#asked++;
+    const step = async (): Promise<void> => {
+      const wanted = this.#all.size > this.#leaving.size;
+      if (wanted === this.#listens) return;
+      const [hears, named] = [this.#hears, this.#named];
+      if (wanted) await (this.#pattern ? hears.psubscribe(named, this.#told) : hears.subscribe(named, this.#told));
+      else await (this.#pattern ? hears.punsubscribe(named) : hears.unsubscribe(named)).catch(() => {});
+      this.#listens = wanted;
+    };
+    const said = this.#said.then(step, step).finally(() => {
+      this.#asked--;
+    });
+    this.#said = said.catch(() => {});
+    return said;
   }
 }
 

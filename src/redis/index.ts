@@ -1,6 +1,5 @@
 // The door to Redis: ports, topics, requests and queues by name, through a server of it.
 import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine.ts';
-import { Names } from '../engine/names.ts';
 import { type IoredisClient, type NodeRedisClient, redisClients } from './clients.ts';
 import { RedisDriver } from './driver.ts';
 
@@ -16,7 +15,7 @@ export type {
   Worker,
   WorkOptions,
 } from '../engine/queue.ts';
-export type { RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
+export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
 export type {
   EngineReader,
   EngineReaderStats,
@@ -42,8 +41,7 @@ export async function open(
   server: string | NodeRedisClient | IoredisClient,
   options: RedisOptions = {},
 ): Promise<Engine> {
-  checkEngineOptions(options, ['client']);
-  const names = new Names(options.prefix ?? 'millrace');
+  const names = checkEngineOptions(options, typeof server !== 'string');
   const clients = await redisClients(server, options.client ?? {});
   return new Engine(await RedisDriver.over(clients, names), names);
 }

@@ -5,9 +5,12 @@
 //   {prefix.queue.name}:later  sorted set by time in ms: "<id>:<tries>:" and the job
 //   {prefix.queue.name}:dead   stream: v, a, w what was said
 //   {prefix.queue.name}:id:*   ids of jobs that were put
+//   {prefix.queue.name}:ack    what all who use it say: ackMs
 
 import { randomId } from '../engine/names.ts';
+import { refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
+import { ClosedError, UsageError } from '../errors.ts';
 import { QUEUE_ID_MS } from '../limits.ts';
 import type { Clients, Commands } from './clients.ts';
 
@@ -99,6 +102,7 @@ export class RedisQueue implements QueueStore {
   /** It stands still until there are jobs. */
   #waits: Promise<Commands> | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  #closed = false;
 
   private constructor(says: Commands, clients: Clients, subject: string, ackMs: number) {
     this.#says = says;
@@ -108,10 +112,32 @@ export class RedisQueue implements QueueStore {
     this.#dead = `{${subject}}:dead`;
     this.#ackMs = ackMs;
   }
+  /** @throws (rejects) UsageError ERR_OPTION for another `ackMs` than others say; RefusedError for what else the server says */
   static async open(says: Commands, clients: Clients, subject: string, ackMs: number): Promise<RedisQueue> {
     const queue = new RedisQueue(says, clients, subject, ackMs);
-    for (const key of [queue.#stream, queue.#dead]) await queue.#group(key);
+    try {
+      await queue.make();
+      await queue.#checkAck();
+    } catch (thrown) {
+      if (thrown instanceof UsageError) throw thrown;
+      throw refusedBy(`Cannot have queue ${subject} in Redis at ${clients.where}`, thrown);
+    }
     return queue;
+  }
+  async make(): Promise<void> {
+    for (const key of [this.#stream, this.#dead]) await this.#group(key);
+  }
+  isGone(error: unknown): boolean {
+    return /^NOGROUP/.test((error as Error).message);
+  }
+  /** Whoever waits less long takes jobs that others work at. */
+  async #checkAck(): Promise<void> {
+    const key = `${this.#stream}:ack`;
+    await this.#says.call('SET', key, String(this.#ackMs), 'NX');
+    const found = Number(text((await this.#says.call('GET', key)) as Reply));
+    if (found === this.#ackMs) return;
+    const why = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${found}, and all who use it say the same (DEL '${key}' once all have ended lets them say another)`;
+    throw new UsageError('ERR_OPTION', why, { option: 'ackMs', value: this.#ackMs });
   }
   async #group(key: string): Promise<void> {
     await this.#says.call('XGROUP', 'CREATE', key, GROUP, '0', 'MKSTREAM').catch((error: Error) => {
@@ -134,6 +160,7 @@ export class RedisQueue implements QueueStore {
       for (const each of left) given(this.#taken(each));
       if (left.length > 0) return;
     }
+    if (this.#closed) throw new ClosedError('This queue was closed', 'closed');
     this.#waits ??= this.#clients.more();
     const waits = await this.#waits.catch((error) => {
       this.#waits = undefined;
@@ -184,8 +211,7 @@ export class RedisQueue implements QueueStore {
         await says.call('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
       },
       extend: async () => {
-        const kept = await says.call('EVAL', EXTEND, '1', this.#stream, ...own);
-        if (Number(kept) === 0) throw new Error('another worker has the job by now');
+        return Number(await says.call('EVAL', EXTEND, '1', this.#stream, ...own)) !== 0;
       },
     };
   }
@@ -230,7 +256,8 @@ export class RedisQueue implements QueueStore {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     const waits = await this.#waits?.catch(() => undefined);
-    await waits?.close();
+    waits?.close();
   }
 }

@@ -173,8 +173,8 @@ overEngines((way) => {
     const listener = await here.listen('closing', { resumeMs: 500 });
     const [far, near] = await Promise.all([there.connect('closing', { resumeMs: 500 }), take(listener)]);
     await there.close();
-    assert.equal(await within('its end', far.closed), 'lost');
-    assert.equal(await within('the other end', near.closed), 'lost');
+    assert.equal(await within('its end', far.closed), 'closed');
+    assert.equal(await within('the other end', near.closed), 'closed');
     assert.match(String(await rejection(there.connect('closing'))), /closed/);
     assert.match(String(await rejection(there.listen('closing'))), /closed/);
     await there.close();

@@ -14,24 +14,17 @@ import { EngineServer, overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { Random, seed } from '../kit/prng.ts';
 import { rejection } from '../kit/rejection.ts';
-import { turn, until, within } from '../kit/watchdog.ts';
+import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 import { RUN } from '../runtimes/program.ts';
 
 const SOAK = process.env['SOAK'] === '1';
 const WORKER = fileURLToPath(inOneFile(new URL('./queue-worker.js', import.meta.url)));
 const settled = (queue: Pick<EngineQueue, 'stats'>): Promise<void> =>
-  until2('the queue to be empty', async () => {
+  untilSo('the queue to be empty', async () => {
     // A server that has just started does not answer yet.
     const stats = await queue.stats().catch(() => undefined);
     return stats !== undefined && stats.waiting + stats.running === 0;
   });
-async function until2(what: string, look: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!(await look())) {
-    if (performance.now() > end) throw new Error(`hang: ${what}`);
-    await turn();
-  }
-}
 
 overEngines((way) => {
   test(`${way.name}: each job goes to one worker, packed and as JSON, and one that is put twice is put once`, async () => {
@@ -72,7 +65,7 @@ overEngines((way) => {
     );
     await queue.put('bad');
     await queue.put('fine');
-    await until2('it to be dead', async () => (await queue.stats()).dead === 1);
+    await untilSo('it to be dead', async () => (await queue.stats()).dead === 1);
     assert.deepEqual(
       tries.filter((each) => each.startsWith('bad')),
       ['bad 1', 'bad 2', 'bad 3'],

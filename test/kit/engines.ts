@@ -2,7 +2,7 @@
 // here are skipped by its name.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,16 +21,17 @@ export class EngineServer {
   readonly kind: Kind;
   readonly port: number;
   readonly #folder = mkdtempSync(join(tmpdir(), 'millrace-engine-'));
-  readonly #more: readonly string[];
+  /** What else it is started with, each time. */
+  readonly more: string[];
   #process: ChildProcess | undefined;
 
-  private constructor(kind: Kind, port: number, more: readonly string[]) {
+  private constructor(kind: Kind, port: number, more: string[]) {
     this.kind = kind;
     this.port = port;
-    this.#more = more;
+    this.more = more;
   }
   static async start(kind: Kind, more: readonly string[] = []): Promise<EngineServer> {
-    const server = new EngineServer(kind, await freePort(), more);
+    const server = new EngineServer(kind, await freePort(), [...more]);
     await server.start();
     return server;
   }
@@ -38,7 +39,7 @@ export class EngineServer {
     return `${this.kind}://127.0.0.1:${this.port}`;
   }
   async start(): Promise<void> {
-    const started = spawn(`${this.kind}-server`, [...this.#options(), ...this.#more], {
+    const started = spawn(`${this.kind}-server`, [...this.#options(), ...this.more], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process = started;
@@ -79,6 +80,15 @@ export class EngineServer {
     const gone = once(ended, 'exit');
     ended.kill('SIGKILL');
     await gone;
+  }
+  /** Takes nothing, and says nothing, until it is told to go on. */
+  freeze(frozen: boolean): void {
+    this.#process?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+  /** What it has on disk is gone. */
+  forget(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    mkdirSync(this.#folder);
   }
   async stop(): Promise<void> {
     await this.kill();

@@ -34,3 +34,16 @@ export async function until(what: string, look: () => boolean, seconds: number =
     await turn();
   }
 }
+
+/** The same of what has to be asked for. */
+export async function untilSo(
+  what: string,
+  look: () => Promise<boolean>,
+  seconds: number = STEP_SECONDS,
+): Promise<void> {
+  const end = performance.now() + 1000 * seconds;
+  while (!(await look())) {
+    if (performance.now() > end) throw new Error(`hang: waited ${seconds} s until ${what}`);
+    await turn();
+  }
+}

@@ -206,7 +206,8 @@ export class ResumingStream implements ByteStream {
     const line = this.#line;
     this.#line = undefined;
     line?.destroy();
-    this.#lack(cause);
+    if (cause instanceof UnsupportedError) this.lose(cause);
+    else this.#lack(cause);
   }
   #lack(cause: Error | undefined): void {
     if (this.#over) return;

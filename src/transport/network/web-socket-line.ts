@@ -19,7 +19,9 @@ export interface WebSocketLike {
   binaryType: string;
   send(bytes: Uint8Array): unknown;
   close(code?: number, reason?: string): void;
-  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: WebSocketEventLike) => void): void;
+  /** Each runtime, and each package, has classes of events of its own: what is used of them is WebSocketEventLike. */
+  // biome-ignore lint/suspicious/noExplicitAny: no type of one is that of another
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: any) => void): void;
   /** Ends it without a word; of servers', and of `ws`. */
   terminate?(): void;
   /** Of `ws` alone, also these: */

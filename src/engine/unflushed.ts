@@ -1,0 +1,27 @@
+// Bytes that were published and that the server may not have yet: it is asked now and then, which costs a trip.
+import { ENGINE_FLUSH_BYTES } from '../limits.ts';
+import type { Driver } from './driver.ts';
+
+export class Unflushed {
+  /** Bytes. */
+  amount = 0;
+  readonly #driver: Driver;
+  #since = 0;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  add(bytes: number): void {
+    this.amount += bytes;
+    this.#since += bytes;
+    if (this.#since < ENGINE_FLUSH_BYTES) return;
+    const asked = this.#since;
+    this.#since = 0;
+    const out = (): void => {
+      this.amount -= asked;
+    };
+    // Whoever counts on it is told of a server that is lost.
+    this.#driver.flush().then(out, out);
+  }
+}

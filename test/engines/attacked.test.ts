@@ -1,0 +1,459 @@
+// What somebody found who attacked the engines: each of these was lost, hung, leaked or ended the process.
+// watchdog: 300 s
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { after, test } from 'node:test';
+import { inspect } from 'node:util';
+import type { Engine } from '../../src/engine/engine.ts';
+import {
+  AddressError,
+  CLOSED,
+  ClosedError,
+  type Port,
+  RefusedError,
+  TimeoutError,
+  UnsupportedError,
+  UsageError,
+} from '../../src/index.ts';
+import type { Listener, NatsClient } from '../../src/nats/index.ts';
+import * as nats from '../../src/nats/index.ts';
+import * as redis from '../../src/redis/index.ts';
+import { EngineServer, missingServer, overEngines } from '../kit/engines.ts';
+import { rejection } from '../kit/rejection.ts';
+import { turn, until, untilSo, within } from '../kit/watchdog.ts';
+
+const unhandled: unknown[] = [];
+process.on('unhandledRejection', (error) => unhandled.push(error));
+process.on('uncaughtException', (error) => unhandled.push(error));
+const folder = mkdtempSync(join(tmpdir(), 'millrace-attacked-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const take = async (listener: Listener): Promise<Port> => {
+  for await (const port of listener) return port;
+  throw new Error('no connection');
+};
+/** What no text can be made of, each in its own way. */
+const ODD: readonly unknown[] = [
+  undefined,
+  Symbol('odd'),
+  Object.create(null),
+  Object.defineProperty(new Error('x'), 'message', {
+    get() {
+      throw new Error('its message throws');
+    },
+  }),
+  Object.assign(new Error('x'), { name: Object.create(null) }),
+  new Error('x'.repeat(20_000_000)),
+  Object.freeze({ toString: 5 }),
+];
+
+overEngines((way) => {
+  test(`${way.name}: a reader that is opened as another one of the topic is closed hears, and each hears once`, async () => {
+    const [here] = (await way.open(1)) as [Engine];
+    for (const pattern of ['reopened.a', 'reopened.*']) {
+      const topic = here.topic<number>('reopened.a');
+      for (const pause of [() => {}, turn]) {
+        (await here.subscribe(pattern)).close();
+        await pause();
+        const second = await here.subscribe(pattern);
+        const third = await here.subscribe(pattern);
+        second.close();
+        const fourth = await here.subscribe(pattern);
+        topic.publish(1);
+        topic.publish(2);
+        for (const reader of [third, fourth]) {
+          assert.deepEqual([await reader.receiveAsync({ timeoutMs: 10_000 }), await reader.receiveAsync()], [1, 2]);
+          assert.equal(reader.stats().doubled, 0);
+          reader.close();
+        }
+      }
+    }
+  });
+
+  test(`${way.name}: what a job throws, whatever it is, ends in the dead letters; what an answer throws comes to who asked`, async () => {
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
+    const queue = await here.queue<number>('odd');
+    const worker = queue.work((i) => Promise.reject(ODD[i]), { maxAttempts: 1, concurrency: ODD.length });
+    await Promise.all(ODD.map((_, i) => queue.put(i)));
+    const letters: unknown[] = [];
+    const untilMs = performance.now() + 30_000;
+    while (letters.length < ODD.length && performance.now() < untilMs)
+      for (const letter of await queue.deadLetters()) {
+        letters.push(letter.why);
+        await Promise.all([letter.drop(), letter.drop()]);
+      }
+    assert.equal(letters.length, ODD.length, inspect(letters).slice(0, 1000));
+    await within('its end', worker.close());
+    assert.deepEqual(await queue.stats(), { waiting: 0, running: 0, dead: 0 });
+    await there.serve('odd.answers', (i: number) => Promise.reject(ODD[i]));
+    for (const codec of ['packed', 'json'] as const)
+      for (const i of ODD.keys()) {
+        const error = await rejection(here.request('odd.answers', i, { codec, timeoutMs: 10_000 }));
+        assert.ok(!(error instanceof TimeoutError), `${codec} ${i}: nobody said anything`);
+      }
+    await there.serve('odd.nothing', () => undefined);
+    assert.equal(await here.request('odd.nothing', 1, { codec: 'json' }), null);
+    assert.deepEqual(unhandled, []);
+  });
+
+  test(`${way.name}: workers go on where a server comes back without the queue`, async () => {
+    const server = await EngineServer.start(way.kind);
+    const engine = await way.another(server);
+    const queue = await engine.queue<number>('forgotten');
+    const done: number[] = [];
+    const worker = queue.work((i) => void done.push(i));
+    await queue.put(0);
+    await until('the first', () => done.length === 1);
+    await server.kill();
+    server.forget();
+    await server.start();
+    for (let i = 1; i <= 5; i++) while ((await queue.put(i).catch((error) => error)) !== undefined) await turn();
+    await until('the others', () => new Set(done).size === 6);
+    assert.equal((await queue.stats()).dead, 0);
+    await worker.close();
+    await engine.close();
+    await server.stop();
+  });
+
+  test(`${way.name}: nothing waits for a server that says nothing, and closing ends in time`, async () => {
+    const server = await EngineServer.start(way.kind);
+    const engine = await way.another(server);
+    const served = await engine.serve('frozen', () => 1);
+    const reader = await engine.subscribe('frozen');
+    const topic = engine.topic<Uint8Array>('frozen');
+    await engine.queue('frozen');
+    server.freeze(true);
+    const late = await rejection(within('the end of its time', engine.connect('frozen', { timeoutMs: 300 })));
+    assert.ok(late instanceof TimeoutError, String(late));
+    const signal = AbortSignal.timeout(300);
+    const given = await rejection(within('its signal', engine.connect('frozen', { signal })));
+    assert.equal((given as Error).name, 'TimeoutError');
+    for (let i = 0; i < 40; i++) {
+      topic.publish(new Uint8Array(1_000_000));
+      await turn();
+    }
+    assert.ok(topic.stats().unsent > 0, 'all is on its way to nobody');
+    const subscribing = rejection(engine.subscribe('frozen.too'));
+    await within('the end', engine.close({ drainMs: 100 }));
+    assert.ok((await within('an answer', subscribing)) instanceof ClosedError);
+    assert.equal(await within('its end', reader.receiveAsync()), CLOSED);
+    await within('its end', served.close());
+    server.freeze(false);
+    await server.stop();
+  });
+
+  test(`${way.name}: what is opened while an engine closes is not there, and what hangs is not waited for`, async () => {
+    const [other] = (await way.open(1)) as [Engine];
+    const engine = await way.another(way.server);
+    const listener = await engine.listen('closing.all');
+    const [far, near] = await within('both', Promise.all([other.connect('closing.all'), take(listener)]));
+    const own = await within('another one', engine.connect('closing.all'));
+    const looped = (async () => {
+      for await (const _ of listener);
+    })();
+    const told: unknown[] = [];
+    const hang = (signal: AbortSignal): Promise<never> => {
+      signal.addEventListener('abort', () => told.push(signal.reason));
+      return new Promise(() => {});
+    };
+    const served = await engine.serve('closing.all', (_: unknown, { signal }) => hang(signal));
+    const queue = await engine.queue('closing.all');
+    queue.work((_, { signal }) => hang(signal));
+    await queue.put(1);
+    const asked = rejection(other.request('closing.all', 1, { timeoutMs: 30_000 }));
+    await untilSo('both to be at work', async () => served.pending === 1 && (await queue.stats()).running === 1);
+    const closing = engine.close({ drainMs: 200 });
+    const late = [engine.subscribe('a'), engine.serve('a', () => 1), engine.queue('a'), engine.listen('a')];
+    for (const each of late) assert.ok((await rejection(each)) instanceof ClosedError);
+    await within('the end', closing);
+    await within('the end of the loop', looped);
+    assert.deepEqual(
+      await within('both ends', Promise.all([far.closed, near.closed, own.closed])),
+      Array(3).fill('closed'),
+    );
+    assert.equal(told.length, 2);
+    assert.ok((await rejection(queue.put(1))) instanceof ClosedError);
+    await other.close();
+    assert.ok((await within('an answer', asked)) instanceof ClosedError);
+  });
+
+  test(`${way.name}: requests and connections on their way to who closes are another one's, or answered`, async () => {
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
+    await there.serve('handed', () => 'there');
+    const stays = await there.listen('handed');
+    void (async () => {
+      for await (const port of stays) port.onmessage = ({ data }) => port.postMessage(data);
+    })();
+    for (let round = 0; round < 10; round++) {
+      const [goes, leaves] = [await here.serve('handed', () => 'here'), await here.listen('handed')];
+      void (async () => {
+        for await (const port of leaves) port.onmessage = ({ data }) => port.postMessage(data);
+      })();
+      const asked = Array.from({ length: 20 }, (_, i) => there.request('handed', i, { timeoutMs: 10_000 }));
+      await Promise.all([goes.close(), ...asked]);
+      const connecting = Array.from({ length: 4 }, () =>
+        there.connect('handed', { timeoutMs: 10_000 }).catch((error) => error),
+      );
+      await turn();
+      const [, ...ports] = await Promise.all([leaves.close(), ...connecting]);
+      // Who had been let in when the listener closed was told so, and nobody waited in vain.
+      for (const port of ports) assert.ok(!(port instanceof TimeoutError), String(port));
+      for (const port of ports) await (port as Port).link?.close();
+    }
+    await stays.close();
+  });
+
+  test(`${way.name}: a job for later has all its tries, and what cannot be is named`, async () => {
+    const [here] = (await way.open(1)) as [Engine];
+    const queue = await here.queue<string>('later.tries', { ackMs: 5000 });
+    const tries: number[] = [];
+    await queue.put('due before anybody works', { delayMs: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const worker = queue.work(
+      (_, { attempt }) => {
+        tries.push(attempt);
+        throw new Error('in vain');
+      },
+      { maxAttempts: 2, retryMs: 10 },
+    );
+    await untilSo('the last try', async () => (await queue.stats()).dead === 1);
+    assert.deepEqual(tries, [1, 2]);
+    await worker.close();
+    for (const count of [Number.NaN, -1, 0, 1.5, Number.POSITIVE_INFINITY, null])
+      assert.ok((await rejection(queue.deadLetters(count as number))) instanceof UsageError, String(count));
+    const [letter] = await queue.deadLetters();
+    await Promise.all([letter?.retry(), letter?.retry()]);
+    await letter?.retry();
+    assert.equal((await queue.stats()).waiting, 1);
+    const other = await rejection(here.queue('later.tries', { ackMs: 6000 }));
+    assert.ok(other instanceof UsageError && other.message.includes('ackMs'), String(other));
+    const name = '_'.repeat(200);
+    if (way.kind === 'nats') assert.match(String(await rejection(here.queue(name))), /characters/);
+    const asked = here.request('later.nobody', 1, { timeoutMs: 2 ** 31 });
+    assert.ok((await rejection(asked)) instanceof AddressError);
+  });
+
+  test(`${way.name}: flush says that what was published was lost`, async () => {
+    const server = await EngineServer.start(way.kind);
+    const engine = await way.another(server);
+    const topic = engine.topic('lossy');
+    topic.publish(1);
+    await topic.flush();
+    await server.kill();
+    await until('it to be noticed', () => !engine.driver.up);
+    topic.publish(2);
+    const error = await rejection(topic.flush());
+    assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
+    assert.deepEqual(topic.stats(), { published: 2, unsent: 1 });
+    await server.start();
+    await within('the server', engine.driver.ready());
+    topic.publish(3);
+    await topic.flush();
+    await engine.close();
+    assert.throws(() => topic.publish(4), ClosedError);
+    assert.ok((await rejection(topic.flush())) instanceof ClosedError);
+    await server.stop();
+  });
+});
+
+const named = (name: string): Promise<never> => import(name) as Promise<never>;
+const nothing = missingServer('nats');
+test('nats: a client that was handed in is left as it was', { skip: nothing }, async () => {
+  const server = await EngineServer.start('nats');
+  const { connect } = (await named('@nats-io/transport-node')) as {
+    connect(
+      options: object,
+    ): Promise<NatsClient & { protocol: { subscriptions: { size(): number }; listeners: unknown[] } }>;
+  };
+  const client = await connect({ servers: server.url });
+  const counts = (): number[] => [client.protocol.subscriptions.size(), client.protocol.listeners.length];
+  const before = counts();
+  const other = await nats.open(server.url);
+  for (let i = 0; i < 3; i++) {
+    const engine = await nats.open(client);
+    const listener = await engine.listen('handed.in');
+    await engine.subscribe('handed.in');
+    await engine.serve('handed.in', () => 1);
+    await within('both', Promise.all([other.connect('handed.in'), take(listener)]));
+    await engine.close();
+    assert.deepEqual(counts(), before);
+  }
+  const [listener, engine] = [await other.listen('handed.in'), await nats.open(client)];
+  for (let i = 0; i < 4; i++) await within('a connection', engine.connect('handed.in', { timeoutMs: 5000 }));
+  await listener.close();
+  await client.close();
+  assert.ok((await rejection(nats.open(client))) instanceof ClosedError);
+  await within('its end', engine.close());
+  await other.close();
+  await server.stop();
+});
+
+test('nats: a client that gives up ends all that hangs on it', { skip: nothing }, async () => {
+  const server = await EngineServer.start('nats');
+  const engine = await nats.open(server.url, { client: { maxReconnectAttempts: 1, reconnectTimeWait: 10 } });
+  const [reader, listener] = [await engine.subscribe('given.up'), await engine.listen('given.up')];
+  const looped = (async () => {
+    for await (const _ of listener);
+  })();
+  await server.kill();
+  assert.equal(await within('its end', reader.receiveAsync()), CLOSED);
+  await within('the end of the loop', looped);
+  assert.match(String(await rejection(engine.connect('given.up'))), /closed/);
+  await server.stop();
+});
+
+test('nats: a server that takes small messages alone is refused, and one that has become so ends nothing but lines', {
+  skip: nothing,
+}, async () => {
+  const conf = join(folder, 'nats.conf');
+  const server = await EngineServer.start('nats');
+  server.more.push('-c', conf);
+  const engine = await nats.open(server.url);
+  const listener = await engine.listen('small');
+  const [far, near] = await within('both', Promise.all([engine.connect('small'), take(listener)]));
+  far.postMessage('x'.repeat(50_000));
+  assert.equal(((await within('a message', near.receiveAsync())) as string).length, 50_000);
+  const topic = engine.topic('small');
+  await server.kill();
+  writeFileSync(conf, 'max_payload: 8192\n');
+  await server.start();
+  await within('the server', engine.driver.ready());
+  topic.publish('x'.repeat(50_000));
+  far.postMessage('y'.repeat(50_000));
+  assert.equal(((await within('a message in parts', near.receiveAsync())) as string).length, 50_000);
+  await server.kill();
+  writeFileSync(conf, 'max_payload: 512\n');
+  await server.start();
+  const error = await rejection(nats.open(server.url));
+  assert.ok(error instanceof UnsupportedError && error.message.includes('max_payload'), String(error));
+  await within('its end', engine.close());
+  assert.deepEqual(unhandled, []);
+  await server.stop();
+});
+
+test('nats: user, password and token come out of a URL, and what a user may not is said at once', {
+  skip: nothing,
+}, async () => {
+  const conf = join(folder, 'users.conf');
+  writeFileSync(
+    conf,
+    `authorization { users = [
+      { user: ada, password: "ge#heim77", permissions: { publish: ["*.probe.>", "*.topic.>"], subscribe: [">"] } }
+      { user: bob, password: frei, permissions: { publish: ["millrace.>"], subscribe: ["millrace.>"] } }
+    ] }\n`,
+  );
+  const server = await EngineServer.start('nats', ['-c', conf]);
+  const at = (userinfo: string): string => server.url.replace('//', `//${userinfo}@`);
+  const engine = await nats.open(at('ada:ge%23heim77'));
+  const since = performance.now();
+  for (const call of [engine.request('denied', 1), engine.connect('denied')]) {
+    const error = await rejection(call);
+    assert.ok(error instanceof AddressError && /permission/i.test(error.message), String(error));
+  }
+  assert.ok(performance.now() - since < 5000, 'it was waited for');
+  const bob = await nats.open(at('bob:frei'));
+  const queue = await rejection(bob.queue('denied'));
+  assert.ok(queue instanceof UnsupportedError && /permission/i.test(queue.message), String(queue));
+  await Promise.all([engine.close(), bob.close()]);
+  const wrong = await rejection(nats.open(at('ada:falsch78')));
+  assert.ok(wrong instanceof AddressError, String(wrong));
+  assert.doesNotMatch(inspect(wrong, { depth: 9 }), /falsch/);
+  await server.stop();
+  const tokens = await EngineServer.start('nats', ['--auth', 'sesame']);
+  await (await nats.open(tokens.url.replace('//', '//sesame@'))).close();
+  await tokens.stop();
+});
+
+test('secrets of an address stand in no error, and what is no address of the door is named', async () => {
+  for (const [open, urls] of [
+    [
+      nats.open,
+      ['redis://ada:geheim@127.0.0.1:1', 'nats://ada:ge#heim@127.0.0.1:1', 'nats://ada:geheim@127.0.0.1:99999', ''],
+    ],
+    [
+      redis.open,
+      ['nats://ada:geheim@127.0.0.1:1', 'redis://ada:ge#heim@127.0.0.1:1', 'redis://ada:ge/heim@127.0.0.1:1', 'geheim'],
+    ],
+  ] as const)
+    for (const url of urls) {
+      const error = await rejection((open as (url: string) => Promise<Engine>)(url));
+      assert.ok(error instanceof UsageError, `${url}: ${error}`);
+      assert.doesNotMatch(inspect(error, { depth: 9 }), /heim/, url);
+    }
+  for (const client of [5, 'x', true, [1]])
+    for (const open of [nats.open, redis.open])
+      assert.match(String(await rejection(open('nats://127.0.0.1:1', { client } as never))), /Option client/);
+  assert.match(String(await rejection(nats.open('nats://127.0.0.1:1', { prefix: null } as never))), /Option prefix/);
+  const old = { duplicate() {}, sendCommand() {}, pSubscribe() {} };
+  assert.match(String(await rejection(redis.open(old as never))), /version 4 or older/);
+});
+
+const noRedis = missingServer('redis');
+test('redis: an error that is none of the connection leaves the engine as it was', { skip: noRedis }, async () => {
+  const server = await EngineServer.start('redis');
+  const { createClient } = (await named('redis')) as {
+    createClient(options: object): redis.NodeRedisClient & { close(): void };
+  };
+  const admin = createClient({ url: server.url });
+  await admin.connect();
+  await admin.sendCommand(['ACL', 'SETUSER', 'pingless', 'on', '>x', '~*', '&*', '+@all', '-ping'], {});
+  const client = createClient({ url: server.url.replace('//', '//pingless:x@'), pingInterval: 20 });
+  const engine = await redis.open(client);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await engine.serve('ping', () => 'pong');
+  assert.equal(await within('an answer', engine.request('ping', 1)), 'pong');
+  await within('a queue', engine.queue('ping'));
+  await engine.close();
+  const denied = await redis.open(server.url.replace('//', '//pingless:falsch@')).catch((error) => error);
+  assert.ok(denied instanceof AddressError, String(denied));
+  assert.doesNotMatch(inspect(denied, { depth: 9 }), /falsch/);
+  admin.destroy();
+  await server.stop();
+});
+
+test('redis: workers of a client with a short time limit for commands take each job once', {
+  skip: noRedis,
+}, async () => {
+  const server = await EngineServer.start('redis');
+  const { Redis } = (await named('ioredis')) as { Redis: new (port: number, options: object) => redis.IoredisClient };
+  const client = new Redis(server.port, { commandTimeout: 100 });
+  const engine = await redis.open(client);
+  client.disconnect();
+  const queue = await engine.queue<number>('quick', { ackMs: 1000 });
+  const done: number[][] = [];
+  const worker = queue.work((i, { attempt }) => void done.push([i, attempt]), { maxAttempts: 1 });
+  for (let i = 0; i < 5; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await queue.put(i);
+  }
+  await until('all', () => done.length === 5);
+  assert.deepEqual(
+    done,
+    [0, 1, 2, 3, 4].map((i) => [i, 1]),
+  );
+  await worker.close();
+  await engine.close();
+  await server.stop();
+});
+
+test('redis: what the server refuses is said in its words', { skip: noRedis }, async () => {
+  const server = await EngineServer.start('redis');
+  const { createClient } = (await named('redis')) as { createClient(options: object): redis.NodeRedisClient };
+  const admin = createClient({ url: server.url });
+  await admin.connect();
+  await admin.sendCommand(['ACL', 'SETUSER', 'mute', 'on', '>x', '~*', '&*', '+@all', '-eval', '-publish'], {});
+  const engine = await redis.open(server.url.replace('//', '//mute:x@'));
+  const queue = await engine.queue('refused');
+  const said: string[] = [];
+  const worker = queue.work(() => {}, { onError: (error) => said.push(error.message) });
+  const error = await rejection(queue.put(1));
+  assert.ok(error instanceof RefusedError && /NOPERM/.test(error.message), String(error));
+  await until('it to be told', () => said.length > 0);
+  assert.match(said[0] ?? '', /NOPERM/);
+  await worker.close();
+  await engine.close();
+  admin.destroy();
+  await server.stop();
+});
