@@ -5,7 +5,7 @@ import { ClosedError, UsageError } from '../errors.ts';
 import { ENGINE_LAST_MS, ENGINE_OPEN_MS } from '../limits.ts';
 import { byLines, connectBy } from '../net/connecting.ts';
 import { Entrance, type EntranceOptions } from '../net/entrance.ts';
-import { type NetChoice, resolveNetChoice, tokenBytes } from '../net/options.ts';
+import { checkToken, type NetChoice, resolveNetChoice, type TokenOption } from '../net/options.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checkSignal } from '../port/link-choice.ts';
 import type { Listener } from '../port/link-listener.ts';
@@ -38,7 +38,7 @@ const ENGINE_OPTIONS: readonly string[] = ['prefix'];
 export type EngineListenOptions = Omit<EntranceOptions, 'origins'>;
 export interface EngineConnectOptions extends NetChoice {
   /** What the listener's `authorize` is to know this side by. */
-  readonly token?: string | undefined;
+  readonly token?: TokenOption;
   readonly signal?: AbortSignalLike | undefined;
 }
 
@@ -110,6 +110,7 @@ export class Engine {
   ): Promise<LinkedPort<In, Out>> {
     const { name: kind, where } = this.driver;
     const choice = resolveNetChoice(options, ['token', 'signal']);
+    const token = checkToken(options.token);
     const dialer = new Dialer(this.driver, this.#names, checkName('name', name));
     const address = `${where} as ${name}`;
     const { timeoutMs } = choice;
@@ -118,9 +119,9 @@ export class Engine {
       ...choice,
       where: address,
       kind,
-      token: tokenBytes(options.token),
+      token,
       signal: checkSignal(options.signal),
-      begin: byLines((signal) => dialer.dial(signal), choice),
+      begin: byLines((signal) => dialer.dial(signal), token, choice),
       late: () => lateAt(this.driver, `Cannot connect to ${address}`, timeoutMs, unanswered),
     });
     const { link } = port;

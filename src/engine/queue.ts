@@ -20,8 +20,9 @@ export interface QueueStore {
    * @throws (rejects) what the server says
    */
   make(): Promise<void>;
-  /** Whether that is what the server says by this. */
+  /** Whether that is what the server says by this; whether it is the server at all that says it. */
   isGone(error: unknown): boolean;
+  isSaid(error: unknown): boolean;
   /** @throws (rejects) what the server says, and where it is lost: then nobody knows whether it is there */
   put(bytes: Uint8Array, delayMs: number, id: string | undefined): Promise<void>;
   /** Gives out so many jobs at the most, each as soon as it is there; resolves with the last of them, or after `waitMs`. */
@@ -180,7 +181,7 @@ export class EngineQueue<T = unknown> {
     } catch (thrown) {
       const cause = thrown instanceof MillraceError ? thrown : plainCause(thrown);
       if (driver.closed) throw new ClosedError(`${action}: the engine is closed`, 'closed', cause);
-      if (driver.up && !/timeout/i.test(cause.name)) {
+      if (store.isSaid(thrown)) {
         throw refusedBy(`${action}: the server at ${driver.where} says`, cause);
       }
       throw new ClosedError(

@@ -112,6 +112,10 @@ export class NatsQueue implements QueueStore {
     const { message, code, status } = error as { message: string; code?: unknown; status?: unknown };
     return code === 404 || status === 404 || /not found|no responders|not enabled/i.test(message);
   }
+  isSaid(error: unknown): boolean {
+    const { name, message } = error as Error;
+    return name === 'JetStreamApiError' || /permission|not enabled|no responders/i.test(message);
+  }
   get #stream(): string {
     return streamName(this.#subject);
   }

@@ -9,7 +9,7 @@ import type { Answer, Greeting } from '../transport/stream/greeting.ts';
 import { NET_CARRIER } from './carrier-source.ts';
 import type { Accepted, ConnectAsk, ListenAsk, NetAsk, NetNews } from './carrier-words.ts';
 import type { Begun } from './connecting.ts';
-import { type Authorize, answerTo, identify } from './identity.ts';
+import { answerTo, type Doorkeeper, identify } from './identity.ts';
 import type { BoundLines } from './lines.ts';
 
 /** Who has connected to a listener. */
@@ -22,7 +22,7 @@ export interface Guest {
 }
 
 interface Listening {
-  readonly authorize: Authorize | undefined;
+  readonly doorkeeper: Doorkeeper;
   connected(guest: Guest): void;
 }
 
@@ -55,14 +55,14 @@ class NetCarrier {
   /** @throws (rejects) as `bindLines` */
   async listen(
     how: Omit<ListenAsk, 'asks'>,
-    authorize: Authorize | undefined,
+    doorkeeper: Doorkeeper,
     connected: (guest: Guest) => void,
   ): Promise<BoundLines & { close(): Promise<void> }> {
     const host = this.#host;
     const of = host.newNumber();
-    this.#listening.set(of, { authorize, connected });
+    this.#listening.set(of, { doorkeeper, connected });
     try {
-      const ask: NetAsk = { of, ask: 'listen', ...how, asks: authorize !== undefined };
+      const ask: NetAsk = { of, ask: 'listen', ...how, asks: doorkeeper.authorize !== undefined };
       const { address } = await clonable(() => host.ask(ask));
       const hold = listenerHold(host);
       const close = async (): Promise<void> => {
@@ -83,9 +83,9 @@ class NetCarrier {
       if (line !== undefined) this.#apart.get(line)?.(news.apart);
     } else if (news.news === 'whoIs') {
       const { of, question, token, request } = news;
-      void identify(this.#listening.get(of)?.authorize, token, requestTold(request)).then((identity) =>
-        this.#say({ of, ask: 'is', question, identity }),
-      );
+      const doorkeeper = this.#listening.get(of)?.doorkeeper;
+      const asked = doorkeeper && identify(doorkeeper, token, requestTold(request));
+      void Promise.resolve(asked).then((identity) => this.#say({ of, ask: 'is', question, identity }));
     } else if (news.news === 'accepted') this.#accepted(this.#listening.get(news.of), news);
   }
   #accepted(listening: Listening | undefined, { line: of, kind, request, session }: Accepted): void {
@@ -105,7 +105,7 @@ class NetCarrier {
     listening.connected({
       stream,
       kind,
-      answer: (peer) => answerTo(peer, greeted, listening.authorize),
+      answer: (peer) => answerTo(peer, greeted, listening.doorkeeper),
       connect: (it) => {
         link = it;
         this.#apart.set(stream, (apart) => it.apart(apart));

@@ -10,11 +10,21 @@ import type { MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { netCarrier } from './carrier.ts';
 import { type Begin, byLines, connectBy } from './connecting.ts';
 import { dialLine } from './lines.ts';
-import { type BlockingChoice, checkFunction, type NetChoice, resolveNetChoice, tokenBytes } from './options.ts';
+import {
+  type BlockingChoice,
+  checkFunction,
+  checkToken,
+  type NetChoice,
+  resolveNetChoice,
+  type TokenOption,
+} from './options.ts';
 
 export interface ConnectOptions extends NetChoice, BlockingChoice {
-  /** What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. */
-  readonly token?: string | undefined;
+  /**
+   * What the listener's `authorize` is to know this side by; it goes with the first words over each line, and stands in no URL. A function is asked for each line
+   * anew, where a token is valid for a while only.
+   */
+  readonly token?: TokenOption;
   /**
    * Makes the WebSocket for an address of one, for each line anew: `(url) => new WebSocket(url, { headers })`, where the runtime's own is not to do as it is. Default: the
    * runtime's own; on Node 20, which has none, that of the package `ws`.
@@ -55,17 +65,19 @@ export async function connect<In = unknown, Out = unknown>(
   const choice = resolveNetChoice(options, ['token', 'signal', 'webSocket', 'tls', 'blocking']);
   const webSocket = checkFunction('webSocket', options.webSocket);
   const tls = checkTls(to, options.tls);
-  const token = tokenBytes(options.token);
+  const token = checkToken(options.token);
   const blocking = checkYesNo('blocking', options.blocking, false);
   const where = netAddressText(to);
   const { timeoutMs, resumeMs, pingMs } = choice;
-  if (blocking && webSocket !== undefined) {
-    const text = `Cannot connect to ${where} with blocking and option webSocket: the thread that has the lines makes them, and no function of this one's gets there`;
+  const asked =
+    webSocket !== undefined ? 'webSocket' : typeof token === 'function' ? 'a token that is a function' : undefined;
+  if (blocking && asked !== undefined) {
+    const text = `Cannot connect to ${where} with blocking and ${asked}: the thread that has the lines makes them, and no function of this one's gets there`;
     throw new UnsupportedError(text);
   }
   const begin: Begin = blocking
     ? (apart, signal) => netCarrier().connect({ to, tls, timeoutMs, resumeMs, pingMs }, apart, signal)
-    : byLines((signal) => dialLine(to, { pingMs, webSocket, tls }, signal), choice);
+    : byLines((signal) => dialLine(to, { pingMs, webSocket, tls }, signal), token, choice);
   const port = await connectBy({
     ...choice,
     where,

@@ -8,7 +8,7 @@ import { settleable } from '../port/waiters.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { ByteStream, StreamConnection } from '../transport/stream/connection.ts';
 import type { Greeting } from '../transport/stream/greeting.ts';
-import { type ResolvedNetChoice, TOKEN } from './options.ts';
+import { fieldsOf, type ResolvedNetChoice, type TokenOption } from './options.ts';
 import { redialled } from './redialling.ts';
 import { resumingMedium } from './resuming-medium.ts';
 
@@ -28,7 +28,7 @@ export interface Connecting extends ResolvedNetChoice {
   readonly where: string;
   /** What its lines are. */
   readonly kind: string;
-  readonly token: Uint8Array | undefined;
+  readonly token: TokenOption;
   readonly signal: AbortSignalLike | undefined;
   readonly begin: Begin;
   /** What is told where it takes too long, in the place of our own. */
@@ -37,15 +37,15 @@ export interface Connecting extends ResolvedNetChoice {
 
 /** @throws (rejects) as `connect` does */
 export async function connectBy(how: Connecting): Promise<LinkedPort> {
-  const { where, kind, begin, token, channel, connection, timeoutMs, resume } = how;
+  const { where, kind, begin, channel, connection, timeoutMs, resume } = how;
   const late = (): TimeoutError => {
     const text = `Cannot connect to ${where}: nobody has greeted in ${timeoutMs} ms; is it a listener of this library, and not too busy?`;
     return new TimeoutError(text, { address: where, timeoutMs });
   };
   return await givingUp(timeoutMs, how.signal, how.late ?? late, async (signal) => {
+    const fields = await fieldsOf(how.token);
     const begun = await begin((apart) => link.apart(apart), signal);
     const greeted = settleable<void>();
-    const fields = token === undefined ? [] : [{ kind: TOKEN, bytes: token }];
     const link = new StreamLink(
       begun.stream,
       where,
@@ -63,10 +63,13 @@ export async function connectBy(how: Connecting): Promise<LinkedPort> {
 /** Over lines that this thread has. */
 export function byLines(
   dial: (signal: AbortSignal) => Promise<Line>,
+  token: TokenOption,
   { timeoutMs, resumeMs, pingMs }: ResolvedNetChoice,
 ): Begin {
+  // One that is always the same stands in what is said each time.
+  const fields = typeof token === 'function' ? () => fieldsOf(token) : undefined;
   return async (apart, signal) => {
-    const { stream, connect } = await redialled({ dial, timeoutMs, resumeMs, pingMs, apart }, signal);
+    const { stream, connect } = await redialled({ dial, fields, timeoutMs, resumeMs, pingMs, apart }, signal);
     return { stream, met: (peer) => stream.met(peer), connect };
   };
 }

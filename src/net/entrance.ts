@@ -10,7 +10,7 @@ import {
 } from '../port/link-listener.ts';
 import { checked, type NumberRule } from '../port/options.ts';
 import { Hall, type HallOptions } from './hall.ts';
-import type { Authorize } from './identity.ts';
+import type { Authorize, Doorkeeper } from './identity.ts';
 import { checkFunction, type NetChoice, type ResolvedNetChoice, resolveNetChoice } from './options.ts';
 import { checkOrigins, type Origins } from './origins.ts';
 import { Reception } from './reception.ts';
@@ -18,9 +18,11 @@ import { Reception } from './reception.ts';
 export interface EntranceOptions extends NetChoice, ListenerCounts {
   /**
    * Who may connect; by default all who reach the address. It is asked before a port comes out of the iteration, for each line anew, also for those that go on
-   * with a connection; what it throws, or rejects with, is reported, and lets nobody in. `port.link.identity` is what it has said.
+   * with a connection; what it throws, or rejects with, lets nobody in, and is told (`onError`). `port.link.identity` is what it has said.
    */
   readonly authorize?: Authorize | undefined;
+  /** Is told what `authorize` throws, or rejects with; by default it is written to the console as a warning. */
+  readonly onError?: ((error: unknown) => void) | undefined;
   /**
    * Whose pages may connect by a WebSocket beside those of this address itself: `['https://app.example']`, or `'any'`. By default none: any page that a user opens may try. Who is no
    * browser says no origin, or one as it likes.
@@ -48,7 +50,7 @@ export class Entrance {
   readonly choice: ResolvedNetChoice;
   readonly listener: ListenerBounds;
   readonly hall: HallOptions;
-  readonly authorize: Authorize | undefined;
+  readonly doorkeeper: Doorkeeper;
   readonly origins: Origins;
 
   /**
@@ -56,10 +58,11 @@ export class Entrance {
    * @throws UsageError ERR_OPTION; UnsupportedError for overflow `latest`
    */
   constructor(options: EntranceOptions, more: readonly string[]) {
-    const names = ['authorize', ...Object.keys(BOUNDS), ...LISTENER_COUNTS, ...more];
+    const names = ['authorize', 'onError', ...Object.keys(BOUNDS), ...LISTENER_COUNTS, ...more];
     this.choice = resolveNetChoice(options, names);
     this.listener = { ...this.choice, ...resolveCounts(options) };
-    this.authorize = checkFunction('authorize', options.authorize);
+    const authorize = checkFunction('authorize', options.authorize);
+    this.doorkeeper = { authorize, onError: checkFunction('onError', options.onError) };
     const of = (name: keyof typeof BOUNDS): number => checked(name, options[name], BOUNDS[name]) as number;
     const { resume, resumeMs, pingMs, timeoutMs } = this.choice;
     const { maxConnections } = this.listener;
@@ -85,7 +88,7 @@ export class Entrance {
       },
       this.listener,
     );
-    const hall = new Hall(new Reception(listener, this.choice.resume, this.authorize), this.hall);
+    const hall = new Hall(new Reception(listener, this.choice.resume, this.doorkeeper), this.hall);
     return { listener, hall };
   }
 }

@@ -6,7 +6,7 @@ import type { Line } from '../transport/network/line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { FrameWriter } from '../transport/stream/frame-writer.ts';
-import { CODE_NAME } from '../transport/stream/frames.ts';
+import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import { type Greeting, greetingFor, greetingWords } from '../transport/stream/greeting.ts';
 import { ANYBODY, tokenOf } from './identity.ts';
 import { type Session, type SessionBounds, Sessions } from './sessions.ts';
@@ -116,20 +116,24 @@ export class Hall {
     const identity = await this.#host.whoIs(tokenOf(greeting), request);
     if (fresh.ended) return;
     const session = this.#sessions.find(name);
+    if (identity === undefined) {
+      this.#refuse(fresh, CODE_IDENTITY, 'it is not let in');
+      return;
+    }
     if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
-      this.#refuse(fresh);
+      this.#refuse(fresh, CODE_NAME, 'there is no such session');
       return;
     }
     const hello = session.stream.hello();
     fresh.line.write(hello);
     session.stream.resume(fresh, heard, bytes);
   }
-  /** Whoever asks for a session learns only that there is none for it. */
-  #refuse(fresh: FreshLine): void {
+  /** Whoever is let in, and asks for a session, learns only that there is none for it. */
+  #refuse(fresh: FreshLine, code: number, text: string): void {
     const { line } = fresh;
     const frames = new FrameWriter(line);
     frames.hello(greetingWords(greetingFor({})), new Uint8Array(0));
-    frames.reset(0, CODE_NAME, 'there is no such session');
+    frames.reset(0, code, text);
     frames.flush();
     fresh.give({ received() {}, drained() {}, closed() {} });
     line.end();

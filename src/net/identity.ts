@@ -25,9 +25,16 @@ export function tokenOf({ fields }: Greeting): string | undefined {
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 }
 
-/** `undefined`: nobody who is let in. What `authorize` throws is reported. */
+/** Who decides who comes in. */
+export interface Doorkeeper {
+  readonly authorize: Authorize | undefined;
+  /** Told what `authorize` throws. */
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** `undefined`: nobody who is let in. What a stranger makes `authorize` throw ends no server: it is told, and lets nobody in. */
 export async function identify(
-  authorize: Authorize | undefined,
+  { authorize, onError }: Doorkeeper,
   token: string | undefined,
   request: UpgradeRequest,
 ): Promise<string | undefined> {
@@ -36,8 +43,16 @@ export async function identify(
     const said = await authorize({ ...request, token });
     return said === true ? ANYBODY : typeof said === 'string' ? said : undefined;
   } catch (error) {
-    platform.reportError(error);
+    if (onError === undefined) console.warn('millrace: authorize has thrown, and whoever came is not let in:', error);
+    else tell(onError, error);
     return undefined;
+  }
+}
+function tell(onError: (error: unknown) => void, error: unknown): void {
+  try {
+    onError(error);
+  } catch (thrown) {
+    platform.reportError(thrown);
   }
 }
 
@@ -55,11 +70,11 @@ export interface Greeted {
 export function answerTo(
   peer: Greeting,
   { request, resumes, link, identified }: Greeted,
-  authorize: Authorize | undefined,
+  doorkeeper: Doorkeeper,
 ): Answer | Promise<Answer> {
   const answer = (peer.features & RESUMES) === 0 ? undefined : resumes;
-  if (authorize === undefined) return answer;
-  return identify(authorize, tokenOf(peer), request).then((identity) => {
+  if (doorkeeper.authorize === undefined) return answer;
+  return identify(doorkeeper, tokenOf(peer), request).then((identity) => {
     const to = link();
     if (identity === undefined) to?.connection.refuse(CODE_IDENTITY, 'it is not let in');
     else if (to !== undefined) to.identity = identity;

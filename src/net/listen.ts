@@ -52,10 +52,10 @@ async function listenHere(at: NetAddress, entrance: Entrance, tls: ServerTls | u
 
 /** In the thread that has the lines, where this one blocks. */
 async function listenCarried(at: NetAddress, entrance: Entrance, tls: ServerTls | undefined): Promise<Listener> {
-  const { origins, hall, authorize, choice } = entrance;
+  const { origins, hall, doorkeeper, choice } = entrance;
   let listener: LinkListener | undefined;
   const early: Connected[] = [];
-  const bound = await netCarrier().listen({ at, tls, origins, hall }, authorize, (guest) => {
+  const bound = await netCarrier().listen({ at, tls, origins, hall }, doorkeeper, (guest) => {
     const connected: Connected = {
       stream: guest.stream,
       medium: resumingMedium(() => {}, choice.resume),

@@ -5,6 +5,7 @@ import { checkYesNo, type LinkChoice, resolveLinkChoice } from '../port/link-cho
 import { type ChannelOptions, checked, type NumberRule } from '../port/options.ts';
 
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
+import type { GreetingField } from '../transport/stream/greeting.ts';
 
 /** Those of a channel are for the port that the connection comes with; others have their own. */
 export interface NetChoice extends LinkChoice {
@@ -68,17 +69,24 @@ export function checkFunction<F>(option: string, value: F | undefined): F | unde
 /** The field behind a greeting that says who connects: what `token` is, in UTF-8. */
 export const TOKEN = 2;
 
+/** What a listener's `authorize` is to know who connects by; or what says so for each line, as one that is valid for a while. */
+export type TokenOption = string | (() => string | PromiseLike<string>) | undefined;
+
 /** @throws UsageError ERR_OPTION, which does not show it */
-export function tokenBytes(token: unknown): Uint8Array | undefined {
-  if (token === undefined) return undefined;
+export function checkToken(token: TokenOption): TokenOption {
+  if (token !== undefined && typeof token !== 'function') tokenBytes(token);
+  return token;
+}
+/** What says so in a greeting. @throws (rejects) UsageError ERR_OPTION, what `token` throws */
+export async function fieldsOf(token: TokenOption): Promise<readonly GreetingField[]> {
+  if (token === undefined) return [];
+  const text = typeof token === 'function' ? await token() : token;
+  return [{ kind: TOKEN, bytes: tokenBytes(text) }];
+}
+function tokenBytes(token: unknown): Uint8Array {
   const bytes = typeof token === 'string' ? new TextEncoder().encode(token) : undefined;
   if (bytes !== undefined && bytes.length <= limits.NET_TOKEN_BYTES_MAX) return bytes;
   const given = bytes === undefined ? `a ${typeof token}` : `${bytes.length} bytes`;
-  throw new UsageError(
-    'ERR_OPTION',
-    `Option token cannot be ${given}: it takes a text of at most ${limits.NET_TOKEN_BYTES_MAX} bytes`,
-    {
-      option: 'token',
-    },
-  );
+  const text = `Option token cannot be ${given}: it takes a text of at most ${limits.NET_TOKEN_BYTES_MAX} bytes, or a function that gives one`;
+  throw new UsageError('ERR_OPTION', text, { option: 'token' });
 }

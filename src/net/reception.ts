@@ -2,19 +2,19 @@
 import type { LinkListener } from '../port/link-listener.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import type { Coming, HallHost } from './hall.ts';
-import { type Authorize, answerTo, identify } from './identity.ts';
+import { answerTo, type Doorkeeper, identify } from './identity.ts';
 import { resumingMedium } from './resuming-medium.ts';
 import type { Session } from './sessions.ts';
 
 export class Reception implements HallHost {
   readonly #listener: LinkListener;
   readonly #resume: boolean;
-  readonly #authorize: Authorize | undefined;
+  readonly #doorkeeper: Doorkeeper;
 
-  constructor(listener: LinkListener, resume: boolean, authorize: Authorize | undefined) {
+  constructor(listener: LinkListener, resume: boolean, doorkeeper: Doorkeeper) {
     this.#listener = listener;
     this.#resume = resume;
-    this.#authorize = authorize;
+    this.#doorkeeper = doorkeeper;
   }
 
   begins(session: Session, { kind, request, connect }: Coming): void {
@@ -29,7 +29,7 @@ export class Reception implements HallHost {
     this.#listener.take({
       stream,
       medium: resumingMedium((peer) => stream.met(peer), this.#resume),
-      options: { way: { name: kind }, answer: (peer) => answerTo(peer, greeted, this.#authorize) },
+      options: { way: { name: kind }, answer: (peer) => answerTo(peer, greeted, this.#doorkeeper) },
       connect: (it) => {
         link = it;
         session.apart = (apart) => it.apart(apart);
@@ -38,6 +38,6 @@ export class Reception implements HallHost {
     });
   }
   whoIs(token: string | undefined, request: UpgradeRequest): Promise<string | undefined> {
-    return identify(this.#authorize, token, request);
+    return identify(this.#doorkeeper, token, request);
   }
 }

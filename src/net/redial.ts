@@ -5,7 +5,8 @@ import { REDIAL_FIRST_MS, REDIAL_MAX_MS } from '../limits.ts';
 import { type FirstWords, FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
-import { CODE_NAME } from '../transport/stream/frames.ts';
+import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
+import type { GreetingField } from '../transport/stream/greeting.ts';
 
 /** Milliseconds. */
 export interface RedialTimes {
@@ -17,8 +18,14 @@ export interface RedialTimes {
   readonly resumeMs: number;
 }
 
+/** What finds a line, and what is said of oneself on it: where that is the same each time, nothing. */
+export interface Finding {
+  dial(signal: AbortSignal): Promise<Line>;
+  readonly fields?: (() => Promise<readonly GreetingField[]>) | undefined;
+}
+
 export class Redial {
-  readonly #dial: (signal: AbortSignal) => Promise<Line>;
+  readonly #finding: Finding;
   readonly #stream: ResumingStream;
   readonly #times: RedialTimes;
   #tries = 0;
@@ -29,8 +36,8 @@ export class Redial {
   /** Gives up what is under way. */
   #giveUp = new AbortController();
 
-  constructor(dial: (signal: AbortSignal) => Promise<Line>, stream: ResumingStream, times: RedialTimes) {
-    this.#dial = dial;
+  constructor(finding: Finding, stream: ResumingStream, times: RedialTimes) {
+    this.#finding = finding;
     this.#stream = stream;
     this.#times = times;
   }
@@ -60,9 +67,10 @@ export class Redial {
     this.#giveUp = new AbortController();
     const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
     try {
-      const line = await this.#dial(this.#giveUp.signal);
+      const fields = await this.#finding.fields?.();
+      const line = await this.#finding.dial(this.#giveUp.signal);
       if (this.#over) line.destroy();
-      else this.#greet(line);
+      else this.#greet(line, fields);
     } catch (error) {
       this.#failed(error as Error);
     } finally {
@@ -76,10 +84,10 @@ export class Redial {
   }
 
   /** From here on the line that there was is not listened to. */
-  #greet(line: Line): void {
+  #greet(line: Line, fields: readonly GreetingField[] | undefined): void {
     const fresh = new FreshLine(line);
     this.#line = line;
-    line.write(this.#stream.hello());
+    line.write(this.#stream.hello(fields));
     let waits = true;
     const settled = (): boolean => {
       const first = waits && !this.#over;
@@ -113,10 +121,13 @@ export class Redial {
       this.#stream.resume(fresh, greeting.resume?.heard ?? 0, bytes);
       return;
     }
+    const notLetIn = fresh.refusal(bytes) === CODE_IDENTITY;
     fresh.line.destroy();
-    const text =
-      'The other side has no such session any more: it was started anew, is another one, or has waited too long';
-    this.#stream.lose(new RefusedError('ERR_REFUSED', text, { refusal: CODE_NAME, text: '' }));
+    const text = notLetIn
+      ? 'The other side does not let this one in any more (authorize)'
+      : 'The other side has no such session any more: it was started anew, is another one, or has waited too long';
+    const refusal = notLetIn ? CODE_IDENTITY : CODE_NAME;
+    this.#stream.lose(new RefusedError('ERR_REFUSED', text, { refusal, text: '' }));
   }
 }
 

@@ -1,16 +1,13 @@
 // A session that this side has asked for, over its first line, and those that are found in its place.
 import { FreshLine } from '../transport/network/fresh-line.ts';
-import type { Line } from '../transport/network/line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
-import { Redial } from './redial.ts';
+import { type Finding, Redial } from './redial.ts';
 import { SILENCES, type Watched, watchSilence } from './watch.ts';
 
-export interface Redialling {
+export interface Redialling extends Finding {
   readonly timeoutMs: number;
   readonly resumeMs: number;
   readonly pingMs: number;
-  /** A new line to whoever listens there. */
-  dial(signal: AbortSignal): Promise<Line>;
   /** Told whether there is no line. */
   apart(apart: boolean): void;
 }
@@ -22,8 +19,8 @@ export interface Redialled {
 
 /** @throws (rejects) as `dial` does */
 export async function redialled(how: Redialling, signal: AbortSignal): Promise<Redialled> {
-  const { timeoutMs, resumeMs, pingMs, dial, apart } = how;
-  const line = await dial(signal);
+  const { timeoutMs, resumeMs, pingMs, apart } = how;
+  const line = await how.dial(signal);
   let unwatch = (): void => {};
   const stream: ResumingStream = new ResumingStream(line, {
     resumeMs,
@@ -37,7 +34,7 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
       unwatch();
     },
   });
-  const redial = new Redial(dial, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
+  const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
   const connect = (speaker: Resumed & Watched): void => {
     unwatch = watchSilence(speaker, pingMs, () => {
       if (stream.session === undefined) return;

@@ -130,6 +130,10 @@ export class RedisQueue implements QueueStore {
   isGone(error: unknown): boolean {
     return /^NOGROUP/.test((error as Error).message);
   }
+  /** Its errors begin with a word in capitals, those of both clients with none. */
+  isSaid(error: unknown): boolean {
+    return /^[A-Z]{3,}\b/.test((error as Error).message);
+  }
   /** Whoever waits less long takes jobs that others work at. */
   async #checkAck(): Promise<void> {
     const key = `${this.#stream}:ack`;

@@ -1,6 +1,5 @@
 // `listen` and `connect` of `millrace/net` for tests: at a `tls:` address with a certificate that is for tests alone.
 import { readFileSync } from 'node:fs';
-import type { Port } from '../../src/index.ts';
 import * as net from '../../src/net/index.ts';
 
 const pem = (name: string): Uint8Array =>
@@ -13,7 +12,7 @@ export function listen(address: string, options: net.ListenOptions = {}): Promis
 export function connect<In = unknown, Out = unknown>(
   address: string,
   options: net.ConnectOptions = {},
-): Promise<Port<In, Out>> {
+): Promise<net.LinkedPort<In, Out>> {
   return net.connect(address, isSealed(address) ? { tls: { ca: CERTIFICATE.cert }, ...options } : options);
 }
 

@@ -56,6 +56,65 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await server.close();
   });
 
+  test(`${kind}: an authorize that throws lets nobody in, and ends nobody else`, async () => {
+    const thrown: unknown[] = [];
+    const authorize = ({ token }: Visitor): string => {
+      if (token === 'late') return Promise.reject(new RangeError('late')) as never;
+      if (token !== 'ada') throw new RangeError('at once');
+      return token;
+    };
+    const server = await listen(address, { authorize, onError: (error) => thrown.push((error as Error).message) });
+    const [far] = await within('both', Promise.all([connect(server.address, { token: 'ada' }), take(server)]));
+    for (const token of ['late', 'other']) {
+      const error = await within(
+        'the answer',
+        connect(server.address, { token }).catch((it) => it),
+      );
+      assert.ok(error instanceof RefusedError && error.refusal === 7, String(error));
+    }
+    assert.deepEqual(thrown, ['late', 'at once']);
+    assert.equal(far.reason, undefined);
+    await far.link.close();
+    await server.close();
+    const warned: unknown[] = [];
+    const { warn } = console;
+    console.warn = (...said: unknown[]) => void warned.push(...said);
+    const quiet = await listen(address, { authorize });
+    await assert.rejects(connect(quiet.address, { token: 'other' }), RefusedError);
+    console.warn = warn;
+    assert.match(String(warned[0]), /authorize has thrown/);
+    await quiet.close();
+  });
+
+  test(`${kind}: a token may be another one for each line, and who is not let in any more is told so`, async () => {
+    const asked: (string | undefined)[] = [];
+    const server = await listen(address, {
+      authorize: ({ token }) => {
+        asked.push(token);
+        return token !== 'token 3' && 'ada';
+      },
+    });
+    const proxy = await CuttingProxy.to(portIn(server.address));
+    let count = 0;
+    const token = async (): Promise<string> => {
+      if (++count === 2) throw new Error('its server is away for now');
+      return `token ${count < 3 ? count : count - 1}`;
+    };
+    const connecting = connect(proxy.inFrontOf(server.address), { token });
+    const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+    proxy.cut();
+    near.postMessage('again');
+    assert.equal(await within('a message', far.receiveAsync()), 'again');
+    proxy.cut();
+    assert.equal(await within('the end', far.closed), 'lost');
+    assert.ok(far.error instanceof RefusedError && far.error.refusal === 7, String(far.error));
+    assert.deepEqual(asked, ['token 1', 'token 2', 'token 3']);
+    await proxy.close();
+    await server.close();
+    const odd = connect(server.address, { token: () => 5 as never }).catch((it) => it);
+    assert.ok((await odd) instanceof UsageError);
+  });
+
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
     let identity: string | false = 'ada';
     const server = await listen(address, { authorize: () => identity });

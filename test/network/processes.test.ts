@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Port } from '../../src/index.ts';
 import { connect, type Listener, listen } from '../../src/net/index.ts';
+import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { STEP_MS, within } from '../kit/watchdog.ts';
 import { RUN, runProgram } from '../runtimes/program.ts';
@@ -64,6 +65,25 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const { status, output } = await within('its end', ended);
     assert.deepEqual([status, output], [0, '']);
     await server.close();
+  });
+
+  test(`${kind}: what a program says last while there is no line arrives, though it has nothing else to do`, async () => {
+    const server = await listen(address);
+    const proxy = await CuttingProxy.to(portIn(server.address));
+    const ended = runProgram(PROGRAM, ['last', proxy.inFrontOf(server.address)], STEP_MS);
+    const port = await within('a connection', take(server));
+    assert.equal(await within('a message', port.receiveAsync()), 'ready');
+    port.postMessage('goes');
+    await port.flush();
+    await proxy.close();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await proxy.open();
+    assert.equal(await within('the last message', port.receiveAsync()), 'last');
+    assert.equal(await within('its end', port.closed), 'closed');
+    const { status, output } = await within('its end', ended);
+    assert.deepEqual([status, output], [0, '']);
+    await server.close();
+    await proxy.close();
   });
 
   test(`${kind}: one that is killed is lost once its time is over, behind all that had come`, async () => {

@@ -29,6 +29,16 @@ if (what === 'say' || what === 'kill') {
     process.kill(process.pid, 'SIGKILL');
   }
 }
+/** Says its last words while there is no line, and has nothing else to do. */
+if (what === 'last') {
+  const port = await connect(address);
+  port.postMessage('ready');
+  await port.receiveAsync();
+  while (port.link.status === 'open') await new Promise((resolve) => setTimeout(resolve, 1));
+  port.postMessage('last');
+  port.close();
+}
+
 /** Does what it is told, with its thread blocked all the time. */
 function obey(port: Port): void {
   for (const value of port.blocking()) {

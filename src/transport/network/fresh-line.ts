@@ -48,6 +48,14 @@ export class FreshLine implements LineUser {
     if (this.#gone !== undefined && this.#first === undefined) ended(this.#gone[1]);
   }
 
+  /** The code with which it was refused, where a RESET stands behind the first words; else 0. */
+  refusal(behind: number): number {
+    const bytes = this.#early;
+    if (frames.frameBytes(bytes, behind) > bytes.length - behind) return 0;
+    const [head, , code] = wordsOf(bytes.subarray(behind), 12) as unknown as [number, number, number];
+    return frames.typeOf(head) === frames.RESET ? code : 0;
+  }
+
   /** What comes is this user's from here on, and what has come from `from` on, or that it has ended. */
   give(user: LineUser, from = 0): void {
     this.#user = user;

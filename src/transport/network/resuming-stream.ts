@@ -17,8 +17,9 @@ import {
 import type { EndReason } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
 import type { ByteStream } from '../stream/connection.ts';
-import { FRAME_HEADER_BYTES, frameBytes, highWord, lowWord } from '../stream/frames.ts';
-import type { Greeting } from '../stream/greeting.ts';
+import { BODY_BYTES, FRAME_HEADER_BYTES, frameBytes, frameHead, HELLO, highWord, lowWord } from '../stream/frames.ts';
+import { fieldBytes, type Greeting, type GreetingField } from '../stream/greeting.ts';
+import { joined } from '../stream/joined.ts';
 import type { FreshLine } from './fresh-line.ts';
 import { Heard, positionFrame, RESUMES } from './heard.ts';
 import { KeptBytes } from './kept-bytes.ts';
@@ -50,6 +51,7 @@ export interface ResumingOptions {
 /** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
 const SESSION_AT = FRAME_HEADER_BYTES + 32;
 const HEARD_AT = FRAME_HEADER_BYTES + 48;
+const FIELDS_AT = FRAME_HEADER_BYTES + (BODY_BYTES[HELLO] as number);
 
 export class ResumingStream implements ByteStream {
   /** What the two call it; `undefined` as long as they do not resume. */
@@ -72,8 +74,9 @@ export class ResumingStream implements ByteStream {
   #say: (() => void) | undefined;
   #held = false;
   #flows = true;
-  /** Last words hold the process for a while. */
+  /** Words that have no line, and last ones, hold the process for a while: since then. */
   #lastHeld = false;
+  #lastMs = 0;
   #ended = false;
   #over = false;
   /** How far both had heard as the line that there is, or was, began. */
@@ -117,13 +120,16 @@ export class ResumingStream implements ByteStream {
 
   // ---- a line after the other ---------------------------------------------------------------------------------------
 
-  /** The HELLO that a new line is to begin with. From here on the one that there was is not listened to. */
-  hello(): Uint8Array {
+  /**
+   * The HELLO that a new line is to begin with. From here on the one that there was is not listened to.
+   * @param fields behind it, in the place of those of the first one
+   */
+  hello(fields?: readonly GreetingField[]): Uint8Array {
     const before = this.#line;
     this.#line = undefined;
     before?.destroy();
     this.#sayPending();
-    const hello = (this.#hello as Uint8Array).slice();
+    const hello = helloWith(this.#hello as Uint8Array, fields);
     hello.set(this.session as Uint8Array, SESSION_AT);
     hello.set(new Uint8Array(Int32Array.of(lowWord(this.#position), highWord(this.#position)).buffer), HEARD_AT);
     return hello;
@@ -214,7 +220,10 @@ export class ResumingStream implements ByteStream {
     this.#cause = cause;
     this.#sayPending();
     this.#hold();
-    if (this.#deadline === undefined) this.#endBy(this.#options.resumeMs, cause);
+    if (this.#deadline === undefined) {
+      this.#endBy(this.#options.resumeMs, cause);
+      if (this.#kept.length > 0) this.#holdLast();
+    }
     this.#options.parked(cause);
   }
   #endBy(ms: number, cause?: Error): void {
@@ -222,8 +231,12 @@ export class ResumingStream implements ByteStream {
     const deadline: { stream: ResumingStream | undefined } = { stream: this };
     this.#deadline = deadline;
     platform.later(() => {
-      const text = `The line has broken${because(cause)}, and no other one was there in ${ms} ms`;
-      deadline.stream?.lose(new TimeoutError(text, { timeoutMs: ms, cause }));
+      const { stream } = deadline;
+      if (stream === undefined) return;
+      // What the last try said, where that is known.
+      const last = stream.#cause ?? cause;
+      const text = `The line has broken${because(cause)}, and no other one was there in ${ms} ms${last === cause ? '' : because(last)}`;
+      stream.lose(new TimeoutError(text, { timeoutMs: ms, cause: last }));
     }, ms);
   }
   #noDeadline(): void {
@@ -307,7 +320,10 @@ export class ResumingStream implements ByteStream {
   #out(bytes: Uint8Array): void {
     if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
     if (this.#line !== undefined) this.#write(this.#line, bytes);
-    else this.#options.keptMore?.();
+    else {
+      this.#holdLast();
+      this.#options.keptMore?.();
+    }
     if (this.#kept.length <= RESUME_KEPT_MAX) return;
     const error = new LayoutError(
       `The other side has told of none of ${this.#kept.length} bytes that it has heard them`,
@@ -368,18 +384,34 @@ export class ResumingStream implements ByteStream {
     this.#line?.hold(holds);
     this.#keepAlive.want(holds && this.#line === undefined);
   }
-  /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
+  /** What is still to be said when a program has nothing else to do, with no line for it; who wants more than a while waits for `flush`. */
   #holdLast(): void {
+    this.#lastMs = performance.now();
+    if (this.#lastHeld) return;
     this.#lastHeld = true;
-    platform.later(() => {
+    this.#hold();
+    const look = (): void => {
+      const leftMs = this.#lastMs + RESUME_LAST_HOLD_MS - performance.now();
+      if (leftMs > 0) {
+        platform.later(look, leftMs);
+        return;
+      }
       this.#lastHeld = false;
       this.#hold();
-    }, RESUME_LAST_HOLD_MS);
+    };
+    platform.later(look, RESUME_LAST_HOLD_MS);
   }
   get flushSync(): ByteStream['flushSync'] {
     const line = this.#line;
     return line?.flushSync === undefined ? undefined : (timeoutMs) => line.flushSync?.(timeoutMs) === true;
   }
+}
+
+function helloWith(hello: Uint8Array, fields: readonly GreetingField[] | undefined): Uint8Array {
+  if (fields === undefined) return hello.slice();
+  const whole = joined([hello.subarray(0, FIELDS_AT), fieldBytes(fields)]);
+  new Int32Array(whole.buffer, 0, 1)[0] = frameHead(HELLO, whole.length - FRAME_HEADER_BYTES);
+  return whole;
 }
 
 function because(cause: Error | undefined): string {

@@ -33,7 +33,7 @@ export async function dialWebSocket(
     };
     const failed = (cause: Error): void => {
       signal.removeEventListener('abort', aborted);
-      const text = `Cannot connect to ${where}: ${cause.message}; is a WebSocket server of millrace/net there, and does it let this origin in?`;
+      const text = `Cannot connect to ${where}: ${cause.message}${hint(cause)}`;
       reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
     // Node 22 says no more than the first where nobody listens.
@@ -45,6 +45,15 @@ export async function dialWebSocket(
     if (socket.readyState === OPEN) opened();
     else socket.addEventListener('open', opened);
   });
+}
+
+/** What the system says is said; the rest is guessed at. */
+function hint(cause: Error): string {
+  const { code = '' } = cause as { code?: string };
+  if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code))
+    return '; its certificate is of nobody whom this runtime trusts: say whom to trust by webSocket: (url) => new WebSocket(url, { ca }), of the package ws';
+  if (/^E[A-Z]+$/.test(code)) return '';
+  return '; is a WebSocket server of millrace/net there, and does it let this origin in?';
 }
 
 function made(socket: WebSocketLike): WebSocketLike {
