@@ -93,6 +93,8 @@ export class EngineTopic<T = unknown> {
     this.#sendGathered();
     const unsent = this.#unsent;
     await this.#driver.flush().catch(() => {});
+    // What a client tells of errors comes a turn later.
+    await new Promise<void>((resolve) => platform.turn(resolve));
     const { losses, up, closed, where } = this.#driver;
     if (closed) throw this.#closed();
     if (up && losses === this.#losses && unsent === this.#told) return;

@@ -174,6 +174,7 @@ class NatsDriver implements Driver {
         // Of what nobody asks for.
         if (this.#denied.size >= DENIED_MAX) this.#denied.clear();
         this.#denied.set(String(error.subject), error.message);
+        this.losses++;
       } else if (type === 'reconnect' && !this.closed) {
         this.#up = true;
         this.#ready.resolve();

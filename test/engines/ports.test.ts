@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
 import { AddressError, type Port, RefusedError, UnsupportedError, UsageError } from '../../src/index.ts';
 import * as nats from '../../src/nats/index.ts';
-import type { Listener } from '../../src/net/index.ts';
+import type { LinkedPort, Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { expose, wrap } from '../../src/rpc/index.ts';
 import { EngineServer, freePort, missingServer, overEngines } from '../kit/engines.ts';
@@ -19,10 +19,11 @@ import { turn, until, within } from '../kit/watchdog.ts';
 import { RUN } from '../runtimes/program.ts';
 
 const SOAK = process.env['SOAK'] === '1';
+const AWAY_MS = SOAK ? 10_000 : 1000;
 const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
-async function take(listener: Listener): Promise<Port> {
+async function take(listener: Listener): Promise<LinkedPort> {
   const { value } = await within('a connection', listener[Symbol.asyncIterator]().next());
-  return value as Port;
+  return value as LinkedPort;
 }
 
 overEngines((way) => {
@@ -52,6 +53,26 @@ overEngines((way) => {
     assert.equal(killed, kills);
     await far.link?.close();
     await listener.close();
+  });
+
+  test(`${way.name}: a message of 64 MB arrives whole, and a server that is away for long ends nothing`, async () => {
+    const server = await EngineServer.start(way.kind);
+    const [here, there] = [await way.another(server), await way.another(server)];
+    const listener = await here.listen('large');
+    const [far, near] = await within('both', Promise.all([there.connect('large'), take(listener)]));
+    const bytes = new Uint8Array(64 << 20).map((_, i) => (i * 2654435761) >>> 24);
+    far.postMessage(bytes);
+    const got = (await within('it', near.receiveAsync())) as Uint8Array;
+    assert.ok(Buffer.from(bytes.buffer).equals(got));
+    await server.kill();
+    near.postMessage('while it is away');
+    await until('it to be noticed', () => [near, far].every((port) => port.link.status === 'reconnecting'));
+    await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    await server.start();
+    assert.equal(await within('what was said', far.receiveAsync()), 'while it is away');
+    assert.deepEqual([near.reason, far.reason], [undefined, undefined]);
+    await Promise.all([here.close(), there.close()]);
+    await server.stop();
   });
 
   test(`${way.name}: where nobody listens it is said at once, and by whom it was asked`, async () => {

@@ -6,6 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import { after, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import * as nats from '../../src/nats/index.ts';
@@ -83,7 +84,9 @@ export class EngineServer {
   }
   /** Takes nothing, and says nothing, until it is told to go on. */
   freeze(frozen: boolean): void {
-    this.#process?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
+    // On Deno a child's own `kill` works once.
+    const { pid } = this.#process ?? {};
+    if (pid !== undefined) process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT');
   }
   /** What it has on disk is gone. */
   forget(): void {

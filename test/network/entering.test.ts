@@ -1,7 +1,7 @@
 // Who gets in at a listener of `millrace/net`, and what strangers at its socket can do: nothing to anybody else.
 // watchdog: 300 s
 import assert from 'node:assert/strict';
-import { connect as connectSocket, type Socket } from 'node:net';
+import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { AddressError, features, type Port, RefusedError, UsageError } from '../../src/index.ts';
 import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
@@ -163,7 +163,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     // Whose time Bun's and Deno's own servers decide about.
     if (kind !== 'ws' || features().runtime === 'node') await within('it to be closed', closed);
     const random = new Random(seed);
-    for (let i = 0; i < cases(200, 2_000); i++) await stranger(portIn(server.address), random, kind === 'ws');
+    for (let i = 0; i < cases(200, 35_000); i++) await stranger(portIn(server.address), random, kind === 'ws');
     far.postMessage('still here');
     assert.equal(await within('a message', near.receiveAsync()), 'still here');
     await until('nobody else to be there', () => server.connections === 1);
@@ -220,6 +220,52 @@ function masked(bytes: Uint8Array): Uint8Array {
   const head = bytes.length < 126 ? [0x82, 0x80 | bytes.length] : [0x82, 0xfe, bytes.length >> 8, bytes.length & 0xff];
   return Uint8Array.from([...head, 0, 0, 0, 0, ...bytes]);
 }
+
+/** The beginning of what a client says, as `kind` has it. */
+async function begun(kind: string, port: number): Promise<Uint8Array> {
+  const said: Uint8Array[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes: Uint8Array) => said.push(bytes));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port: own } = server.address() as { port: number };
+  const address = kind === 'ws' ? `ws://127.0.0.1:${own}/path` : `tcp:127.0.0.1:${own}`;
+  const connecting = connect(address, { timeoutMs: 500 }).catch(() => {});
+  await until('its first words', () => said.length > 0);
+  await connecting;
+  server.close();
+  return Buffer.from(Buffer.concat(said).toString('latin1').replaceAll(`:${own}`, `:${port}`), 'latin1');
+}
+
+for (const kind of ['tcp', 'ws'] as const)
+  test(`${kind}: who says its first words a byte at a time is closed when its time is over, and takes nobody's place`, async () => {
+    const server = await listen(ADDRESSES[kind], { timeoutMs: 400, maxConnections: 8 });
+    const words = await begun(kind, portIn(server.address));
+    const slow = Array.from({ length: 6 }, () => connectSocket(portIn(server.address), '127.0.0.1'));
+    const ends = slow.map((socket) => {
+      socket.on('error', () => {});
+      socket.resume();
+      let at = 0;
+      const drip = setInterval(() => socket.write(words.subarray(at, ++at)), 20);
+      return new Promise<number>((resolve) =>
+        socket.once('close', () => {
+          clearInterval(drip);
+          resolve(at);
+        }),
+      );
+    });
+    const [far, near] = await within('both', Promise.all([connect(server.address), take(server)]));
+    // Whose time Bun's and Deno's own servers decide about.
+    if (kind === 'ws' && features().runtime !== 'node') for (const socket of slow) socket.destroy();
+    for (const at of await within('all to be closed', Promise.all(ends)))
+      assert.ok(at < words.length, 'it has said all of it');
+    far.postMessage('still here');
+    assert.equal(await within('a message', near.receiveAsync()), 'still here');
+    await until('nobody else to be there', () => server.connections === 1);
+    await far.link.close();
+    await server.close();
+  });
 
 test('tcp: who says nothing has a place among maxConnections, and whoever comes beyond is closed at once', async () => {
   const server = await listen(ADDRESSES.tcp, { maxConnections: 2, timeoutMs: 600_000 });

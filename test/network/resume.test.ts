@@ -76,6 +76,34 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await end(met);
   });
 
+  test(`${kind}: a message of 64 MB arrives whole, also where its line breaks in the middle, and others go on beside it`, async () => {
+    const met = await meet(address);
+    const { proxy, near, far } = met;
+    const [large, small] = [far, far.link?.channel('small') as Port];
+    const bytes = new Uint8Array(64 << 20).map((_, i) => (i * 2654435761) >>> 24);
+    large.postMessage(bytes);
+    const beside = near.link?.channel('small') as Port;
+    const answering = (async () => {
+      for await (const value of beside) beside.postMessage(value);
+    })();
+    let got: unknown;
+    const coming = near.receiveAsync().then((value) => {
+      got = value;
+    });
+    let rounds = 0;
+    while (got === undefined) {
+      small.postMessage(rounds);
+      assert.equal(await within('an answer beside it', small.receiveAsync()), rounds++);
+      if (rounds === 3) proxy.cut();
+    }
+    await coming;
+    assert.ok(Buffer.from(bytes.buffer).equals(got as Uint8Array));
+    assert.ok(rounds >= 3, `${rounds} rounds beside it`);
+    small.close();
+    await within('its end', answering);
+    await end(met);
+  });
+
   test(`${kind}: what is posted without a line waits, and status tells; who is there first is told first`, async () => {
     const met = await meet(address);
     const { proxy, near, far } = met;

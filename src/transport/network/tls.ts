@@ -52,7 +52,8 @@ export function dialTls(to: TlsAddress, tls: ClientTls, signal: AbortSignal): Pr
     const failed = (cause: Error): void => {
       signal.removeEventListener('abort', aborted);
       const where = netAddressText(to);
-      const text = `Cannot connect to ${where}: ${WHY[codeOf(cause)] ?? cause.message}`;
+      // What OpenSSL says has lines.
+      const text = `Cannot connect to ${where}: ${WHY[codeOf(cause)] ?? cause.message.trim().replace(/\s+/g, ' ')}`;
       reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
     const aborted = (): void => {

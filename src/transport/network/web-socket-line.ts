@@ -17,7 +17,7 @@ export interface WebSocketLike {
   /** Bytes that were said and are not with the system yet. */
   readonly bufferedAmount: number;
   binaryType: string;
-  send(bytes: Uint8Array): unknown;
+  send(bytes: Uint8Array<ArrayBuffer>): unknown;
   close(code?: number, reason?: string): void;
   /** Each runtime, and each package, has classes of events of its own: what is used of them is WebSocketEventLike. */
   // biome-ignore lint/suspicious/noExplicitAny: no type of one is that of another
@@ -65,10 +65,10 @@ const NORMAL = 1000;
 const NOT_BINARY = 1003;
 const TOO_BIG = 1009;
 
-const { Buffer: Pooled } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array } };
+const { Buffer: Pooled } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array<ArrayBuffer> } };
 
 /** What is small lies in memory that several share, where the runtime has such. */
-function copyOf(bytes: Uint8Array): Uint8Array {
+function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return Pooled === undefined ? bytes.slice() : Pooled.from(bytes);
 }
 
