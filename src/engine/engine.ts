@@ -108,6 +108,7 @@ export class Engine {
     name: string,
     options: EngineConnectOptions = {},
   ): Promise<LinkedPort<In, Out>> {
+    this.#checkOpen();
     const { name: kind, where } = this.driver;
     const choice = resolveNetChoice(options, ['token', 'signal']);
     const token = checkToken(options.token);
