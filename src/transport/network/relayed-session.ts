@@ -109,7 +109,8 @@ export class RelayedSession implements Resumed {
   damaged(error: LayoutError): void {
     const { RESET, BODY_BYTES, CODE_DAMAGE } = frames;
     this.#stream.write(frame(frames.frameHead(RESET, BODY_BYTES[RESET] as number), 0, CODE_DAMAGE, 0));
-    this.closed('lost', error);
+    // Which ends what this was the connection of.
+    this.#stream.lose(error);
   }
   ping(): void {
     if (this.#met) this.#stream.write(frame(frames.frameHead(frames.PING, 8), 0, ++this.#pings, 0));
