@@ -210,11 +210,15 @@ export class NatsQueue implements QueueStore {
   }
 
   async stats(): Promise<QueueStats> {
-    const [{ num_pending: waiting, num_ack_pending: running }, { state }] = await Promise.all([
+    const [{ num_ack_pending: given }, jobs, dead] = await Promise.all([
       this.#manager.consumers.info(this.#stream, CONSUMER),
+      this.#manager.streams.info(this.#stream),
       this.#manager.streams.info(this.#deadStream),
     ]);
-    return { waiting, running, dead: state.messages };
+    const all = jobs.state.messages;
+    // A server that was killed may count some as given out that are there no more (NATS 2.9).
+    const running = Math.min(given, all);
+    return { waiting: all - running, running, dead: dead.state.messages };
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
