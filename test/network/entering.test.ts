@@ -316,6 +316,14 @@ for (const blocking of [false, true])
     await server.close();
   });
 
+test('tcp: who connects to what speaks HTTP is told what it has found', async () => {
+  const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await assert.rejects(connect(`tcp:127.0.0.1:${port}`), { code: 'ERR_LAYOUT', message: /speaks HTTP$/ });
+  server.close();
+});
+
 // Asked of `ws`, on Node: the clients of runtimes take no certificate that nobody has signed.
 const testOnNode = features().runtime === 'node' ? test : (): void => {};
 testOnNode('wss: with a key and a certificate, and a WebSocket of the program', async () => {
