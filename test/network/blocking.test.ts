@@ -54,6 +54,9 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     test(`${kind}: ${who} reads with its thread blocked, and lines that break meanwhile are not noticed`, async () => {
       const { port, proxy, ended, close } = await blocked(address, role);
       const count = 5000;
+      // A line that breaks before both have greeted is the end of who has connected.
+      port.postMessage('there');
+      assert.equal(await within('an answer', port.receiveAsync()), 'there');
       const all = (async () => {
         for (let i = 0; i < count; i++) assert.equal(await port.receiveAsync(), i);
       })();

@@ -341,8 +341,9 @@ export class SocketStream implements ByteStream {
   /** A write has failed, upon which the runtime drops its socket: what the peer has said before it went still lies there. */
   #hearOut(): void {
     const fd = this.#descriptor;
-    if (fd < 0 || this.#over) return;
+    if (this.#over) return;
     this.#hearRuntime();
+    if (fd < 0) return;
     const bytes = new Uint8Array(SOCKET_READ_BYTES);
     const untilMs = performance.now() + SOCKET_HEAR_MS;
     try {
