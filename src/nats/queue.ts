@@ -210,15 +210,14 @@ export class NatsQueue implements QueueStore {
   }
 
   async stats(): Promise<QueueStats> {
-    const [{ num_ack_pending: given }, jobs, dead] = await Promise.all([
+    const [{ num_pending: waiting, num_ack_pending: given }, jobs, dead] = await Promise.all([
       this.#manager.consumers.info(this.#stream, CONSUMER),
       this.#manager.streams.info(this.#stream),
       this.#manager.streams.info(this.#deadStream),
     ]);
-    const all = jobs.state.messages;
-    // A server that was killed may count some as given out that are there no more (NATS 2.9).
-    const running = Math.min(given, all);
-    return { waiting: all - running, running, dead: dead.state.messages };
+    // A server that was killed may count some as given out that are there no more, or have some that it gives to nobody, for they were done (NATS 2.9).
+    const running = Math.min(given, Math.max(0, jobs.state.messages - waiting));
+    return { waiting, running, dead: dead.state.messages };
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
