@@ -103,17 +103,13 @@ export class FrameReader {
   #check(type: number, length: number, channel: number): void {
     const [least, most] = boundsOf(type) ?? this.#roomFor(type) ?? [0, -1];
     if (length >= least && length <= most && channel >= 0) return;
-    const text = `Cannot read the stream: a frame claims type ${type}, ${length} bytes and channel ${channel}${guess(this.#kept[0] as number)}`;
+    const text = `Cannot read the stream: a frame claims type ${type}, ${length} bytes and channel ${channel}${this.#kept[0] === HTTP ? '; what is there speaks HTTP' : ''}`;
     throw new LayoutError(text, { length, kind: type });
   }
 }
 
-/** Whoever is at the wrong address hears what mostly stands there. */
-function guess(head: number): string {
-  if (head === 0x50545448) return '; what is there speaks HTTP';
-  const tls = (head & 0xffff) === 0x0315 || (head & 0xffff) === 0x0316;
-  return tls ? '; what is there speaks TLS' : '';
-}
+/** The first letters of its answers: whoever is at the wrong address is told what mostly stands there. */
+const HTTP = 0x50545448;
 
 const DATA_BOUNDS = [0, STREAM_FRAME_BYTES_MAX] as const;
 
