@@ -402,7 +402,11 @@ test('redis: an error that is none of the connection leaves the engine as it was
   await admin.sendCommand(['ACL', 'SETUSER', 'pingless', 'on', '>x', '~*', '&*', '+@all', '-ping'], {});
   const client = createClient({ url: server.url.replace('//', '//pingless:x@'), pingInterval: 20 });
   const engine = await redis.open(client);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // Both connections have pinged in vain.
+  await untilSo('it to be refused', async () => {
+    const log = (await admin.sendCommand(['ACL', 'LOG'], {})) as { length: number };
+    return log.length > 0;
+  });
   await engine.serve('ping', () => 'pong');
   assert.equal(await within('an answer', engine.request('ping', 1)), 'pong');
   await within('a queue', engine.queue('ping'));

@@ -6,6 +6,7 @@ import { fstatSync, type Stats, statSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { platform } from '#platform';
 import { AddressError, ClosedError, LayoutError, UsageError } from '../../errors.ts';
+import { joined } from '../stream/joined.ts';
 import { codeOf } from './refused.ts';
 import { SocketStream } from './socket-stream.ts';
 
@@ -142,7 +143,7 @@ function toss(socket: Socket, where: string, signal: AbortSignal): Promise<boole
       reject(error);
     };
     const hear = (chunk: Uint8Array): void => {
-      heard = joined(heard, chunk);
+      heard = joined([heard, chunk]);
       if (!heard.subarray(0, MARK.length).every((byte, i) => byte === MARK[i])) {
         giveUp(
           new LayoutError(
@@ -176,12 +177,6 @@ function toss(socket: Socket, where: string, signal: AbortSignal): Promise<boole
     if (signal.aborted) aborted();
     else socket.resume().write(own);
   });
-}
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 // ---- what goes wrong ---------------------------------------------------------------------------------------------

@@ -1,0 +1,180 @@
+// One who works at the jobs of a queue: takes them, gives signs of life while they are done, and says how each ended.
+import { platform } from '#platform';
+import { ClosedError } from '../errors.ts';
+import * as limits from '../limits.ts';
+import type { Driver } from './driver.ts';
+import { settledInTime } from './in-time.ts';
+import { plainCause } from './package-of.ts';
+import type { Job, QueueStore, Taken, Worker, WorkOptions } from './queue.ts';
+import { type DrainOptions, drainOf } from './requests.ts';
+import { messageOf, nameOf } from './thrown.ts';
+
+/** What a worker was told, with what was not filled in. */
+interface How {
+  readonly concurrency: number;
+  readonly maxAttempts: number;
+  readonly retryMs: number;
+  readonly ackMs: number;
+  readonly onError: WorkOptions['onError'];
+}
+
+export class Working<T> implements Worker {
+  readonly #store: QueueStore;
+  readonly #driver: Driver;
+  readonly #read: (bytes: Uint8Array) => T;
+  readonly #does: (value: T, job: Job) => unknown;
+  readonly #how: How;
+  readonly #doing = new Set<Promise<void>>();
+  /** Of jobs that are worked at: what stops the signs of life. */
+  readonly #kept = new Map<AbortController, () => void>();
+  readonly #taking: Promise<void>;
+  readonly #left: () => void;
+  #closing: Promise<void> | undefined;
+  #over = false;
+
+  constructor(
+    store: QueueStore,
+    driver: Driver,
+    read: (bytes: Uint8Array) => T,
+    does: (value: T, job: Job) => unknown,
+    how: How,
+    left: (worker: Working<T>) => void,
+  ) {
+    this.#store = store;
+    this.#driver = driver;
+    this.#read = read;
+    this.#does = does;
+    this.#how = how;
+    this.#left = () => left(this);
+    this.#taking = this.#take();
+  }
+  get running(): number {
+    return this.#doing.size;
+  }
+  async close(options: DrainOptions = {}): Promise<void> {
+    const drainMs = drainOf(options);
+    this.#closing ??= this.#close(drainMs);
+    await this.#closing;
+  }
+  async #close(drainMs: number): Promise<void> {
+    // What is asked of a server that is lost may never be answered.
+    await settledInTime(this.#taking, limits.QUEUE_CLOSE_MS);
+    this.#over = true;
+    await settledInTime(Promise.all(this.#doing), drainMs);
+    // Others are to have those jobs.
+    for (const [lost, stop] of this.#kept) {
+      stop();
+      lost.abort(new ClosedError('The worker is closed, and its time is over', 'closed'));
+    }
+    this.#left();
+  }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #take(): Promise<void> {
+    while (this.#closing === undefined) {
+      const free = this.#how.concurrency - this.#doing.size;
+      if (free === 0) {
+        await Promise.race(this.#doing);
+        continue;
+      }
+      try {
+        await this.#driver.ready();
+        await this.#store.take(free, limits.QUEUE_WAIT_MS, (job) => {
+          // Nobody waits for it any more: another worker has it in its time.
+          if (this.#over) return;
+          const doing = this.#do(job).catch(() => {});
+          this.#doing.add(doing);
+          void doing.then(() => this.#doing.delete(doing));
+        });
+      } catch (error) {
+        if (!(await this.#again(error as Error))) return;
+      }
+    }
+  }
+  /** Whether there is a server to ask again, later: one that was started anew may have no such queue. */
+  async #again(error: Error): Promise<boolean> {
+    if (this.#driver.up && this.#closing === undefined) {
+      try {
+        if (!this.#store.isGone(error)) throw error;
+        await this.#store.make();
+      } catch (thrown) {
+        this.#tell(plainCause(thrown));
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, limits.QUEUE_AGAIN_MS));
+    return await this.#driver.ready().then(
+      () => true,
+      () => false,
+    );
+  }
+  /** What it throws is reported, as of any listener. */
+  #tell(error: Error): void {
+    try {
+      this.#how.onError?.(error);
+    } catch (thrown) {
+      platform.reportError(thrown);
+    }
+  }
+
+  /** Rejects where the server was lost: another worker has the job in its time. */
+  async #do(job: Taken): Promise<void> {
+    const { maxAttempts, retryMs, ackMs } = this.#how;
+    const { attempt } = job;
+    let failed: unknown = new Error('its workers have ended without a word');
+    // One whose workers die each time is tried no more often than one that throws.
+    if (attempt <= maxAttempts) {
+      const lost = new AbortController();
+      const stop = this.#keep(job, lost);
+      try {
+        await this.#does(this.#read(job.bytes), { attempt, signal: lost.signal });
+        await settledInTime(job.done(), ackMs);
+        return;
+      } catch (error) {
+        failed = error;
+      } finally {
+        stop();
+      }
+    }
+    const why = failed instanceof Error ? `${nameOf(failed)}: ${messageOf(failed)}` : messageOf(failed);
+    const settled =
+      attempt >= maxAttempts
+        ? job.bury(Math.min(attempt, maxAttempts), why.slice(0, limits.QUEUE_WHY_MAX))
+        : job.again(Math.min(retryMs * 2 ** (attempt - 1), limits.QUEUE_RETRY_MS_MAX));
+    // Where the server does not hear of it, the job is given out again when its time is up.
+    await settledInTime(settled, ackMs);
+  }
+  /** Gives signs of life, until it is stopped: a server that was not heard for `ackMs` has given the job away. */
+  #keep(job: Taken, lost: AbortController): () => void {
+    const { ackMs } = this.#how;
+    let heardMs = performance.now();
+    let why: unknown;
+    const sign = async (): Promise<void> => {
+      const saidMs = performance.now();
+      if (saidMs - heardMs > ackMs)
+        lost.abort(
+          new ClosedError(
+            `No sign has reached the server in ${ackMs} ms: another worker has the job, or will have`,
+            'lost',
+            why,
+          ),
+        );
+      else if (await job.extend()) heardMs = saidMs;
+      else lost.abort(new ClosedError('Another worker has the job by now', 'lost'));
+    };
+    const signs = setInterval(
+      () =>
+        void sign().catch((error) => {
+          why = error;
+        }),
+      ackMs / 3,
+    );
+    const stop = (): void => {
+      clearInterval(signs);
+      this.#kept.delete(lost);
+    };
+    this.#kept.set(lost, stop);
+    return stop;
+  }
+}
