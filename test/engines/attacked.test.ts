@@ -65,7 +65,7 @@ overEngines((way) => {
         topic.publish(1);
         topic.publish(2);
         for (const reader of [third, fourth]) {
-          assert.deepEqual([await reader.receiveAsync({ timeoutMs: 10_000 }), await reader.receiveAsync()], [1, 2]);
+          for (const value of [1, 2]) assert.equal(await reader.receiveAsync({ timeoutMs: 5000 }), value);
           assert.equal(reader.stats().doubled, 0);
           reader.close();
         }
