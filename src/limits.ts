@@ -531,6 +531,22 @@ export const REDIS_CHANNELS_MAX: number = 1024;
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 
+// ---- hubs -----------------------------------------------------------------------------------------------------------
+/** Bytes that all queues of a hub keep: it has them in memory, and a program that puts jobs for which nobody works is to be told before its memory is full. */
+export const HUB_QUEUE_BYTES_DEFAULT: number = 256 * 1024 * 1024;
+/** Bytes that a job, an id or a queue counts beside its own: what an engine needs for them. */
+export const HUB_THING_BYTES: number = 256;
+/** Bytes that wait for a member, or for its hub, that takes nothing in, before more is dropped: as ENGINE_UNFLUSHED_MAX. */
+export const HUB_WAITING_BYTES: number = ENGINE_UNFLUSHED_MAX;
+/** Characters of a subject: two names of ours with what stands before them. */
+export const HUB_SUBJECT_MAX: number = 512;
+/** Subscriptions of a member: two for each port that it has through a hub, a hundred thousand of which take 1 GB elsewhere. */
+export const HUB_SEATS_MAX: number = 262_144;
+/** Bytes of jobs, or of dead letters, in one answer: others are to have their turn. */
+export const HUB_REPLY_BYTES: number = 1024 * 1024;
+/** Milliseconds between two tries to reach a hub again, at the most: it is near. */
+export const HUB_REDIAL_MAX_MS: number = 1000;
+
 // ---- memory of processes ----------------------------------------------------------------------------------------
 
 /** Milliseconds of a sleep in the kernel, which `worker.terminate()` does not end, and after which a blocked thread asks for its peer's life. */

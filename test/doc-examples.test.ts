@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EngineServer, missingServer } from './kit/engines.ts';
+import { type EngineServer, missingServer, startServer } from './kit/engine-servers.ts';
 import { runProgram } from './runtimes/program.ts';
 
 const PROGRAM_TIMEOUT_MS = 60_000;
@@ -48,7 +48,7 @@ async function withServer(name: string): Promise<string> {
   const text = readFileSync(path, 'utf8');
   const kind = kindOf(text);
   if (kind === undefined) return path;
-  const server = started.get(kind) ?? (await EngineServer.start(kind));
+  const server = started.get(kind) ?? (await startServer(kind));
   started.set(kind, server);
   const copy = path.replace(/\.js$/, '.here.mjs');
   writeFileSync(copy, text.replaceAll(SERVERS[kind], server.url));

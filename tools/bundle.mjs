@@ -20,7 +20,7 @@ const ALONE = ['./ring', './browser/service-worker', './compat/nxtedition-shared
 /** Kinds of doors, by the file that has what only doors of that kind have in common: to calls, to what is elsewhere. */
 const KINDS = {
   'calls.js': ['./rpc', './compat/comlink', './compat/comlink/node-adapter'],
-  'links.js': ['./process', './net', './nats', './redis'],
+  'links.js': ['./process', './net', './hub', './nats', './redis'],
 };
 /** What they are bundled for: a door without a file for browsers is for servers alone. */
 const isFor = (platform) => (platform === 'browser' ? ({ browserFile }) => browserFile !== undefined : () => true);
@@ -234,6 +234,8 @@ const STARTED_BY_TESTS = [
   'test/native/killed-meeting-program',
   'test/native/program',
   'test/native/thread',
+  'test/engines/hub-program',
+  'test/engines/hub-thread',
   'test/engines/program',
   'test/engines/queue-worker',
   'test/network/program',

@@ -20,7 +20,7 @@ const LAYERS = [
   ['rpc'],
   ['browser', 'compat', 'index', 'process', 'net', 'topic', 'cli'],
   ['engine'],
-  ['redis', 'nats'],
+  ['redis', 'nats', 'hub'],
   ['global'],
 ];
 /**

@@ -22,7 +22,8 @@ import {
 import type { Listener, NatsClient } from '../../src/nats/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import * as redis from '../../src/redis/index.ts';
-import { EngineServer, missingServer, overEngines } from '../kit/engines.ts';
+import { missingServer, startServer } from '../kit/engine-servers.ts';
+import { overEngines } from '../kit/engines.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 
@@ -100,7 +101,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: workers go on where a server comes back without the queue`, async () => {
-    const server = await EngineServer.start(way.kind);
+    const server = await startServer(way.kind);
     const engine = await way.another(server);
     const queue = await engine.queue<number>('forgotten');
     const done: number[] = [];
@@ -119,7 +120,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: nothing waits for a server that says nothing, and closing ends in time`, async () => {
-    const server = await EngineServer.start(way.kind);
+    const server = await startServer(way.kind);
     const engine = await way.another(server);
     const served = await engine.serve('frozen', () => 1);
     const reader = await engine.subscribe('frozen');
@@ -237,7 +238,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: flush says that what was published was lost`, async () => {
-    const server = await EngineServer.start(way.kind);
+    const server = await startServer(way.kind);
     const engine = await way.another(server);
     const topic = engine.topic('lossy');
     topic.publish(1);
@@ -262,7 +263,7 @@ overEngines((way) => {
 const named = (name: string): Promise<never> => import(name) as Promise<never>;
 const nothing = missingServer('nats');
 test('nats: a client that was handed in is left as it was', { skip: nothing }, async () => {
-  const server = await EngineServer.start('nats');
+  const server = await startServer('nats');
   const { connect } = (await named('@nats-io/transport-node')) as {
     connect(
       options: object,
@@ -292,7 +293,7 @@ test('nats: a client that was handed in is left as it was', { skip: nothing }, a
 });
 
 test('nats: a client that gives up ends all that hangs on it', { skip: nothing }, async () => {
-  const server = await EngineServer.start('nats');
+  const server = await startServer('nats');
   const engine = await nats.open(server.url, { client: { maxReconnectAttempts: 1, reconnectTimeWait: 10 } });
   const [reader, listener] = [await engine.subscribe('given.up'), await engine.listen('given.up')];
   const looped = (async () => {
@@ -309,7 +310,7 @@ test('nats: a server that takes small messages alone is refused, and one that ha
   skip: nothing,
 }, async () => {
   const conf = join(folder, 'nats.conf');
-  const server = await EngineServer.start('nats');
+  const server = await startServer('nats');
   server.more.push('-c', conf);
   const engine = await nats.open(server.url);
   const listener = await engine.listen('small');
@@ -345,7 +346,7 @@ test('nats: user, password and token come out of a URL, and what a user may not 
       { user: bob, password: frei, permissions: { publish: ["millrace.>"], subscribe: ["millrace.>"] } }
     ] }\n`,
   );
-  const server = await EngineServer.start('nats', ['-c', conf]);
+  const server = await startServer('nats', ['-c', conf]);
   const at = (userinfo: string): string => server.url.replace('//', `//${userinfo}@`);
   const engine = await nats.open(at('ada:ge%23heim77'));
   const since = performance.now();
@@ -362,7 +363,7 @@ test('nats: user, password and token come out of a URL, and what a user may not 
   assert.ok(wrong instanceof AddressError, String(wrong));
   assert.doesNotMatch(inspect(wrong, { depth: 9 }), /falsch/);
   await server.stop();
-  const tokens = await EngineServer.start('nats', ['--auth', 'sesame']);
+  const tokens = await startServer('nats', ['--auth', 'sesame']);
   await (await nats.open(tokens.url.replace('//', '//sesame@'))).close();
   await tokens.stop();
 });
@@ -393,7 +394,7 @@ test('secrets of an address stand in no error, and what is no address of the doo
 
 const noRedis = missingServer('redis');
 test('redis: an error that is none of the connection leaves the engine as it was', { skip: noRedis }, async () => {
-  const server = await EngineServer.start('redis');
+  const server = await startServer('redis');
   const { createClient } = (await named('redis')) as {
     createClient(options: object): redis.NodeRedisClient & { close(): void };
   };
@@ -421,7 +422,7 @@ test('redis: an error that is none of the connection leaves the engine as it was
 test('redis: workers of a client with a short time limit for commands take each job once', {
   skip: noRedis,
 }, async () => {
-  const server = await EngineServer.start('redis');
+  const server = await startServer('redis');
   const { Redis } = (await named('ioredis')) as { Redis: new (port: number, options: object) => redis.IoredisClient };
   const client = new Redis(server.port, { commandTimeout: 100 });
   const engine = await redis.open(client);
@@ -444,7 +445,7 @@ test('redis: workers of a client with a short time limit for commands take each 
 });
 
 test('redis: what the server refuses is said in its words', { skip: noRedis }, async () => {
-  const server = await EngineServer.start('redis');
+  const server = await startServer('redis');
   const { createClient } = (await named('redis')) as { createClient(options: object): redis.NodeRedisClient };
   const admin = createClient({ url: server.url });
   await admin.connect();

@@ -12,7 +12,8 @@ import * as nats from '../../src/nats/index.ts';
 import type { LinkedPort, Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { expose, wrap } from '../../src/rpc/index.ts';
-import { EngineServer, freePort, missingServer, overEngines } from '../kit/engines.ts';
+import { freePort, missingServer, startServer } from '../kit/engine-servers.ts';
+import { overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, within } from '../kit/watchdog.ts';
@@ -56,7 +57,7 @@ overEngines((way) => {
   });
 
   test(`${way.name}: a message of 64 MB arrives whole, and a server that is away for long ends nothing`, async () => {
-    const server = await EngineServer.start(way.kind);
+    const server = await startServer(way.kind);
     const [here, there] = [await way.another(server), await way.another(server)];
     const listener = await here.listen('large');
     const [far, near] = await within('both', Promise.all([there.connect('large'), take(listener)]));
@@ -136,7 +137,7 @@ overEngines((way) => {
     assert.ok(refused instanceof RefusedError && refused.refusal === 7, String(refused));
     const [far, near] = await Promise.all([there.connect('guarded', { token: '*ada' }), take(listener)]);
     assert.equal(near.link?.identity, 'ada');
-    assert.equal(near.link?.way?.name, way.kind);
+    assert.equal(near.link?.way?.name, way.kind === 'thread' ? 'hub' : way.kind);
     const large = new Uint8Array(5_000_000).fill(7);
     far.postMessage(large);
     assert.deepEqual(await within('a large one', near.receiveAsync()), large);
@@ -204,12 +205,7 @@ overEngines((way) => {
 });
 
 test('one of a cluster is refused, with the reason', { skip: missingServer('redis') }, async () => {
-  const server = await EngineServer.start('redis', [
-    '--cluster-enabled',
-    'yes',
-    '--cluster-port',
-    `${await freePort()}`,
-  ]);
+  const server = await startServer('redis', ['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`]);
   const error = await rejection(redis.open(server.url));
   assert.ok(error instanceof UnsupportedError, String(error));
   assert.match(error.message, /one of a cluster/);

@@ -1,11 +1,10 @@
 // A process that works at a queue, and says what it has done, until it is killed.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import * as nats from '../../src/nats/index.ts';
-import * as redis from '../../src/redis/index.ts';
+import { openByUrl } from './open-by-url.ts';
 
 const [kind, url, name] = process.argv.slice(2) as [string, string, string];
-const engine = await (kind === 'nats' ? nats : redis).open(url);
+const engine = await openByUrl(kind, url);
 const queue = await engine.queue<number>(name, { ackMs: 1000 });
 queue.work(
   async (value) => {

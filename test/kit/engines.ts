@@ -1,111 +1,11 @@
-// Servers between programs for tests, each one's own, and what opens a door to them: NATS, and Redis by both of its clients. Tests of a server that is not
-// here are skipped by its name.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import process from 'node:process';
+// What opens a door to a server between programs in tests: NATS, Redis by both of its clients, and hubs. Tests of a server that is not here are skipped by its name.
 import { after, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
+import * as hub from '../../src/hub/index.ts';
 import * as nats from '../../src/nats/index.ts';
+import { connect } from '../../src/process/index.ts';
 import * as redis from '../../src/redis/index.ts';
-import { within } from './watchdog.ts';
-
-type Kind = 'nats' | 'redis';
-
-const READY: Readonly<Record<Kind, RegExp>> = { nats: /Server is ready/, redis: /Ready to accept connections/ };
-
-/** A server at a port of its own, which may be killed and started anew, with what it has kept on disk. */
-export class EngineServer {
-  readonly kind: Kind;
-  readonly port: number;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'millrace-engine-'));
-  /** What else it is started with, each time. */
-  readonly more: string[];
-  #process: ChildProcess | undefined;
-
-  private constructor(kind: Kind, port: number, more: string[]) {
-    this.kind = kind;
-    this.port = port;
-    this.more = more;
-  }
-  static async start(kind: Kind, more: readonly string[] = []): Promise<EngineServer> {
-    const server = new EngineServer(kind, await freePort(), [...more]);
-    await server.start();
-    return server;
-  }
-  get url(): string {
-    return `${this.kind}://127.0.0.1:${this.port}`;
-  }
-  async start(): Promise<void> {
-    const started = spawn(`${this.kind}-server`, [...this.#options(), ...this.more], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#process = started;
-    const ready = new Promise<void>((resolve, reject) => {
-      const heard = (text: Buffer): void => {
-        if (READY[this.kind].test(String(text))) resolve();
-      };
-      started.stdout?.on('data', heard);
-      started.stderr?.on('data', heard);
-      started.once('error', reject);
-      started.once('exit', (code) => reject(new Error(`${this.kind}-server has ended with ${code}`)));
-    });
-    await within(`${this.kind}-server`, ready);
-  }
-  #options(): string[] {
-    const port = String(this.port);
-    if (this.kind === 'nats') return ['-a', '127.0.0.1', '-p', port, '-js', '-sd', this.#folder];
-    return [
-      '--bind',
-      '127.0.0.1',
-      '--port',
-      port,
-      '--dir',
-      this.#folder,
-      '--save',
-      '',
-      '--appendonly',
-      'yes',
-      '--appendfsync',
-      'always',
-    ];
-  }
-  /** As if the machine had lost its power. */
-  async kill(): Promise<void> {
-    const ended = this.#process;
-    if (ended === undefined) return;
-    this.#process = undefined;
-    const gone = once(ended, 'exit');
-    ended.kill('SIGKILL');
-    await gone;
-  }
-  /** Takes nothing, and says nothing, until it is told to go on. */
-  freeze(frozen: boolean): void {
-    // On Deno a child's own `kill` works once.
-    const { pid } = this.#process ?? {};
-    if (pid !== undefined) process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT');
-  }
-  /** What it has on disk is gone. */
-  forget(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-    mkdirSync(this.#folder);
-  }
-  async stop(): Promise<void> {
-    await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
-  }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { type EngineServer, type Kind, missingServer, startServer } from './engine-servers.ts';
 
 /** One way to a server. */
 interface Way {
@@ -116,16 +16,23 @@ interface Way {
   open(server: EngineServer, options?: { prefix?: string }): Promise<Engine>;
 }
 
-/** Why tests with such a server are skipped, if they are. */
-export function missingServer(kind: Kind): string | false {
-  const found = spawnSync(`${kind}-server`, ['--version']);
-  return found.error !== undefined && `no ${kind}-server here: bash bench/install-servers.sh brings it on Debian`;
-}
 interface IoredisPackage {
   readonly Redis: new (port: number) => redis.IoredisClient & { disconnect(): void };
 }
 
 const WAYS: readonly Way[] = [
+  {
+    name: 'a hub in a thread',
+    kind: 'thread',
+    missing: false,
+    open: (server, options) => hub.open(() => server.member(), options),
+  },
+  {
+    name: 'a hub in a process',
+    kind: 'hub',
+    missing: false,
+    open: ({ url }, options) => hub.open(() => connect(url), options),
+  },
   { name: 'nats', kind: 'nats', missing: missingServer('nats'), open: ({ url }, options) => nats.open(url, options) },
   {
     name: 'redis',
@@ -168,7 +75,7 @@ export class World {
     return this.#server;
   }
   async open(count: number): Promise<Engine[]> {
-    this.#server ??= await EngineServer.start(this.kind);
+    this.#server ??= await startServer(this.kind);
     const opened: Engine[] = [];
     while (opened.length < count) opened.push(await this.another(this.#server));
     return opened;

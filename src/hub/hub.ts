@@ -1,0 +1,66 @@
+// What takes the place of a server between programs, in a thread of one of them: whoever has a port to it takes part.
+import { UsageError } from '../errors.ts';
+import { HUB_QUEUE_BYTES_DEFAULT } from '../limits.ts';
+import { checked, checkNames } from '../port/options.ts';
+import { Port } from '../port/port.ts';
+import { Member, type Shared } from './member.ts';
+import { Subjects } from './subjects.ts';
+
+export interface HubOptions {
+  /** Bytes that its queues keep together, dead letters included, before `put` is refused; default 256 MiB. A job counts 256 beside its own. */
+  readonly maxQueueBytes?: number | undefined;
+}
+export interface HubStats {
+  readonly members: number;
+  /** Messages that were not said to a member, for it had 16 MiB to take in. */
+  readonly dropped: number;
+  /** Bytes that its queues keep, of `maxQueueBytes`. */
+  readonly queueBytes: number;
+}
+
+/** Where members meet: ports, topics, requests and queues by name, without a server. It keeps what it has in memory. */
+export class Hub {
+  readonly #members = new Set<Member>();
+  readonly #shared: Shared;
+  #closed = false;
+
+  /** @throws UsageError ERR_OPTION */
+  constructor(options: HubOptions = {}) {
+    checkNames(options, ['maxQueueBytes']);
+    const rule = { fallback: HUB_QUEUE_BYTES_DEFAULT, min: 0, max: Number.MAX_SAFE_INTEGER };
+    const max = checked('maxQueueBytes', options.maxQueueBytes, rule) as number;
+    this.#shared = { subjects: new Subjects(), queues: new Map(), budget: { used: 0, max }, dropped: 0 };
+  }
+
+  /**
+   * Whoever has the other end of this port takes part, by `open(port)`: it says what it likes to all others, and hears what it likes. The port is the hub's from now on, and the member
+   * is gone when it ends.
+   * @throws UsageError ERR_OPTION for what is no port
+   */
+  join(port: Port): void {
+    if (!(port instanceof Port))
+      throw new UsageError('ERR_OPTION', `Cannot join ${String(port)} to a hub: it takes a port`, { option: 'port' });
+    if (this.#closed) {
+      port.close();
+      return;
+    }
+    const member: Member = new Member(port, this.#shared, () => this.#members.delete(member));
+    this.#members.add(member);
+  }
+
+  stats(): HubStats {
+    const { dropped, budget } = this.#shared;
+    return { members: this.#members.size, dropped, queueBytes: budget.used };
+  }
+
+  /** Ends all its members' ports as `closed`. What its queues have is gone. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    for (const member of this.#members) member.end();
+    for (const queue of this.#shared.queues.values()) queue.close();
+    this.#shared.queues.clear();
+  }
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

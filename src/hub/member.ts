@@ -1,0 +1,268 @@
+// One who takes part in a hub, at its end of a port: what it says is looked at, word by word, and what it hears is bounded.
+import { MillraceError } from '../errors.ts';
+import { HUB_SEATS_MAX, HUB_WAITING_BYTES, QUEUE_CONCURRENCY_MAX, QUEUE_DEAD_MAX, TIMEOUT_MS_MAX } from '../limits.ts';
+import type { Port } from '../port/port.ts';
+import { type Budget, KeptQueue } from './kept-queue.ts';
+import type { Subjects } from './subjects.ts';
+import {
+  DONE,
+  FAILED,
+  FLUSH,
+  HEARD,
+  HELLO,
+  HUB_VERSION,
+  isCount,
+  isSubject,
+  isWords,
+  OVER,
+  PUBLISH,
+  QUEUE,
+  type QueueFailure,
+  SUBSCRIBE,
+  TELL,
+  UNSUBSCRIBE,
+  type Words,
+} from './words.ts';
+
+/** Where one subscription of a member is. */
+export interface Seat {
+  readonly member: Member;
+  readonly number: number;
+}
+/** What all members of a hub share. */
+export interface Shared {
+  readonly subjects: Subjects<Seat>;
+  readonly queues: Map<string, KeptQueue<Member>>;
+  readonly budget: Budget;
+  /** Messages that a member was too slow for. */
+  dropped: number;
+}
+
+/** What it has said makes no sense. */
+class Odd {
+  readonly why: string;
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+export class Member {
+  readonly #port: Port;
+  readonly #shared: Shared;
+  readonly #seats = new Map<number, { readonly subject: string; readonly seat: Seat }>();
+  #greeted = false;
+  #over = false;
+  /** What is being said to it of one message. */
+  #numbers: number[] = [];
+
+  constructor(port: Port, shared: Shared, left: () => void) {
+    this.#port = port;
+    this.#shared = shared;
+    port.on('message', (value) => this.#said(value));
+    port.on('messageerror', () => this.end('it has sent what cannot be read'));
+    void port.closed.then(() => {
+      this.#leave();
+      left();
+    });
+    this.#say([HELLO, HUB_VERSION]);
+  }
+
+  /** @param why it is not to come again */
+  end(why?: string): void {
+    if (this.#over) return;
+    this.#leave();
+    if (why !== undefined) this.#say([OVER, why]);
+    this.#port.close();
+  }
+  #leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    const { subjects, queues } = this.#shared;
+    for (const { subject, seat } of this.#seats.values()) subjects.remove(subject, seat);
+    this.#seats.clear();
+    for (const queue of queues.values()) queue.left(this);
+  }
+  #say(words: Words): void {
+    try {
+      this.#port.postMessage(words);
+    } catch (error) {
+      // It takes nothing in, though it asks.
+      if (!(error instanceof MillraceError)) throw error;
+      this.#leave();
+      this.#port.close();
+    }
+  }
+
+  /** Whether it takes one more: a member that is slow is not to fill this side's memory. */
+  takes(): boolean {
+    if (this.#over) return false;
+    if (!this.#port.full || this.#port.stats().outboxBytes < HUB_WAITING_BYTES) return true;
+    this.#shared.dropped++;
+    return false;
+  }
+  /** @returns whether it is the first of the message that is being said */
+  note(number: number): boolean {
+    return this.#numbers.push(number) === 1;
+  }
+  hear(subject: string, bytes: Uint8Array): void {
+    const numbers = this.#numbers;
+    this.#numbers = [];
+    this.#say([HEARD, subject, bytes, numbers]);
+  }
+
+  #said(value: unknown): void {
+    if (this.#over) return;
+    try {
+      if (!isWords(value)) throw new Odd('it does not speak as a member of a hub does');
+      this.#word(value);
+    } catch (odd) {
+      if (!(odd instanceof Odd)) throw odd;
+      this.end(odd.why);
+    }
+  }
+  #word([word, ...said]: Words): void {
+    if (!this.#greeted) {
+      if (word !== HELLO || said[0] !== HUB_VERSION)
+        throw new Odd(
+          `it speaks version ${String(said[0])} of what members of a hub speak, and this hub ${HUB_VERSION}`,
+        );
+      this.#greeted = true;
+      return;
+    }
+    if (word === PUBLISH) {
+      this.#publish(said[0], said[1]);
+      return;
+    }
+    const ask = check(said[0], isCount);
+    switch (word) {
+      case TELL:
+        this.#say([DONE, ask, this.#publish(said[1], said[2]) > 0]);
+        return;
+      case FLUSH:
+        this.#say([DONE, ask, null]);
+        return;
+      case SUBSCRIBE:
+        this.#subscribe(check(said[1], isCount), check(said[2], isSubject), said[3] === true);
+        this.#say([DONE, ask, null]);
+        return;
+      case UNSUBSCRIBE:
+        this.#unsubscribe(check(said[1], isCount));
+        this.#say([DONE, ask, null]);
+        return;
+      case QUEUE:
+        this.#queue(ask, check(said[1], isSubject), said[2], said.slice(3));
+        return;
+      default:
+        throw new Odd(`it has said ${String(word)}, which means nothing`);
+    }
+  }
+
+  #publish(about: unknown, what: unknown): number {
+    const [subject, bytes] = [check(about, isSubject), check(what, isBytes)];
+    const told: Member[] = [];
+    const heard = this.#shared.subjects.each(subject, ({ member, number }) => {
+      if (!member.takes()) return false;
+      if (member.note(number)) told.push(member);
+      return true;
+    });
+    for (const member of told) member.hear(subject, bytes);
+    return heard;
+  }
+  #subscribe(number: number, subject: string, together: boolean): void {
+    if (this.#seats.has(number)) throw new Odd(`it has two subscriptions of number ${number}`);
+    if (this.#seats.size >= HUB_SEATS_MAX) throw new Odd(`it has ${HUB_SEATS_MAX} subscriptions, which are the most`);
+    const seat: Seat = { member: this, number };
+    this.#seats.set(number, { subject, seat });
+    this.#shared.subjects.add(subject, seat, together);
+  }
+  #unsubscribe(number: number): void {
+    const found = this.#seats.get(number);
+    if (found === undefined) return;
+    this.#seats.delete(number);
+    this.#shared.subjects.remove(found.subject, found.seat);
+  }
+
+  #queue(ask: number, name: string, action: unknown, said: Words): void {
+    const { queues, budget } = this.#shared;
+    const done = (value: unknown): void => this.#say([DONE, ask, value]);
+    const failed = (code: QueueFailure, text: string): void => this.#say([FAILED, ask, code, text]);
+    if (action === 'make') {
+      const ackMs = check(said[0], isMs);
+      const queue = queues.get(name) ?? new KeptQueue<Member>(ackMs, budget);
+      queues.set(name, queue);
+      done(queue.ackMs);
+      return;
+    }
+    const queue = queues.get(name);
+    if (queue === undefined) {
+      failed('gone', `this hub has no queue ${name}`);
+      return;
+    }
+    switch (action) {
+      case 'put': {
+        const id = said[2] === null ? undefined : check(said[2], isSubject);
+        if (queue.put(check(said[0], isBytes), check(said[1], isMs), id)) done(null);
+        else
+          failed(
+            'full',
+            `its queues keep ${budget.max} bytes together (maxQueueBytes), and have no room for another job`,
+          );
+        return;
+      }
+      case 'take': {
+        const count = Math.min(check(said[0], isCount), QUEUE_CONCURRENCY_MAX);
+        queue.take(this, count, check(said[1], isMs), (jobs) =>
+          done(jobs.map(({ number, bytes, attempt }) => [number, bytes, attempt])),
+        );
+        return;
+      }
+      case 'stats':
+        done(queue.stats);
+        return;
+      case 'dead': {
+        const count = Math.min(check(said[0], isCount), QUEUE_DEAD_MAX);
+        done(queue.takeDead(this, count).map(({ number, bytes, attempts, why }) => [number, bytes, attempts, why]));
+        return;
+      }
+      default:
+        done(this.#settle(queue, action, check(said[0], isCount), said));
+    }
+  }
+  #settle(queue: KeptQueue<Member>, action: unknown, number: number, said: Words): unknown {
+    switch (action) {
+      case 'done':
+        queue.done(number);
+        return null;
+      case 'again':
+        queue.again(this, number, check(said[1], isMs));
+        return null;
+      case 'extend':
+        return queue.extend(this, number);
+      case 'bury':
+        queue.bury(this, number, check(said[1], isCount), check(said[2], isText));
+        return null;
+      case 'drop':
+        queue.settleDead(number, false);
+        return null;
+      case 'retry':
+        queue.settleDead(number, true);
+        return null;
+      default:
+        throw new Odd(`it asks a queue to ${String(action)}, which means nothing`);
+    }
+  }
+}
+
+function check<T>(value: unknown, is: (value: unknown) => value is T): T {
+  if (is(value)) return value;
+  throw new Odd('it has said something that has not the form of what members of a hub say');
+}
+function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array;
+}
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+function isMs(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= TIMEOUT_MS_MAX;
+}
