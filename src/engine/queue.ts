@@ -38,6 +38,8 @@ export interface Taken {
   done(): Promise<void>;
   /** To be given out again. */
   again(delayMs: number): Promise<void>;
+  /** The same, at once, and as if it had not been tried this time. */
+  back(): Promise<void>;
   /** To the dead letters. */
   bury(attempts: number, why: string): Promise<void>;
   /** It is still being worked at. False: another worker has it by now. */
@@ -173,10 +175,18 @@ export class EngineQueue<T = unknown> {
       return await say();
     };
     const action = `Cannot ${what} queue ${this.name}`;
+    let given = false;
+    const says = async (): Promise<R> => {
+      await driver.ready();
+      // Nobody waits for it any more: it is not to be done.
+      if (given) throw new Error('it was given up');
+      return await say();
+    };
     try {
-      return await inTime(driver.ready().then(say).catch(again), ms, () =>
-        lateAt(driver, action, ms, `the server at ${driver.where} has not answered`),
-      );
+      return await inTime(says().catch(again), ms, () => {
+        given = true;
+        return lateAt(driver, action, ms, `the server at ${driver.where} has not answered`);
+      });
     } catch (thrown) {
       const cause = thrown instanceof MillraceError ? thrown : plainCause(thrown);
       if (driver.closed) throw new ClosedError(`${action}: the engine is closed`, 'closed', cause);

@@ -113,7 +113,8 @@ export class Requests {
     // A timer of more would be one of no time.
     const timer = timeoutMs > TIMEOUT_MS_MAX ? undefined : setTimeout(late, timeoutMs);
     try {
-      this.#send(name, message).catch(pending.reject);
+      const given = (): boolean => this.#pending.get(number) !== pending;
+      this.#send(name, message, given).catch(pending.reject);
       return await pending.promise;
     } finally {
       clearTimeout(timer);
@@ -121,11 +122,13 @@ export class Requests {
       this.#pending.delete(number);
     }
   }
-  async #send(name: string, message: Uint8Array): Promise<void> {
+  /** @param given whether nobody waits for it any more: then it does not go */
+  async #send(name: string, message: Uint8Array, given: () => boolean): Promise<void> {
     // Before what a client that was closed may never answer.
     await this.#driver.ready();
     this.#answers ??= this.#listen();
     await this.#answers;
+    if (given()) return;
     if (await this.#driver.tellOne(this.#names.call(name), message)) return;
     const text = `Cannot ask ${name} at ${this.#driver.where}: nobody answers to that name`;
     throw new AddressError('ERR_UNREACHABLE', text, { address: name });

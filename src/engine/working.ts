@@ -2,6 +2,7 @@
 import { platform } from '#platform';
 import { ClosedError } from '../errors.ts';
 import * as limits from '../limits.ts';
+import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Driver } from './driver.ts';
 import { settledInTime } from './in-time.ts';
 import { plainCause } from './package-of.ts';
@@ -26,7 +27,9 @@ export class Working<T> implements Worker {
   readonly #how: How;
   readonly #doing = new Set<Promise<void>>();
   /** Of jobs that are worked at: what stops the signs of life. */
-  readonly #kept = new Map<AbortController, () => void>();
+  readonly #kept = new Map<AbortController, { readonly job: Taken; readonly stop: () => void }>();
+  /** There is a hand free, or nobody takes anything more. */
+  #freed: Settleable<void> = settleable();
   readonly #taking: Promise<void>;
   readonly #left: () => void;
   #closing: Promise<void> | undefined;
@@ -57,15 +60,19 @@ export class Working<T> implements Worker {
     await this.#closing;
   }
   async #close(drainMs: number): Promise<void> {
+    this.#freed.resolve();
     // What is asked of a server that is lost may never be answered.
     await settledInTime(this.#taking, limits.QUEUE_CLOSE_MS);
     this.#over = true;
     await settledInTime(Promise.all(this.#doing), drainMs);
     // Others are to have those jobs.
-    for (const [lost, stop] of this.#kept) {
+    const backs: Promise<void>[] = [];
+    for (const [lost, { job, stop }] of this.#kept) {
       stop();
       lost.abort(new ClosedError('The worker is closed, and its time is over', 'closed'));
+      backs.push(job.back());
     }
+    if (backs.length > 0) await settledInTime(Promise.allSettled(backs), limits.ENGINE_LAST_MS);
     this.#left();
   }
   [Symbol.asyncDispose](): Promise<void> {
@@ -76,17 +83,24 @@ export class Working<T> implements Worker {
     while (this.#closing === undefined) {
       const free = this.#how.concurrency - this.#doing.size;
       if (free === 0) {
-        await Promise.race(this.#doing);
+        this.#freed = settleable();
+        await this.#freed.promise;
         continue;
       }
       try {
         await this.#driver.ready();
         await this.#store.take(free, limits.QUEUE_WAIT_MS, (job) => {
-          // Nobody waits for it any more: another worker has it in its time.
-          if (this.#over) return;
+          // Nobody here waits for it any more.
+          if (this.#over) {
+            job.back().catch(() => {});
+            return;
+          }
           const doing = this.#do(job).catch(() => {});
           this.#doing.add(doing);
-          void doing.then(() => this.#doing.delete(doing));
+          void doing.then(() => {
+            this.#doing.delete(doing);
+            this.#freed.resolve();
+          });
         });
       } catch (error) {
         if (!(await this.#again(error as Error))) return;
@@ -132,6 +146,8 @@ export class Working<T> implements Worker {
         await settledInTime(job.done(), ackMs);
         return;
       } catch (error) {
+        // It is another one's, or given back: this try is none.
+        if (lost.signal.aborted) return;
         failed = error;
       } finally {
         stop();
@@ -174,7 +190,7 @@ export class Working<T> implements Worker {
       clearInterval(signs);
       this.#kept.delete(lost);
     };
-    this.#kept.set(lost, stop);
+    this.#kept.set(lost, { job, stop });
     return stop;
   }
 }

@@ -160,6 +160,14 @@ export class KeptQueue<B> {
     this.#enter(job, delayMs, performance.now());
     this.#serve();
   }
+  /** As if it had not been given out this time. */
+  back(by: B, number: number): void {
+    const job = this.#heldBy(by, number);
+    if (job === undefined) return;
+    job.attempt--;
+    this.#jobs.giveBack(job);
+    this.#serve();
+  }
   /** @returns whether it is still `by`'s */
   extend(by: B, number: number): boolean {
     const job = this.#heldBy(by, number);

@@ -236,6 +236,9 @@ export class Member {
       case 'again':
         queue.again(this, number, check(said[1], isMs));
         return null;
+      case 'back':
+        queue.back(this, number);
+        return null;
       case 'extend':
         return queue.extend(this, number);
       case 'bury':

@@ -51,6 +51,7 @@ export class HubQueue implements QueueStore {
       attempt,
       done: () => say('done'),
       again: (delayMs) => say('again', delayMs),
+      back: () => say('back'),
       bury: (attempts, why) => say('bury', attempts, why),
       extend: async () => (await this.#ask('extend', number)) === true,
     };

@@ -54,14 +54,15 @@ export class Shelf<T extends object, B> {
   takeBack(nowMs: number): void {
     for (const [thing, { untilMs }] of this.#lent) {
       if (untilMs > nowMs) return;
-      this.#comesBack(thing);
+      this.giveBack(thing);
     }
   }
   /** So do all that somebody has who is gone. */
   takeBackFrom(by: B): void {
-    for (const [thing, lent] of [...this.#lent]) if (lent.by === by) this.#comesBack(thing);
+    for (const [thing, lent] of [...this.#lent]) if (lent.by === by) this.giveBack(thing);
   }
-  #comesBack(thing: T): void {
+  /** It lies there again, before those that nobody has had. */
+  giveBack(thing: T): void {
     this.#lent.delete(thing);
     this.#back.add(thing);
   }

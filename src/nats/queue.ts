@@ -164,7 +164,8 @@ export class NatsQueue implements QueueStore {
   }
   /** A job whose time has come is put like others, for it was given out before, and nobody knows how often: its number is for who does so twice. */
   async #due(message: Message): Promise<void> {
-    await this.#js.publish(`${this.#subject}.now`, message.data, { msgID: `later.${message.info.streamSequence}` });
+    // An id of a job has no blank.
+    await this.#js.publish(`${this.#subject}.now`, message.data, { msgID: `later ${message.info.streamSequence}` });
     await message.ackAck();
   }
   async #fetch(stream: string, count: number, waitMs: number): Promise<AsyncIterable<Message>> {
@@ -191,6 +192,11 @@ export class NatsQueue implements QueueStore {
       again: async (delayMs) => {
         message.nak(delayMs);
         await this.#client.flush();
+      },
+      back: async () => {
+        // The server counts each time that it gives one out: a fresh copy was never given out.
+        await this.#js.publish(`${this.#subject}.now`, message.data);
+        await message.ackAck();
       },
       bury: async (attempts, why) => {
         // In this order: one that is there twice is better than one that is nowhere. Its number makes it one in the stream.

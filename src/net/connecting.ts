@@ -9,6 +9,7 @@ import type { Line } from '../transport/network/line.ts';
 import type { ByteStream, StreamConnection } from '../transport/stream/connection.ts';
 import type { Greeting } from '../transport/stream/greeting.ts';
 import { fieldsOf, type ResolvedNetChoice, type TokenOption } from './options.ts';
+import { orAborted } from './or-aborted.ts';
 import { redialled } from './redialling.ts';
 import { resumingMedium } from './resuming-medium.ts';
 
@@ -43,7 +44,7 @@ export async function connectBy(how: Connecting): Promise<LinkedPort> {
     return new TimeoutError(text, { address: where, timeoutMs });
   };
   return await givingUp(timeoutMs, how.signal, how.late ?? late, async (signal) => {
-    const fields = await fieldsOf(how.token);
+    const fields = await orAborted(fieldsOf(how.token), signal);
     const begun = await begin((apart) => link.apart(apart), signal);
     const greeted = settleable<void>();
     const link = new StreamLink(

@@ -7,6 +7,7 @@ import type { Line } from '../transport/network/line.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import type { GreetingField } from '../transport/stream/greeting.ts';
+import { orAborted } from './or-aborted.ts';
 
 /** Milliseconds. */
 export interface RedialTimes {
@@ -67,8 +68,9 @@ export class Redial {
     this.#giveUp = new AbortController();
     const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
     try {
-      const fields = await this.#finding.fields?.();
-      const line = await this.#finding.dial(this.#giveUp.signal);
+      const { signal } = this.#giveUp;
+      const fields = await orAborted(this.#finding.fields?.(), signal);
+      const line = await this.#finding.dial(signal);
       if (this.#over) line.destroy();
       else this.#greet(line, fields);
     } catch (error) {

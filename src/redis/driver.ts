@@ -77,6 +77,7 @@ export class RedisDriver implements Driver {
     this.#wasUp = up;
     if (up) {
       this.#ready.resolve();
+      for (const [named, channel] of this.#listening) void channel.say().then(() => this.#forget(named, channel));
       return;
     }
     this.losses++;
@@ -173,27 +174,27 @@ export class RedisDriver implements Driver {
   async #listen(named: string, pattern: boolean, heard: Heard): Promise<Subscription> {
     const channel = this.#listening.get(named) ?? new Channel(this.#hears, named, pattern);
     this.#listening.set(named, channel);
-    const forget = (): void => {
-      if (channel.idle && this.#listening.get(named) === channel) this.#listening.delete(named);
-    };
     const left = async (): Promise<void> => {
       await channel.leave(heard);
-      forget();
+      this.#forget(named, channel);
+    };
+    const close = (): void => {
+      channel.deafen(heard);
+      void left();
     };
     try {
       await channel.enter(heard);
     } catch (thrown) {
-      void left();
+      close();
       const cause = plainCause(thrown);
       if (this.closed) throw new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed', cause);
       const text = `Cannot listen for ${named} at ${this.where}: ${cause.message}`;
       throw new AddressError('ERR_LISTEN', text, { address: this.where, cause });
     }
-    const close = (): void => {
-      channel.deafen(heard);
-      void left();
-    };
     return { close, drain: left };
+  }
+  #forget(named: string, channel: Channel): void {
+    if (channel.idle && this.#listening.get(named) === channel) this.#listening.delete(named);
   }
   share(subject: string, heard: Heard): Promise<Subscription> {
     return this.subscribe(`${subject}${SHARED}${randomId()}`, (bytes) => heard(bytes, subject));
@@ -237,7 +238,7 @@ class Channel {
   }
   /** Nobody listens, and the server knows. */
   get idle(): boolean {
-    return this.#asked === 0 && this.#all.size === 0;
+    return this.#asked === 0 && this.#all.size === 0 && !this.#listens;
   }
 
   async enter(heard: Heard): Promise<void> {
@@ -245,19 +246,20 @@ class Channel {
     this.#leaving.delete(heard);
     await this.#settle();
   }
+  /** Never rejects: what others of this channel come to is theirs to know. */
   async leave(heard: Heard): Promise<void> {
-    if (!this.#all.has(heard)) {
-      await this.#settle();
-      return;
-    }
-    this.#leaving.add(heard);
-    await this.#settle();
+    if (this.#all.has(heard)) this.#leaving.add(heard);
+    await this.say();
     if (this.#leaving.delete(heard)) this.#all.delete(heard);
   }
   /** Whoever leaves hears nothing any more, though the server does not know. */
   deafen(heard: Heard): void {
     this.#leaving.delete(heard);
     this.#all.delete(heard);
+  }
+  /** Says what could not be said before: a client that had no server begins to listen again for all that it listened for. Never rejects. */
+  async say(): Promise<void> {
+    await this.#settle().catch(() => {});
   }
   /** Says what is to be said, behind what was said before. */
   #settle(): Promise<unknown> {
@@ -267,7 +269,7 @@ class Channel {
       if (wanted === this.#listens) return;
       const [hears, named] = [this.#hears, this.#named];
       if (wanted) await (this.#pattern ? hears.psubscribe(named, this.#told) : hears.subscribe(named, this.#told));
-      else await (this.#pattern ? hears.punsubscribe(named) : hears.unsubscribe(named)).catch(() => {});
+      else await (this.#pattern ? hears.punsubscribe(named) : hears.unsubscribe(named));
       this.#listens = wanted;
     };
     const said = this.#said.then(step, step).finally(() => {

@@ -15,6 +15,10 @@ import { QUEUE_ID_MS } from '../limits.ts';
 import type { Clients, Commands } from './clients.ts';
 
 const GROUP = 'millrace';
+/** Where XAUTOCLAIM begins, and what it says behind the last one. */
+const START = '0-0';
+/** How often it is asked in one go. */
+const LOOKS_MOST = 16;
 type Reply = string | Uint8Array;
 type Entry = [id: Reply, fields: Reply[] | null];
 
@@ -26,10 +30,12 @@ if tonumber(ARGV[2]) > 0 then
   redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2], ARGV[5] .. ':0:' .. ARGV[1])
 else redis.call('XADD', KEYS[1], '*', 'v', ARGV[1], 'a', '0') end
 return 1`;
+/** Jobs that one script moves: nothing else is done meanwhile. */
+const DUE_MOST = 100;
 /** KEYS stream, later: those whose time has come are jobs like others. */
 const DUE = `
 local t = redis.call('TIME')
-local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', t[1] * 1000 + math.floor(t[2] / 1000), 'LIMIT', 0, 100)
+local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', t[1] * 1000 + math.floor(t[2] / 1000), 'LIMIT', 0, ${DUE_MOST})
 for _, each in ipairs(due) do
   local first = string.find(each, ':', 1, true)
   local second = string.find(each, ':', first + 1, true)
@@ -74,6 +80,18 @@ redis.call('XDEL', KEYS[2], ARGV[2])
 redis.call('XADD', KEYS[1], '*', 'v', ARGV[3], 'a', '0')
 return 1`;
 
+/** KEYS stream; ARGV group, consumer, ms: consumers that have nothing, and are this one, or have said nothing for so long. One that lives is made anew as it asks. */
+const TIDY = `
+local gone = 0
+for _, each in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local of = {}
+  for i = 1, #each, 2 do of[each[i]] = each[i + 1] end
+  if of.pending == 0 and (of.name == ARGV[2] or of.idle > tonumber(ARGV[3])) then
+    gone = gone + redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], of.name)
+  end
+end
+return gone`;
+
 /** What XREADGROUP says of one stream, in either version of the protocol, as either client has it. */
 type Streams =
   | readonly [readonly [Reply, Entry[]]]
@@ -102,6 +120,8 @@ export class RedisQueue implements QueueStore {
   /** It stands still until there are jobs. */
   #waits: Promise<Commands> | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  /** How far the server has looked for what others have left. */
+  readonly #cursors = new Map<string, string>();
   #closed = false;
 
   private constructor(says: Commands, clients: Clients, subject: string, ackMs: number) {
@@ -118,6 +138,7 @@ export class RedisQueue implements QueueStore {
     try {
       await queue.make();
       await queue.#checkAck();
+      await queue.#tidy();
     } catch (thrown) {
       if (thrown instanceof UsageError) throw thrown;
       throw refusedBy(`Cannot have queue ${subject} in Redis at ${clients.where}`, thrown);
@@ -126,6 +147,11 @@ export class RedisQueue implements QueueStore {
   }
   async make(): Promise<void> {
     for (const key of [this.#stream, this.#dead]) await this.#group(key);
+  }
+  /** Consumers are the server's, also those of processes that were killed. */
+  async #tidy(): Promise<void> {
+    for (const key of [this.#stream, this.#dead])
+      await this.#says.call('EVAL', TIDY, '1', key, GROUP, this.#consumer, String(this.#ackMs)).catch(() => {});
   }
   isGone(error: unknown): boolean {
     return /^NOGROUP/.test((error as Error).message);
@@ -159,7 +185,7 @@ export class RedisQueue implements QueueStore {
     const now = performance.now();
     if (now - this.#lookedMs > waitMs / 2) {
       this.#lookedMs = now;
-      await this.#says.call('EVAL', DUE, '2', this.#stream, this.#later);
+      while (Number(await this.#says.call('EVAL', DUE, '2', this.#stream, this.#later)) === DUE_MOST);
       const left = await this.#left(this.#stream, count);
       for (const each of left) given(this.#taken(each));
       if (left.length > 0) return;
@@ -178,9 +204,17 @@ export class RedisQueue implements QueueStore {
   }
   /** What somebody had who has given no sign for so long. */
   async #left(key: string, count: number): Promise<{ entry: Entry; given: number }[]> {
-    const [, entries] = (await this.#says.call(
-      ...['XAUTOCLAIM', key, GROUP, this.#consumer, String(this.#ackMs), '0', 'COUNT', String(count)],
-    )) as [Reply, Entry[]];
+    // It looks at ten for one that it may give: where those before are worked at, further on the next time, and from the beginning again behind the last one.
+    let entries: Entry[] = [];
+    for (let looks = 0; entries.length === 0 && looks < LOOKS_MOST; looks++) {
+      const from = this.#cursors.get(key) ?? START;
+      const [next, found] = (await this.#says.call(
+        ...['XAUTOCLAIM', key, GROUP, this.#consumer, String(this.#ackMs), from, 'COUNT', String(count)],
+      )) as [Reply, Entry[]];
+      entries = found;
+      this.#cursors.set(key, text(next));
+      if (text(next) === START) break;
+    }
     const left: { entry: Entry; given: number }[] = [];
     for (const entry of entries) {
       if (entry === null || entry[1] === null) continue;
@@ -209,6 +243,10 @@ export class RedisQueue implements QueueStore {
       },
       again: async (delayMs) => {
         const told = [...own, String(delayMs), String(attempt), randomId()];
+        await says.call('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+      },
+      back: async () => {
+        const told = [...own, '0', String(attempt - 1), randomId()];
         await says.call('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
       },
       bury: async (attempts, why) => {
@@ -263,5 +301,6 @@ export class RedisQueue implements QueueStore {
     this.#closed = true;
     const waits = await this.#waits?.catch(() => undefined);
     waits?.close();
+    await this.#tidy();
   }
 }

@@ -207,6 +207,109 @@ overEngines((way) => {
     await stays.close();
   });
 
+  test(`${way.name}: a job whose worker is closed in the middle of it is given back, and this try is none`, async () => {
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
+    const queue = await here.queue<string>('given.back');
+    const worker = queue.work(
+      (_, { signal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      { maxAttempts: 1 },
+    );
+    await queue.put('precious');
+    await until('it to be worked at', () => worker.running === 1);
+    // Somebody else's hands are full, too: closing waits for none.
+    await within('the end', worker.close({ drainMs: 10 }), 2);
+    const tries: number[] = [];
+    const other = await there.queue<string>('given.back');
+    other.work((_, { attempt }) => void tries.push(attempt), { maxAttempts: 1 });
+    await until('another one to have it', () => tries.length > 0);
+    await untilSo('it to be done', async () => (await queue.stats()).running === 0);
+    assert.deepEqual(tries, [1]);
+    assert.deepEqual(await queue.stats(), { waiting: 0, running: 0, dead: 0 });
+  });
+
+  test(`${way.name}: what somebody has left is another one's, however many are worked at before it`, async () => {
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
+    const queue = await here.queue<number>('behind', { ackMs: 1000 });
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const busy = queue.work(() => released, { concurrency: 30 });
+    for (let i = 0; i < 30; i++) await queue.put(i);
+    await until('all hands to be full', () => busy.running === 30);
+    await queue.put(30);
+    // As a process that dies with it.
+    const dies = await there.driver.queue('behind', 1000);
+    let has = 0;
+    await untilSo('it to be taken', async () => {
+      await dies.take(1, 100, () => has++);
+      return has === 1;
+    });
+    const done: number[] = [];
+    const other = await there.queue<number>('behind', { ackMs: 1000 });
+    const worker = other.work((i) => void done.push(i));
+    await until('it to be done', () => done.length === 1, 10);
+    assert.deepEqual(done, [30]);
+    release();
+    await Promise.all([busy.close(), worker.close()]);
+    await dies.close();
+  });
+
+  test(`${way.name}: what was given up while there was no server is not said when it is back`, async () => {
+    const server = await startServer(way.kind);
+    const [here, there] = [await way.another(server), await way.another(server)];
+    const heard: unknown[] = [];
+    await there.serve('late', (value) => heard.push(value));
+    await here.request('late', 'first');
+    await server.kill();
+    await until('it to be noticed', () => !here.driver.up);
+    assert.ok((await rejection(here.request('late', 'timed out', { timeoutMs: 50 }))) instanceof TimeoutError);
+    const given = rejection(here.request('late', 'given up', { signal: AbortSignal.timeout(50) }));
+    assert.equal(((await given) as Error).name, 'TimeoutError');
+    await server.start();
+    await untilSo('it to be back', async () => (await here.request('late', 'last').catch(() => 0)) !== 0);
+    assert.deepEqual(
+      heard.filter((value) => value !== 'last'),
+      ['first'],
+    );
+    await Promise.all([here.close(), there.close()]);
+    await server.stop();
+  });
+
+  test(`${way.name}: what is closed while there is no server hears nothing when it is back`, async () => {
+    const server = await startServer(way.kind);
+    const [here, there] = [await way.another(server), await way.another(server)];
+    const [one, two] = [await there.serve('gone', () => 'one'), await there.serve('gone', () => 'two')];
+    const reader = await there.subscribe('gone.*');
+    await server.kill();
+    await until('it to be noticed', () => !here.driver.up && !there.driver.up);
+    await one.close();
+    reader.close();
+    await server.start();
+    await untilSo('it to be back', async () => (await here.request('gone', 0).catch(() => 0)) === 'two');
+    // What the client says by itself, and what is said after that, is behind this.
+    await there.driver.tell('millrace.topic.gone.x', new Uint8Array(0));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => here.request('gone', 0)));
+    assert.deepEqual(answers, Array(8).fill('two'));
+    assert.equal(await here.driver.tell('millrace.topic.gone.x', new Uint8Array(0)), false);
+    await two.close();
+    assert.ok((await rejection(here.request('gone', 0))) instanceof AddressError);
+    await Promise.all([here.close(), there.close()]);
+    await server.stop();
+  });
+
+  test(`${way.name}: no id of a job is another one's`, async () => {
+    const [here] = (await way.open(1)) as [Engine];
+    const queue = await here.queue<number>('ids');
+    await queue.put(0, { delayMs: 200 });
+    for (let i = 1; i <= 5; i++) await queue.put(i, { id: `later.${i}` });
+    const done = new Set<number>();
+    const worker = queue.work((i) => void done.add(i));
+    await until('all', () => done.size === 6);
+    await worker.close();
+  });
+
   test(`${way.name}: a job for later has all its tries, and what cannot be is named`, async () => {
     const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<string>('later.tries', { ackMs: 5000 });
@@ -444,6 +547,47 @@ test('redis: workers of a client with a short time limit for commands take each 
   await server.stop();
 });
 
+test('redis: queues leave nobody behind in the server, and jobs that are due together come together', {
+  skip: noRedis,
+}, async () => {
+  const server = await startServer('redis');
+  const { createClient } = (await named('redis')) as { createClient(options: object): redis.NodeRedisClient };
+  const admin = createClient({ url: server.url });
+  await admin.connect();
+  const engine = await redis.open(server.url);
+  const kept = await engine.queue<number>('tidy', { ackMs: 1000 });
+  const consumers = async (): Promise<number> => {
+    const found = await admin.sendCommand(['XINFO', 'CONSUMERS', '{millrace.queue.tidy}', 'millrace'], {});
+    return (found as unknown[]).length;
+  };
+  await admin.sendCommand(
+    ['XGROUP', 'CREATECONSUMER', '{millrace.queue.tidy}', 'millrace', 'of one who was killed'],
+    {},
+  );
+  for (let i = 0; i < 5; i++) {
+    const queue = await engine.queue<number>('tidy', { ackMs: 1000 });
+    const worker = queue.work(() => {});
+    await kept.put(i);
+    await untilSo('it to be done', async () => (await kept.stats()).waiting + (await kept.stats()).running === 0);
+    await worker.close();
+    await queue.close();
+  }
+  assert.ok((await consumers()) <= 1, `${await consumers()} consumers`);
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  await (await engine.queue('tidy', { ackMs: 1000 })).close();
+  assert.equal(await consumers(), 0);
+
+  await Promise.all(Array.from({ length: 2000 }, (_, i) => kept.put(i, { delayMs: 100 })));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  let done = 0;
+  kept.work(() => void done++, { concurrency: 1000 });
+  // A hundred each time that it looks would take five seconds.
+  await until('all', () => done === 2000, 4);
+  await engine.close();
+  admin.destroy();
+  await server.stop();
+});
+
 test('redis: what the server refuses is said in its words', { skip: noRedis }, async () => {
   const server = await startServer('redis');
   const { createClient } = (await named('redis')) as { createClient(options: object): redis.NodeRedisClient };
@@ -460,6 +604,20 @@ test('redis: what the server refuses is said in its words', { skip: noRedis }, a
   assert.match(said[0] ?? '', /NOPERM/);
   await worker.close();
   await engine.close();
+  await admin.sendCommand(['ACL', 'SETUSER', 'deaf', 'on', '>x', 'allkeys', 'allcommands', 'resetchannels'], {});
+  const { Redis } = (await named('ioredis')) as { Redis: new (url: string) => redis.IoredisClient };
+  const url = server.url.replace('//', '//deaf:x@');
+  const client = new Redis(url);
+  for (const of of [url, client]) {
+    const deaf = await redis.open(of);
+    const refused = [deaf.subscribe('secret'), deaf.subscribe('secret'), deaf.serve('secret', () => 1)];
+    for (const each of await Promise.all(refused.map((one) => rejection(one))))
+      assert.ok(each instanceof AddressError && each.code === 'ERR_LISTEN', String(each));
+    await deaf.close();
+  }
+  client.disconnect();
+  await turn();
+  assert.deepEqual(unhandled, []);
   admin.destroy();
   await server.stop();
 });

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { AddressError, features, type Port, RefusedError, UsageError } from '../../src/index.ts';
+import { AddressError, features, type Port, RefusedError, TimeoutError, UsageError } from '../../src/index.ts';
 import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
+import { rejection } from '../kit/rejection.ts';
 import { until, within } from '../kit/watchdog.ts';
 
 const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', tls: 'tls:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
@@ -113,6 +114,33 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await server.close();
     const odd = connect(server.address, { token: () => 5 as never }).catch((it) => it);
     assert.ok((await odd) instanceof UsageError);
+  });
+
+  test(`${kind}: nothing waits for a token that does not come`, async () => {
+    const server = await listen(address, { authorize: ({ token }) => token });
+    const proxy = await CuttingProxy.to(portIn(server.address));
+    const through = proxy.inFrontOf(server.address);
+    let hangs = true;
+    let asked = 0;
+    const token = (): string | Promise<string> => {
+      asked++;
+      return hangs ? new Promise<string>(() => {}) : 'token';
+    };
+    const late = await within('the end of its time', rejection(connect(through, { token, timeoutMs: 200 })));
+    assert.ok(late instanceof TimeoutError, String(late));
+    const signal = AbortSignal.abort('enough');
+    assert.equal(await within('its signal', rejection(connect(through, { token, signal }))), 'enough');
+    hangs = false;
+    const connecting = connect(through, { token, timeoutMs: 500 });
+    const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+    hangs = true;
+    asked = 0;
+    proxy.cut();
+    await until('another one to be asked for', () => asked === 2);
+    hangs = false;
+    near.postMessage('again');
+    assert.equal(await within('a message', far.receiveAsync()), 'again');
+    await Promise.all([server.close(), proxy.close()]);
   });
 
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
