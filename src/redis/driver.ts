@@ -196,8 +196,19 @@ export class RedisDriver implements Driver {
   #forget(named: string, channel: Channel): void {
     if (channel.idle && this.#listening.get(named) === channel) this.#listening.delete(named);
   }
-  share(subject: string, heard: Heard): Promise<Subscription> {
-    return this.subscribe(`${subject}${SHARED}${randomId()}`, (bytes) => heard(bytes, subject));
+  async share(subject: string, heard: Heard): Promise<Subscription> {
+    let open = true;
+    // What comes to nobody but this one, who has left, is for another one: a client that was without its server listens again for a moment.
+    const told = (bytes: Uint8Array): void => {
+      if (open) heard(bytes, subject);
+      else void this.tellOne(subject, bytes).catch(() => {});
+    };
+    const { drain } = await this.subscribe(`${subject}${SHARED}${randomId()}`, told);
+    const close = (): void => {
+      open = false;
+      void drain();
+    };
+    return { close, drain };
   }
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {
@@ -250,7 +261,6 @@ class Channel {
   async leave(heard: Heard): Promise<void> {
     if (this.#all.has(heard)) this.#leaving.add(heard);
     await this.say();
-    if (this.#leaving.delete(heard)) this.#all.delete(heard);
   }
   /** Whoever leaves hears nothing any more, though the server does not know. */
   deafen(heard: Heard): void {
@@ -260,12 +270,18 @@ class Channel {
   /** Says what could not be said before: a client that had no server begins to listen again for all that it listened for. Never rejects. */
   async say(): Promise<void> {
     await this.#settle().catch(() => {});
+    if (this.#listens !== this.#wanted) return;
+    for (const heard of this.#leaving) this.#all.delete(heard);
+    this.#leaving.clear();
+  }
+  get #wanted(): boolean {
+    return this.#all.size > this.#leaving.size;
   }
   /** Says what is to be said, behind what was said before. */
   #settle(): Promise<unknown> {
     this.#asked++;
     const step = async (): Promise<void> => {
-      const wanted = this.#all.size > this.#leaving.size;
+      const wanted = this.#wanted;
       if (wanted === this.#listens) return;
       const [hears, named] = [this.#hears, this.#named];
       if (wanted) await (this.#pattern ? hears.psubscribe(named, this.#told) : hears.subscribe(named, this.#told));
