@@ -542,8 +542,12 @@ export const HUB_WAITING_BYTES: number = ENGINE_UNFLUSHED_MAX;
 export const HUB_SUBJECT_MAX: number = 512;
 /** Subscriptions of a member: two for each port that it has through a hub, a hundred thousand of which take 1 GB elsewhere. */
 export const HUB_SEATS_MAX: number = 262_144;
-/** Bytes of jobs, or of dead letters, in one answer: others are to have their turn. */
-export const HUB_REPLY_BYTES: number = 1024 * 1024;
+/** Bytes of jobs, or of dead letters, in one answer, or those of one that has more: any port takes what takes one message. */
+export const HUB_REPLY_BYTES: number = ENGINE_MESSAGE_BYTES_MAX / 2;
+/** How often a member waits for jobs at once: each worker of it does so once. */
+export const HUB_TAKES_MAX: number = 4096;
+/** Milliseconds for which it does so: it asks again. */
+export const HUB_TAKE_MS_MAX: number = 10_000;
 /** Milliseconds between two tries to reach a hub again, at the most: it is near. */
 export const HUB_REDIAL_MAX_MS: number = 1000;
 

@@ -234,6 +234,7 @@ const STARTED_BY_TESTS = [
   'test/native/killed-meeting-program',
   'test/native/program',
   'test/native/thread',
+  'test/engines/hub-member',
   'test/engines/hub-program',
   'test/engines/hub-thread',
   'test/engines/program',

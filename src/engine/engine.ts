@@ -64,8 +64,8 @@ export class Engine {
     this.#names = names;
     this.#requests = new Requests(driver, names);
     driver.onDown(() => {
-      // By whoever has its client, or for good.
-      if (driver.closed) void this.close();
+      // By whoever has its client, or for good: nothing of what is under way can be said any more.
+      if (driver.closed) void this.close({ drainMs: 0 });
     });
   }
 

@@ -1,6 +1,6 @@
 // How a line through a server comes to be: who wants one listens where nobody else does, and asks who listens for ports, by its name, or by its own for a
 // connection that it has.
-import { AddressError, UnsupportedError } from '../errors.ts';
+import { AddressError, ClosedError, UnsupportedError } from '../errors.ts';
 import { ENGINE_ASKING_MAX, ENGINE_LAST_MS } from '../limits.ts';
 import { settleable } from '../port/waiters.ts';
 import type { Line } from '../transport/network/line.ts';
@@ -49,6 +49,10 @@ export class Dialer {
     const givenUp = settleable<never>();
     const aborted = (): void => givenUp.reject(signal.reason);
     signal.addEventListener('abort', aborted);
+    const forget = driver.onDown(() => {
+      const [what, reason] = driver.closed ? ['this engine is closed', 'closed'] : ['the server is lost', 'lost'];
+      givenUp.reject(new ClosedError(`Cannot connect to ${this.#where}: ${what}`, reason));
+    });
     for (const { promise } of [answered, givenUp]) promise.catch(() => {});
     // Of what a server that hangs may never answer, whoever gives up waits for none.
     const orGivenUp = <R>(promise: Promise<R>): Promise<R> => Promise.race([promise, givenUp.promise]);
@@ -89,6 +93,7 @@ export class Dialer {
       throw error;
     } finally {
       signal.removeEventListener('abort', aborted);
+      forget();
     }
   }
   get #where(): string {

@@ -1,5 +1,4 @@
 // A hub as a server between programs, over a port to it.
-import { platform } from '#platform';
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { inTime, lateAt } from '../engine/in-time.ts';
 import type { Names } from '../engine/names.ts';
@@ -14,6 +13,7 @@ import {
 } from '../limits.ts';
 import { Port } from '../port/port.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
+import { claimPort, shown } from './claimed.ts';
 import { HubQueue } from './queue.ts';
 import {
   DONE,
@@ -54,15 +54,18 @@ export class HubDriver implements Driver {
   readonly #asked = new Map<number, Settleable<unknown>>();
   #number = 0;
   #port: Port | undefined;
-  #ready: Settleable<void> = settleable();
+  #ready: Settleable<void> = pending();
+  /** Whether that has come true. */
+  #isReady = false;
   #connecting = false;
+  /** Rejects once it is closed. */
+  readonly #closing: Settleable<never> = pending();
   #wake: (() => void) | undefined;
 
   private constructor(dial: Dial, again: boolean, names: Names) {
     this.#dial = dial;
     this.#again = again;
     this.#names = names;
-    this.#ready.promise.catch(() => {});
   }
   /** @throws (rejects) what `dial` throws; UsageError ERR_OPTION; UnsupportedError for another version; TimeoutError; ClosedError */
   static async over(dial: Dial, again: boolean, names: Names): Promise<HubDriver> {
@@ -84,77 +87,80 @@ export class HubDriver implements Driver {
 
   async #connect(): Promise<void> {
     this.#connecting = true;
+    let port: Port | undefined;
     try {
-      await this.#connectBy(await this.#dialled());
+      port = await this.#dialled();
+      await this.#inTime(
+        this.#greet(port),
+        `Cannot use ${this.where}`,
+        'nobody has greeted; was the other end joined to a hub?',
+      );
+      // It may have ended meanwhile.
+      if (this.closed || this.#port !== port || port.reason !== undefined) throw new ClosedError(`The hub is lost: ${this.where}`, 'lost');
+      this.#isReady = true;
+      this.#ready.resolve();
+    } catch (error) {
+      this.#port = undefined;
+      port?.close();
+      throw error;
     } finally {
       this.#connecting = false;
     }
   }
+  /** Whoever closes this side meanwhile waits for nobody. */
+  #inTime<R>(promise: Promise<R>, action: string, why: string): Promise<R> {
+    const late = (): Error => lateAt(this, action, ENGINE_OPEN_MS, why);
+    return inTime(Promise.race([promise, this.#closing.promise]), ENGINE_OPEN_MS, late);
+  }
   async #dialled(): Promise<Port> {
     const dialling = (async () => await this.#dial())();
-    const late = (): Error => lateAt(this, 'Cannot reach a hub', ENGINE_OPEN_MS, 'no port to it was given');
     try {
-      return await inTime(dialling, ENGINE_OPEN_MS, late);
+      const port = claimPort(
+        await this.#inTime(dialling, 'Cannot reach a hub', 'no port to it was given'),
+        'Cannot reach a hub by',
+      );
+      this.where = port.link === undefined ? 'a hub' : `a hub at ${port.link.address}`;
+      return port;
     } catch (error) {
+      // One that comes too late.
       dialling.then(
-        (port) => port.close(),
+        (port) => {
+          if (port instanceof Port && !(error instanceof UsageError)) port.close();
+        },
         () => {},
       );
       throw error;
     }
   }
-  async #connectBy(port: Port): Promise<void> {
-    if (!(port instanceof Port)) {
-      const text = `Cannot use ${port === null ? 'null' : `a ${typeof port}`} as a way to a hub: it takes a hub, a port to one, or a function that gives one`;
-      throw new UsageError('ERR_OPTION', text, { option: 'hub' });
-    }
-    this.where = port.link === undefined ? 'a hub' : `a hub at ${port.link.address}`;
-    try {
-      await inTime(this.#greet(port), ENGINE_OPEN_MS, () =>
-        lateAt(
-          this,
-          `Cannot use ${this.where}`,
-          ENGINE_OPEN_MS,
-          'nobody has greeted; was the other end joined to a hub?',
-        ),
-      );
-    } catch (error) {
-      port.close();
-      throw error;
-    }
-  }
   async #greet(port: Port): Promise<void> {
     const greeted = settleable<void>();
-    const ended = (why: Error): void => greeted.reject(why);
-    const hello = (value: unknown): void => {
-      if (!isWords(value) || value[0] !== HELLO)
-        ended(new UnsupportedError(`${this.where} is none: it has not greeted as one`));
-      else if (value[1] !== HUB_VERSION)
-        ended(new UnsupportedError(`${this.where} speaks version ${String(value[1])}, and this side ${HUB_VERSION}`));
-      else greeted.resolve();
+    const refuse = (why: string): void => greeted.reject(new UnsupportedError(`${this.where} ${why}`));
+    let heard = (value: unknown): void => {
+      if (!isWords(value) || value[0] !== HELLO) refuse('is none: it has not greeted as one');
+      else if (value[1] !== HUB_VERSION) refuse(`speaks version ${shown(value[1])}, and this side ${HUB_VERSION}`);
+      else {
+        // At once: more may have come with it.
+        heard = (words) => this.#heard(words as Words);
+        this.#port = port;
+        greeted.resolve();
+      }
     };
-    let heard = hello;
     port.on('message', (value) => heard(value));
     port.on('messageerror', (error) => {
-      ended(error as Error);
+      greeted.reject(error);
       port.close();
     });
     void port.closed.then((reason) => {
-      ended(new ClosedError(`The port to ${this.where} has ended (${reason})`, reason, port.error));
+      greeted.reject(new ClosedError(`The port to ${this.where} has ended (${reason})`, reason, port.error));
       this.#ended(port);
     });
     port.postMessage([HELLO, HUB_VERSION]);
     await greeted.promise;
-    if (this.closed) throw closedAt(this.where);
-    heard = (value) => this.#heard(value as Words);
-    this.#port = port;
     // In one go: whoever is asked for now finds all of it.
     const again = [...this.#subscribed].map(([number, { subject, together }]) =>
       this.#ask(SUBSCRIBE, number, subject, together),
     );
     await Promise.all(again);
-    if (this.closed) throw closedAt(this.where);
-    this.#ready.resolve();
   }
   #heard(words: Words): void {
     const [word, first, second, third] = words;
@@ -173,19 +179,21 @@ export class HubDriver implements Driver {
 
   #ended(port: Port): void {
     if (port !== this.#port || this.closed) return;
+    if (!this.#again) {
+      this.#over(closedAt(this.where));
+      return;
+    }
     this.#down();
-    // Whoever waits for it hears of that.
-    if (this.#connecting) return;
-    if (this.#again) void this.#connectAgain();
-    else this.#over(closedAt(this.where));
+    // Whoever is connecting hears of it.
+    if (!this.#connecting) void this.#connectAgain();
   }
   #down(): void {
     if (this.#port === undefined) return;
     this.#port = undefined;
     this.losses++;
-    this.#ready = settleable();
-    this.#ready.promise.catch(() => {});
-    const error = this.closed ? closedAt(this.where) : new ClosedError(`The hub is lost: ${this.where}`, 'lost');
+    if (this.#isReady) this.#ready = pending();
+    this.#isReady = false;
+    const error = this.#lost();
     for (const { reject } of this.#asked.values()) reject(error);
     this.#asked.clear();
     for (const told of [...this.#downs]) told();
@@ -194,16 +202,20 @@ export class HubDriver implements Driver {
   async #connectAgain(): Promise<void> {
     for (let pauseMs = 0; !this.closed; pauseMs = Math.min(HUB_REDIAL_MAX_MS, Math.max(REDIAL_FIRST_MS, 2 * pauseMs))) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        platform.later(resolve, pauseMs / 2 + (Math.random() * pauseMs) / 2);
+        // Whoever has not closed its engine waits for the hub: the process is held.
+        const timer = setTimeout(resolve, pauseMs / 2 + (Math.random() * pauseMs) / 2);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
       if (this.closed) return;
       try {
         await this.#connect();
         return;
-      } catch {
-        // What was half connected is none.
-        this.#port = undefined;
+      } catch (error) {
+        // That will be so the next time, too.
+        if (error instanceof UsageError || error instanceof UnsupportedError) this.#over(error);
       }
     }
   }
@@ -215,42 +227,51 @@ export class HubDriver implements Driver {
     if (port !== undefined) this.#down();
     else for (const told of [...this.#downs]) told();
     this.#ready.reject(error);
+    this.#closing.reject(error);
     this.#subscribed.clear();
     this.#wake?.();
     port?.close();
   }
+  #lost(): ClosedError {
+    return this.closed ? closedAt(this.where) : new ClosedError(`The hub is lost: ${this.where}`, 'lost');
+  }
 
   #say(...words: unknown[]): boolean {
-    const port = this.#port;
-    if (port === undefined || (port.full && port.stats().outboxBytes > HUB_WAITING_BYTES)) {
-      this.losses++;
-      return false;
-    }
     try {
-      port.postMessage(words);
-      return true;
+      this.#port?.postMessage(words);
+      if (this.#port !== undefined) return true;
     } catch {
-      this.losses++;
-      return false;
+      // It takes nothing in, and has taken nothing for long.
     }
+    this.losses++;
+    return false;
   }
-  /** @internal @throws (rejects) ClosedError; what the hub says against it */
+  /** A hub that takes nothing in is not to fill this side's memory. */
+  get #hasEnough(): boolean {
+    const port = this.#port;
+    return port?.full === true && port.stats().outboxBytes > HUB_WAITING_BYTES;
+  }
+  /** @throws (rejects) ClosedError; what the hub says against it */
   #ask(word: number, ...said: unknown[]): Promise<unknown> {
     const asked = settleable<unknown>();
     const ask = this.#number++;
     this.#asked.set(ask, asked);
     if (!this.#say(word, ask, ...said)) {
       this.#asked.delete(ask);
-      asked.reject(this.closed ? closedAt(this.where) : new ClosedError(`The hub is lost: ${this.where}`, 'lost'));
+      asked.reject(this.#lost());
     }
     return asked.promise;
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
-    return this.#say(PUBLISH, subject, bytes);
+    if (!this.#hasEnough) return this.#say(PUBLISH, subject, bytes);
+    this.losses++;
+    return false;
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     await this.ready();
+    if (this.#hasEnough)
+      throw new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');
     return (await this.#ask(TELL, subject, bytes)) as boolean;
   }
   tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
@@ -302,6 +323,12 @@ export class HubDriver implements Driver {
   }
 }
 
+/** Nobody need look at it. */
+function pending<T>(): Settleable<T> {
+  const made = settleable<T>();
+  made.promise.catch(() => {});
+  return made;
+}
 function closedAt(where: string): ClosedError {
   return new ClosedError(`This side's way to ${where} is closed`, 'closed');
 }

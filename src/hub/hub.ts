@@ -1,8 +1,8 @@
 // What takes the place of a server between programs, in a thread of one of them: whoever has a port to it takes part.
-import { UsageError } from '../errors.ts';
 import { HUB_QUEUE_BYTES_DEFAULT } from '../limits.ts';
 import { checked, checkNames } from '../port/options.ts';
-import { Port } from '../port/port.ts';
+import type { Port } from '../port/port.ts';
+import { claimPort } from './claimed.ts';
 import { Member, type Shared } from './member.ts';
 import { Subjects } from './subjects.ts';
 
@@ -35,11 +35,10 @@ export class Hub {
   /**
    * Whoever has the other end of this port takes part, by `open(port)`: it says what it likes to all others, and hears what it likes. The port is the hub's from now on, and the member
    * is gone when it ends.
-   * @throws UsageError ERR_OPTION for what is no port
+   * @throws UsageError ERR_OPTION for what is no port, and for one that a hub or an engine has
    */
   join(port: Port): void {
-    if (!(port instanceof Port))
-      throw new UsageError('ERR_OPTION', `Cannot join ${String(port)} to a hub: it takes a port`, { option: 'port' });
+    claimPort(port, 'Cannot join to a hub');
     if (this.#closed) {
       port.close();
       return;
@@ -56,9 +55,11 @@ export class Hub {
   /** Ends all its members' ports as `closed`. What its queues have is gone. Idempotent. */
   close(): void {
     this.#closed = true;
+    const { queues } = this.#shared;
+    for (const queue of queues.values()) queue.close();
+    // Before anybody leaves, and leaves jobs to others.
+    queues.clear();
     for (const member of this.#members) member.end();
-    for (const queue of this.#shared.queues.values()) queue.close();
-    this.#shared.queues.clear();
   }
   [Symbol.dispose](): void {
     this.close();

@@ -1,5 +1,7 @@
 // A queue that a hub keeps, in memory: jobs that lie there or are lent, those whose time has not come, dead letters, ids of what was put, and who waits for jobs.
+import { platformStart } from '#platform';
 import { HUB_REPLY_BYTES, HUB_THING_BYTES, QUEUE_ID_MS } from '../limits.ts';
+import { Later } from './later.ts';
 import { Shelf } from './shelf.ts';
 
 export interface KeptJob {
@@ -14,15 +16,17 @@ export interface KeptDead {
   readonly attempts: number;
   readonly why: string;
 }
-interface Later {
-  readonly job: KeptJob;
-  readonly dueMs: number;
-}
 interface Taker<B> {
   readonly by: B;
   readonly count: number;
   readonly given: (jobs: readonly KeptJob[]) => void;
   readonly timer: ReturnType<typeof setTimeout>;
+}
+
+/** Which job, and which of the times that it was given out. */
+export interface Hold {
+  readonly number: number;
+  readonly attempt: number;
 }
 
 /** Bytes that all queues of a hub keep together. */
@@ -37,14 +41,14 @@ export class KeptQueue<B> {
   readonly #budget: Budget;
   readonly #jobs: Shelf<KeptJob, B>;
   readonly #byNumber = new Map<number, KeptJob>();
-  /** The next one is the last. */
-  readonly #later: Later[] = [];
+  readonly #later = new Later<KeptJob>();
   readonly #dead: Shelf<KeptDead, B>;
   readonly #deadByNumber = new Map<number, KeptDead>();
   /** Until when each is known: the first one goes first. */
   readonly #ids = new Map<string, number>();
   readonly #takers = new Set<Taker<B>>();
-  #next = 0;
+  /** Of the next job: from somewhere, so that a number of another hub's is none of this one's. */
+  #next = somewhere();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
 
@@ -54,6 +58,11 @@ export class KeptQueue<B> {
     this.#jobs = new Shelf(ackMs);
     this.#dead = new Shelf(ackMs);
     budget.used += HUB_THING_BYTES;
+  }
+  /** Nobody would notice if it was made anew. */
+  get idle(): boolean {
+    this.#serve();
+    return this.#byNumber.size + this.#deadByNumber.size + this.#ids.size + this.#takers.size === 0;
   }
 
   /** @returns whether there was room for it */
@@ -71,18 +80,8 @@ export class KeptQueue<B> {
   }
   #enter(job: KeptJob, delayMs: number, now: number): void {
     this.#byNumber.set(job.number, job);
-    if (delayMs > 0) this.#delay(job, now + delayMs);
+    if (delayMs > 0) this.#later.add(job, now + delayMs);
     else this.#jobs.add(job);
-  }
-  #delay(job: KeptJob, dueMs: number): void {
-    const later = this.#later;
-    let [low, high] = [0, later.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((later[middle] as Later).dueMs > dueMs) low = middle + 1;
-      else high = middle;
-    }
-    later.splice(low, 0, { job, dueMs });
   }
   #forgetIds(now: number): void {
     for (const [id, untilMs] of this.#ids) {
@@ -108,7 +107,8 @@ export class KeptQueue<B> {
     const [jobs, later] = [this.#jobs, this.#later];
     jobs.takeBack(now);
     this.#dead.takeBack(now);
-    while ((later.at(-1)?.dueMs ?? Number.POSITIVE_INFINITY) <= now) jobs.add((later.pop() as Later).job);
+    this.#forgetIds(now);
+    for (let due = later.take(now); due !== undefined; due = later.take(now)) jobs.add(due);
     for (const taker of this.#takers) {
       if (jobs.lying === 0) break;
       const given = some(jobs, taker.by, taker.count, now);
@@ -117,7 +117,8 @@ export class KeptQueue<B> {
       clearTimeout(taker.timer);
       taker.given(given);
     }
-    this.#wake(Math.min(jobs.firstBackMs, later.at(-1)?.dueMs ?? Number.POSITIVE_INFINITY));
+    const [firstIdMs = Number.POSITIVE_INFINITY] = this.#ids.values();
+    this.#wake(Math.min(jobs.firstBackMs, later.nextMs, firstIdMs));
   }
   /** One timer for whatever is next: whoever asks meanwhile looks, too. */
   #wake(atMs: number): void {
@@ -142,53 +143,51 @@ export class KeptQueue<B> {
     this.#forget(job);
   }
   #forget(job: KeptJob): void {
-    if (!this.#jobs.remove(job)) {
-      const at = this.#later.findIndex((each) => each.job === job);
-      this.#later.splice(at, 1);
-    }
+    if (!this.#jobs.remove(job)) this.#later.remove(job);
     this.#byNumber.delete(job.number);
     this.#budget.used -= costOf(job.bytes);
   }
-  #heldBy(by: B, number: number): KeptJob | undefined {
+  /** The job that was given to `by`, if it has it still since this very time. */
+  #heldBy(by: B, { number, attempt }: Hold): KeptJob | undefined {
     const job = this.#byNumber.get(number);
-    return job !== undefined && this.#jobs.isLentTo(job, by) ? job : undefined;
+    return job?.attempt === attempt && this.#jobs.isLentTo(job, by) ? job : undefined;
   }
-  again(by: B, number: number, delayMs: number): void {
-    const job = this.#heldBy(by, number);
+  again(by: B, hold: Hold, delayMs: number): void {
+    const job = this.#heldBy(by, hold);
     if (job === undefined) return;
     this.#jobs.remove(job);
     this.#enter(job, delayMs, performance.now());
     this.#serve();
   }
   /** As if it had not been given out this time. */
-  back(by: B, number: number): void {
-    const job = this.#heldBy(by, number);
+  back(by: B, hold: Hold): void {
+    const job = this.#heldBy(by, hold);
     if (job === undefined) return;
     job.attempt--;
     this.#jobs.giveBack(job);
     this.#serve();
   }
   /** @returns whether it is still `by`'s */
-  extend(by: B, number: number): boolean {
-    const job = this.#heldBy(by, number);
+  extend(by: B, hold: Hold): boolean {
+    const job = this.#heldBy(by, hold);
     if (job !== undefined) this.#jobs.renew(job, by, performance.now());
     return job !== undefined;
   }
-  bury(by: B, number: number, attempts: number, why: string): void {
-    const job = this.#heldBy(by, number);
+  bury(by: B, hold: Hold, attempts: number, why: string): void {
+    const job = this.#heldBy(by, hold);
     if (job === undefined) return;
     this.#forget(job);
-    const dead = { number, bytes: job.bytes, attempts, why };
+    const dead = { number: job.number, bytes: job.bytes, attempts, why };
     // It was there before: it need not ask for room.
-    this.#budget.used += costOf(job.bytes);
-    this.#deadByNumber.set(number, dead);
+    this.#budget.used += costOfDead(dead);
+    this.#deadByNumber.set(dead.number, dead);
     this.#dead.add(dead);
   }
 
   get stats(): { waiting: number; running: number; dead: number } {
     this.#serve();
     return {
-      waiting: this.#jobs.lying + this.#later.length,
+      waiting: this.#jobs.lying + this.#later.size,
       running: this.#jobs.lent,
       dead: this.#deadByNumber.size,
     };
@@ -204,7 +203,7 @@ export class KeptQueue<B> {
     if (dead === undefined) return;
     this.#deadByNumber.delete(number);
     this.#dead.remove(dead);
-    this.#budget.used -= costOf(dead.bytes);
+    this.#budget.used -= costOfDead(dead);
     if (!again) return;
     this.#budget.used += costOf(dead.bytes);
     this.#enter({ number: this.#next++, bytes: dead.bytes, attempt: 0 }, 0, performance.now());
@@ -222,7 +221,11 @@ export class KeptQueue<B> {
     this.#dead.takeBackFrom(by);
     this.#serve();
   }
+  /** Whatever it has is gone. */
   close(): void {
+    this.#budget.used -= HUB_THING_BYTES * (1 + this.#ids.size);
+    for (const { bytes } of this.#byNumber.values()) this.#budget.used -= costOf(bytes);
+    for (const dead of this.#deadByNumber.values()) this.#budget.used -= costOfDead(dead);
     clearTimeout(this.#timer);
     for (const { timer } of this.#takers) clearTimeout(timer);
     this.#takers.clear();
@@ -244,6 +247,14 @@ function some<T extends { readonly bytes: Uint8Array }, B>(
     bytes += thing.bytes.length;
   }
   return given;
+}
+function costOfDead({ bytes, why }: KeptDead): number {
+  return costOf(bytes) + why.length;
+}
+/** 48 bits. */
+function somewhere(): number {
+  const [high = 0, low = 0] = platformStart.randomWords(2);
+  return (high >>> 0) * 2 ** 16 + (low >>> 16);
 }
 function costOf({ length }: Uint8Array): number {
   return length + HUB_THING_BYTES;

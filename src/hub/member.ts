@@ -1,9 +1,20 @@
 // One who takes part in a hub, at its end of a port: what it says is looked at, word by word, and what it hears is bounded.
 import { MillraceError } from '../errors.ts';
-import { HUB_SEATS_MAX, HUB_WAITING_BYTES, QUEUE_CONCURRENCY_MAX, QUEUE_DEAD_MAX, TIMEOUT_MS_MAX } from '../limits.ts';
+import {
+  HUB_SEATS_MAX,
+  HUB_TAKE_MS_MAX,
+  HUB_TAKES_MAX,
+  HUB_THING_BYTES,
+  HUB_WAITING_BYTES,
+  QUEUE_CONCURRENCY_MAX,
+  QUEUE_DEAD_MAX,
+  QUEUE_WHY_MAX,
+  TIMEOUT_MS_MAX,
+} from '../limits.ts';
 import type { Port } from '../port/port.ts';
-import { type Budget, KeptQueue } from './kept-queue.ts';
-import type { Subjects } from './subjects.ts';
+import { shown } from './claimed.ts';
+import { type Budget, type Hold, KeptQueue } from './kept-queue.ts';
+import { isPattern, type Subjects } from './subjects.ts';
 import {
   DONE,
   FAILED,
@@ -11,6 +22,7 @@ import {
   HEARD,
   HELLO,
   HUB_VERSION,
+  isBytes,
   isCount,
   isSubject,
   isWords,
@@ -51,6 +63,8 @@ export class Member {
   readonly #shared: Shared;
   readonly #seats = new Map<number, { readonly subject: string; readonly seat: Seat }>();
   #greeted = false;
+  /** How often it waits for jobs. */
+  #takes = 0;
   #over = false;
   /** What is being said to it of one message. */
   #numbers: number[] = [];
@@ -86,10 +100,12 @@ export class Member {
     try {
       this.#port.postMessage(words);
     } catch (error) {
-      // It takes nothing in, though it asks.
       if (!(error instanceof MillraceError)) throw error;
-      this.#leave();
-      this.#port.close();
+      // Its readers find that it is missing.
+      if (words[0] === HEARD && error.code === 'ERR_TOO_LARGE') this.#shared.dropped++;
+      // It takes nothing in, though it asks; or no answer that there is.
+      else if (words[0] === OVER) this.#port.close();
+      else this.end(`it could not be answered: ${error.message}`);
     }
   }
 
@@ -115,16 +131,16 @@ export class Member {
     try {
       if (!isWords(value)) throw new Odd('it does not speak as a member of a hub does');
       this.#word(value);
-    } catch (odd) {
-      if (!(odd instanceof Odd)) throw odd;
-      this.end(odd.why);
+    } catch (error) {
+      // Whatever it is, it is this one's doing.
+      this.end(error instanceof Odd ? error.why : `what it has said could not be taken in: ${String(error)}`);
     }
   }
   #word([word, ...said]: Words): void {
     if (!this.#greeted) {
       if (word !== HELLO || said[0] !== HUB_VERSION)
         throw new Odd(
-          `it speaks version ${String(said[0])} of what members of a hub speak, and this hub ${HUB_VERSION}`,
+          `it speaks version ${shown(said[0])} of what members of a hub speak, and this hub ${HUB_VERSION}`,
         );
       this.#greeted = true;
       return;
@@ -153,12 +169,13 @@ export class Member {
         this.#queue(ask, check(said[1], isSubject), said[2], said.slice(3));
         return;
       default:
-        throw new Odd(`it has said ${String(word)}, which means nothing`);
+        throw new Odd(`it has said ${shown(word)}, which means nothing`);
     }
   }
 
   #publish(about: unknown, what: unknown): number {
     const [subject, bytes] = [check(about, isSubject), check(what, isBytes)];
+    if (isPattern(subject)) throw new Odd('it publishes to a pattern');
     const told: Member[] = [];
     const heard = this.#shared.subjects.each(subject, ({ member, number }) => {
       if (!member.takes()) return false;
@@ -188,9 +205,12 @@ export class Member {
     const failed = (code: QueueFailure, text: string): void => this.#say([FAILED, ask, code, text]);
     if (action === 'make') {
       const ackMs = check(said[0], isMs);
-      const queue = queues.get(name) ?? new KeptQueue<Member>(ackMs, budget);
-      queues.set(name, queue);
-      done(queue.ackMs);
+      const queue = queues.get(name) ?? this.#make(ackMs);
+      if (queue === undefined) failed('full', noRoom(budget));
+      else {
+        queues.set(name, queue);
+        done(queue.ackMs);
+      }
       return;
     }
     const queue = queues.get(name);
@@ -201,19 +221,21 @@ export class Member {
     switch (action) {
       case 'put': {
         const id = said[2] === null ? undefined : check(said[2], isSubject);
-        if (queue.put(check(said[0], isBytes), check(said[1], isMs), id)) done(null);
-        else
-          failed(
-            'full',
-            `its queues keep ${budget.max} bytes together (maxQueueBytes), and have no room for another job`,
-          );
+        const bytes = check(said[0], isBytes);
+        // What is kept is not to hold more than it is counted for.
+        const own = bytes.buffer.byteLength === bytes.length ? bytes : bytes.slice();
+        if (queue.put(own, check(said[1], isMs), id)) done(null);
+        else failed('full', noRoom(budget));
         return;
       }
       case 'take': {
         const count = Math.min(check(said[0], isCount), QUEUE_CONCURRENCY_MAX);
-        queue.take(this, count, check(said[1], isMs), (jobs) =>
-          done(jobs.map(({ number, bytes, attempt }) => [number, bytes, attempt])),
-        );
+        if (this.#takes >= HUB_TAKES_MAX) throw new Odd(`it waits for jobs ${HUB_TAKES_MAX} times at once`);
+        this.#takes++;
+        queue.take(this, count, Math.min(check(said[1], isMs), HUB_TAKE_MS_MAX), (jobs) => {
+          this.#takes--;
+          done(jobs.map(({ number, bytes, attempt }) => [number, bytes, attempt]));
+        });
         return;
       }
       case 'stats':
@@ -228,21 +250,34 @@ export class Member {
         done(this.#settle(queue, action, check(said[0], isCount), said));
     }
   }
+  /** Where there is no room, those go that nobody has anything of. */
+  #make(ackMs: number): KeptQueue<Member> | undefined {
+    const { queues, budget } = this.#shared;
+    if (budget.used + HUB_THING_BYTES > budget.max) {
+      for (const [name, queue] of queues) {
+        if (!queue.idle) continue;
+        queue.close();
+        queues.delete(name);
+      }
+    }
+    return budget.used + HUB_THING_BYTES > budget.max ? undefined : new KeptQueue<Member>(ackMs, budget);
+  }
   #settle(queue: KeptQueue<Member>, action: unknown, number: number, said: Words): unknown {
+    const held = (): Hold => ({ number, attempt: check(said[1], isCount) });
     switch (action) {
       case 'done':
         queue.done(number);
         return null;
       case 'again':
-        queue.again(this, number, check(said[1], isMs));
+        queue.again(this, held(), check(said[2], isMs));
         return null;
       case 'back':
-        queue.back(this, number);
+        queue.back(this, held());
         return null;
       case 'extend':
-        return queue.extend(this, number);
+        return queue.extend(this, held());
       case 'bury':
-        queue.bury(this, number, check(said[1], isCount), check(said[2], isText));
+        queue.bury(this, held(), check(said[2], isCount), check(said[3], isText).slice(0, QUEUE_WHY_MAX));
         return null;
       case 'drop':
         queue.settleDead(number, false);
@@ -251,17 +286,17 @@ export class Member {
         queue.settleDead(number, true);
         return null;
       default:
-        throw new Odd(`it asks a queue to ${String(action)}, which means nothing`);
+        throw new Odd(`it asks a queue to ${shown(action)}, which means nothing`);
     }
   }
 }
 
+function noRoom({ max }: Budget): string {
+  return `its queues keep ${max} bytes together (maxQueueBytes), and have no room for more`;
+}
 function check<T>(value: unknown, is: (value: unknown) => value is T): T {
   if (is(value)) return value;
   throw new Odd('it has said something that has not the form of what members of a hub say');
-}
-function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array;
 }
 function isText(value: unknown): value is string {
   return typeof value === 'string';

@@ -1,6 +1,7 @@
 // A queue that a hub keeps, as its members have it.
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { UsageError } from '../errors.ts';
+import { shown } from './claimed.ts';
 import { QUEUE } from './words.ts';
 
 type Ask = (word: number, ...said: unknown[]) => Promise<unknown>;
@@ -24,7 +25,7 @@ export class HubQueue implements QueueStore {
   async make(): Promise<void> {
     const found = await this.#ask('make', this.#ackMs);
     if (found === this.#ackMs) return;
-    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${String(found)}, and all who use it say the same`;
+    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${shown(found)}, and all who use it say the same`;
     throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: this.#ackMs });
   }
   isGone(error: unknown): boolean {
@@ -44,7 +45,7 @@ export class HubQueue implements QueueStore {
   }
   #taken([number, bytes, attempt]: GivenJob): Taken {
     const say = async (action: string, ...said: unknown[]): Promise<void> => {
-      await this.#ask(action, number, ...said);
+      await this.#ask(action, number, attempt, ...said);
     };
     return {
       bytes,
@@ -53,7 +54,7 @@ export class HubQueue implements QueueStore {
       again: (delayMs) => say('again', delayMs),
       back: () => say('back'),
       bury: (attempts, why) => say('bury', attempts, why),
-      extend: async () => (await this.#ask('extend', number)) === true,
+      extend: async () => (await this.#ask('extend', number, attempt)) === true,
     };
   }
   async stats(): Promise<QueueStats> {

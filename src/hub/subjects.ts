@@ -64,6 +64,7 @@ export class Subjects<S> {
   }
 
   /**
+   * @param subject no pattern
    * @param hear gives it to a seat; whether that takes it
    * @returns how many there are, one of those who have it together
    */
@@ -85,7 +86,7 @@ export class Subjects<S> {
   }
 }
 
-function isPattern(subject: string): boolean {
+export function isPattern(subject: string): boolean {
   return subject.includes('*') || subject.endsWith('>');
 }
 function leave<S>(seats: Seats<S>, seat: S): boolean {

@@ -8,7 +8,7 @@
 //   [TELL, ask, subject, bytes]                       [OVER, text]
 //   [FLUSH, ask]
 //   [QUEUE, ask, name, action, ...what it is about]
-import { HUB_SUBJECT_MAX } from '../limits.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, HUB_SUBJECT_MAX } from '../limits.ts';
 
 export const HUB_VERSION = 1;
 
@@ -35,6 +35,10 @@ export function isWords(value: unknown): value is Words {
 }
 export function isSubject(value: unknown): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= HUB_SUBJECT_MAX;
+}
+/** What somebody may keep, and no more than it says. */
+export function isBytes(value: unknown): value is Uint8Array<ArrayBuffer> {
+  return value instanceof Uint8Array && value.buffer instanceof ArrayBuffer && value.length <= ENGINE_MESSAGE_BYTES_MAX;
 }
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

@@ -48,6 +48,7 @@ const PAGES = [
   'service-worker',
   'service-worker-own',
   'network',
+  'hub',
 ];
 /** Pages that are served without the headers that isolate. */
 const PLAIN = ['not-isolated', 'bench-page-plain', 'bundles-plain', 'isolate', 'service-worker', 'service-worker-own'];

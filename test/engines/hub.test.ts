@@ -1,8 +1,12 @@
 // What is a hub's own: who may be joined, members that say anything, that take nothing in, that end; its bounds; and how its ports are found again.
 // asked for: node-22, node-24
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import process from 'node:process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
+import type { Taken } from '../../src/engine/queue.ts';
 import { Hub, open } from '../../src/hub/index.ts';
 import { HELLO, HUB_VERSION, OVER, PUBLISH, QUEUE, SUBSCRIBE, TELL } from '../../src/hub/words.ts';
 import {
@@ -15,9 +19,15 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
+import { connect } from '../../src/process/index.ts';
+import { startServer } from '../kit/engine-servers.ts';
+import { inOneFile } from '../kit/in-one-file.ts';
 import { Random, seed } from '../kit/prng.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
+import { RUN } from '../runtimes/program.ts';
+
+const MEMBER = fileURLToPath(inOneFile(new URL('./hub-member.js', import.meta.url)));
 
 function pairOfPorts(): [Port, Port] {
   const { port, remote } = channel();
@@ -67,6 +77,7 @@ test('a member that says anything else than members say is ended, and nobody els
   const hub = new Hub();
   const engine = await open(hub);
   await engine.serve('there', () => 'still');
+  await engine.queue<number>('odd', { ackMs: 1000 });
   const subject = 'millrace.topic.odd';
   const odd: unknown[][] = [
     [],
@@ -78,6 +89,12 @@ test('a member that says anything else than members say is ended, and nobody els
     [PUBLISH, 5, new Uint8Array(1)],
     [PUBLISH, subject, 'text'],
     [PUBLISH, 'x'.repeat(1000), new Uint8Array(1)],
+    [PUBLISH, 'a.*', new Uint8Array(1)],
+    [PUBLISH, 'a.>', new Uint8Array(1)],
+    [PUBLISH, subject, new Uint8Array(1 << 20)],
+    [PUBLISH, subject, new Uint8Array(new SharedArrayBuffer(1))],
+    [{ toString: 1, valueOf: 1 }],
+    [QUEUE, 0, 'millrace.queue.odd', { toString: 1, valueOf: 1 }, 0],
     [TELL, Number.NaN, subject, new Uint8Array(1)],
     [TELL, -1, subject, new Uint8Array(1)],
     [SUBSCRIBE, 0, 2 ** 60, subject],
@@ -111,7 +128,7 @@ test('a member that says anything else than members say is ended, and nobody els
     const actions = ['done', 'again', 'back', 'extend', 'bury', 'drop', 'retry', 'take', 'dead', 'nothing', 'stats'];
     const action = actions[random.int(0, actions.length - 1)];
     // Of a job that it has not: `done` alone is believed, so its number is another one.
-    port.postMessage([QUEUE, 1, 'millrace.queue.odd', action, random.int(5, 99), random.int(-5, 5), 'why']);
+    port.postMessage([QUEUE, 1, 'millrace.queue.odd', action, random.int(5, 99), random.int(-5, 5), 1, 'why']);
     port.close();
   }
   assert.equal(await within('an answer', engine.request('there', 1)), 'still');
@@ -200,6 +217,224 @@ test("what a member has that ends is another one's at once, in its next try", as
   hub.close();
 });
 
+test('a job is who has it since this very time, of this very hub', async () => {
+  let hub = new Hub();
+  const joined = (): Port => {
+    const [here, there] = pairOfPorts();
+    hub.join(there);
+    return here;
+  };
+  const engine = await open(joined);
+  const taken = async (): Promise<Taken> => {
+    const store = await engine.driver.queue('turns', 1000);
+    let job: Taken | undefined;
+    await untilSo('a job', async () => {
+      await store.take(1, 500, (given) => {
+        job = given;
+      });
+      return job !== undefined;
+    });
+    return job as Taken;
+  };
+  const queue = await engine.queue<string>('turns', { ackMs: 1000 });
+  await queue.put('slow');
+  const first = await taken();
+  // Its time is over, and the same member has it again.
+  const second = await taken();
+  assert.deepEqual([first.attempt, second.attempt], [1, 2]);
+  assert.equal(await first.extend(), false);
+  await first.again(0);
+  await first.back();
+  await first.bury(1, 'why');
+  assert.deepEqual(await queue.stats(), { waiting: 0, running: 1, dead: 0 });
+  assert.equal(await second.extend(), true);
+  await second.back();
+  const third = await taken();
+  assert.equal(third.attempt, 2);
+
+  hub.close();
+  hub = new Hub();
+  await until('it to be noticed', () => !engine.driver.up);
+  await within('another one', engine.driver.ready());
+  await queue.put('of another hub');
+  await third.done();
+  await second.done();
+  assert.deepEqual(await queue.stats(), { waiting: 1, running: 0, dead: 0 });
+  await engine.close();
+  hub.close();
+});
+
+test('a hub that is closed gives nothing to anybody', async () => {
+  const hub = new Hub();
+  const engine = await open(hub);
+  const [one, two] = [await engine.queue<string>('closing'), await (await open(hub)).queue<string>('closing')];
+  const runs: string[] = [];
+  const hang = (job: string): Promise<never> => {
+    runs.push(job);
+    return new Promise(() => {});
+  };
+  one.work(hang);
+  await one.put('a');
+  await until('it to be worked at', () => runs.length === 1);
+  two.work(hang);
+  await turn();
+  hub.close();
+  await turn();
+  await within('the end', engine.close());
+  assert.deepEqual(runs, ['a']);
+  assert.equal(hub.stats().queueBytes, 0);
+});
+
+test("a port is one hub's, or one engine's", async () => {
+  const hub = new Hub();
+  const [here, there] = pairOfPorts();
+  hub.join(there);
+  assert.throws(() => hub.join(there), /has it already/);
+  const engine = await open(here);
+  assert.match(String(await rejection(open(here))), /has it already/);
+  assert.throws(() => hub.join(here), UsageError);
+  assert.throws(() => hub.join(Object.create(null)), UsageError);
+  await engine.serve('still', () => 1);
+  assert.equal(await within('an answer', engine.request('still', 1)), 1);
+  // Of one that is given once and again.
+  hub.close();
+  await within(
+    'its end',
+    (async () => {
+      while (!engine.driver.closed) await turn();
+    })(),
+  );
+});
+
+test('a port that ends as it greets, or before all is said again, is none', async () => {
+  const hub = new Hub();
+  let ways: (() => Port)[] = [];
+  const ports: Port[] = [];
+  const joined = (to: Hub): Port => {
+    const [here, there] = pairOfPorts();
+    to.join(there);
+    ports.push(there);
+    return here;
+  };
+  const closesAtOnce = (): Port => {
+    const other = new Hub();
+    const port = joined(other);
+    other.close();
+    return port;
+  };
+  /** Greets, and ends behind so many words. */
+  const greets = (words: number) => (): Port => {
+    const [here, there] = pairOfPorts();
+    there.postMessage([HELLO, HUB_VERSION]);
+    let heard = 0;
+    there.on('message', () => {
+      if (++heard > words) there.close();
+    });
+    if (words < 0) there.close();
+    return here;
+  };
+  const engine = await open(() => (ways.shift() ?? (() => joined(hub)))());
+  const reader = await engine.subscribe('deaf');
+  const queue = await engine.queue<number>('deaf');
+  /** What was done as its port ended is done again. */
+  const done = new Set<number>();
+  const worker = queue.work((i) => void done.add(i));
+  for (let round = 0; round < 5; round++) {
+    ways = [closesAtOnce, greets(-1), greets(0), greets(1), closesAtOnce].slice(round % 5);
+    const [last] = ports.splice(0).reverse();
+    last?.close();
+    await until('it to be noticed', () => !engine.driver.up);
+    await until('it to be back', () => ways.length === 0 && engine.driver.up);
+    await within('another one', engine.driver.ready());
+    engine.topic('deaf').publish(round);
+    assert.equal(await within('a message', reader.receiveAsync()), round);
+    await queue.put(round);
+    await until('the job', () => done.has(round), 5);
+  }
+  await within('its end', worker.close(), 2);
+  await engine.close();
+  for (const way of [closesAtOnce, greets(-1), greets(0)]) {
+    const opened = await within(
+      'an answer',
+      open(way()).catch((error) => error),
+      5,
+    );
+    if (opened instanceof ClosedError) continue;
+    await until('its end', () => (opened as Engine).driver.closed, 5);
+  }
+  hub.close();
+});
+
+test('who closes an engine waits for no port, and who is connecting hears of it', async () => {
+  const hub = new Hub();
+  let hang = false;
+  const engine = await open(() => {
+    const [here, there] = pairOfPorts();
+    if (hang) return new Promise(() => {});
+    hub.join(there);
+    return here;
+  });
+  const other = await open(hub);
+  // Who is asked for a line, and does not answer.
+  const silent = await other.driver.share('millrace.port.silent', () => {});
+  const connecting = rejection(engine.connect('silent'));
+  await turn();
+  hang = true;
+  await within('its end', engine.close(), 2);
+  const error = await within('an answer', connecting, 2);
+  assert.ok(error instanceof ClosedError, String(error));
+  silent.close();
+  await other.close();
+  hub.close();
+});
+
+test('an engine holds its process while its hub is away, until it is closed', async () => {
+  const server = await startServer('hub');
+  const engine = await open(() => connect(server.url));
+  const member = spawn(process.execPath, [...RUN, MEMBER, server.url], { stdio: ['ignore', 'inherit', 'inherit'] });
+  let code: number | null | undefined;
+  member.once('exit', (status) => {
+    code = status;
+  });
+  const ask = (what: string): Promise<unknown> => engine.request('member', what).catch(() => 0);
+  await untilSo('it to answer', async () => (await ask('there')) === member.pid);
+  await server.kill();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  await server.start();
+  await untilSo('it to answer again', async () => (await ask('there')) === member.pid);
+  assert.equal(code, undefined);
+  assert.equal(await ask('leave'), member.pid);
+  await until('its end', () => code !== undefined, 5);
+  assert.equal(code, 0);
+  await engine.close();
+  await server.stop();
+});
+
+test('a member whose port takes short messages misses the others, and is told why an answer does not come', async () => {
+  const hub = new Hub();
+  const engine = await open(hub);
+  const { port, remote } = channel({ maxMessageBytes: 50_000 });
+  hub.join(port);
+  const small = await open(attach(remote));
+  const reader = await small.subscribe<Uint8Array>('large');
+  const topic = engine.topic<Uint8Array>('large');
+  topic.publish(new Uint8Array(1));
+  assert.equal(((await within('a message', reader.receiveAsync())) as Uint8Array).length, 1);
+  topic.publish(new Uint8Array(100_000));
+  await topic.flush();
+  topic.publish(new Uint8Array(1));
+  assert.equal(((await within('a message', reader.receiveAsync())) as Uint8Array).length, 1);
+  assert.equal(reader.missed, 1);
+  const queue = await engine.queue<Uint8Array>('large');
+  await queue.put(new Uint8Array(100_000));
+  const other = await small.queue('large');
+  other.work(() => {});
+  await until('its end', () => small.driver.closed);
+  assert.deepEqual(await queue.stats(), { waiting: 1, running: 0, dead: 0 });
+  await engine.close();
+  hub.close();
+});
+
 test('a port that ends is asked for again, however often that fails; one that was given ends its engine', async () => {
   let hub = new Hub();
   let fails = 0;
@@ -213,8 +448,8 @@ test('a port that ends is asked for again, however often that fails; one that wa
   });
   const reader = await engine.subscribe('again');
   const queue = await engine.queue<number>('again');
-  const done: number[] = [];
-  const worker = queue.work((i) => void done.push(i));
+  const done = new Set<number>();
+  const worker = queue.work((i) => void done.add(i));
   for (let round = 0; round < 5; round++) {
     fails = round;
     if (round % 2 === 0) ports.at(-1)?.close();
@@ -227,7 +462,7 @@ test('a port that ends is asked for again, however often that fails; one that wa
     engine.topic('again').publish(round);
     assert.equal(await within('a message', reader.receiveAsync()), round);
     await queue.put(round);
-    await until('the job', () => done.length === round + 1);
+    await until('the job', () => done.has(round));
   }
   await worker.close();
   // In the middle of looking for one.

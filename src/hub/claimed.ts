@@ -1,0 +1,30 @@
+// Whose a port is: what goes over one is for one hub, or one engine, alone.
+import { UsageError } from '../errors.ts';
+import { Port } from '../port/port.ts';
+
+const claimed = new WeakSet<Port>();
+
+/**
+ * @param doing what for, as far as it has come
+ * @throws UsageError ERR_OPTION for what is no port of this copy of the library, or one that a hub or an engine has
+ */
+export function claimPort(port: unknown, doing: string): Port {
+  if (!(port instanceof Port)) {
+    const other = (port as { [Symbol.toStringTag]?: unknown } | null | undefined)?.[Symbol.toStringTag] === 'Port';
+    const why = other ? 'it is one of another copy of this library' : 'it takes a port';
+    throw wrong(`${doing} ${shown(port)}: ${why}`);
+  }
+  if (claimed.has(port)) throw wrong(`${doing} this port: a hub, or an engine, has it already`);
+  claimed.add(port);
+  return port;
+}
+function wrong(text: string): UsageError {
+  return new UsageError('ERR_OPTION', text, { option: 'port' });
+}
+
+/** What somebody has said, for people, whatever it is. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `something of type ${typeof value}`;
+}

@@ -1,0 +1,66 @@
+// Things whose time has not come, the next one first: a heap, from which what is taken out before its time is missing.
+
+interface Entry<T> {
+  thing: T | undefined;
+  readonly dueMs: number;
+}
+
+export class Later<T extends object> {
+  readonly #heap: Entry<T>[] = [];
+  readonly #entries = new Map<T, Entry<T>>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+  /** When the next one is due. */
+  get nextMs(): number {
+    return this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  add(thing: T, dueMs: number): void {
+    const entry: Entry<T> = { thing, dueMs };
+    this.#entries.set(thing, entry);
+    const heap = this.#heap;
+    let at = heap.push(entry) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if ((heap[above] as Entry<T>).dueMs <= dueMs) break;
+      heap[at] = heap[above] as Entry<T>;
+      at = above;
+    }
+    heap[at] = entry;
+  }
+  remove(thing: T): boolean {
+    const entry = this.#entries.get(thing);
+    if (entry === undefined) return false;
+    entry.thing = undefined;
+    return this.#entries.delete(thing);
+  }
+  /** One that is due. */
+  take(nowMs: number): T | undefined {
+    while (this.nextMs <= nowMs) {
+      const { thing } = this.#shift();
+      if (thing === undefined) continue;
+      this.#entries.delete(thing);
+      return thing;
+    }
+    return undefined;
+  }
+  #shift(): Entry<T> {
+    const heap = this.#heap;
+    const first = heap[0] as Entry<T>;
+    const last = heap.pop() as Entry<T>;
+    if (heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      let below = 2 * at + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && (heap[below + 1] as Entry<T>).dueMs < (heap[below] as Entry<T>).dueMs) below++;
+      if ((heap[below] as Entry<T>).dueMs >= last.dueMs) break;
+      heap[at] = heap[below] as Entry<T>;
+      at = below;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
