@@ -1,7 +1,12 @@
 // Our own ports and requests through NATS and Redis, with the same clients as the contenders that publish by hand.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
 import type { Engine } from '../../src/engine/engine.ts';
+import * as hub from '../../src/hub/index.ts';
 import type { Port } from '../../src/index.ts';
 import * as nats from '../../src/nats/index.ts';
+import { connect, listen } from '../../src/process/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { type Home, type Note, type ProcessSubject, sendBy } from '../process-subject.ts';
 import type { Missing } from '../subject.ts';
@@ -27,6 +32,29 @@ const NATS: Kind = {
       (client) => nats.open(client as never),
       (client) => client.close(),
     ),
+};
+/** Hubs of this process, by their addresses. */
+const hubs = new Map<string, hub.Hub>();
+const HUB: Kind = {
+  absent: () => undefined,
+  start: async () => {
+    const address = `unix:${join(tmpdir(), `millrace-hub-${process.pid}-${hubs.size}.sock`)}`;
+    const own = new hub.Hub();
+    hubs.set(address, own);
+    const listener = await listen(address);
+    void (async () => {
+      for await (const port of listener) own.join(port);
+    })();
+    const close = (): void => {
+      own.close();
+      void listener.close();
+    };
+    return { address, close };
+  },
+  open: async (address) => {
+    const own = hubs.get(address as string);
+    return await hub.open(own ?? (await connect(address as string)));
+  },
 };
 const IOREDIS: Kind = {
   absent: redisMissing,
@@ -208,7 +236,16 @@ const PORT =
 const TOPIC =
   'engine.topic and engine.subscribe, engine.request and engine.serve with their defaults, over the same client: once at the most, numbered. Streams flush with each 512th message, as the contender beside it does.';
 
+const THROUGH_A_HUB = 'through a hub in the process that serves, which the others reach as millrace/process does.';
+
 export const subjects: readonly ProcessSubject[] = [
+  ports('millrace-hub:port', 'millrace/hub, a port', `engine.listen and engine.connect ${THROUGH_A_HUB}`, HUB),
+  topics(
+    'millrace-hub:topic',
+    'millrace/hub, topic and request',
+    `engine.topic and engine.request ${THROUGH_A_HUB}`,
+    HUB,
+  ),
   ports('millrace-nats:port', 'millrace/nats, a port', PORT, NATS),
   topics('millrace-nats:topic', 'millrace/nats, topic and request', TOPIC, NATS),
   ports('millrace-redis:port', 'millrace/redis, a port (ioredis)', PORT, IOREDIS),

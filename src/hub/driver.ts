@@ -96,7 +96,8 @@ export class HubDriver implements Driver {
         'nobody has greeted; was the other end joined to a hub?',
       );
       // It may have ended meanwhile.
-      if (this.closed || this.#port !== port || port.reason !== undefined) throw new ClosedError(`The hub is lost: ${this.where}`, 'lost');
+      if (this.closed || this.#port !== port || port.reason !== undefined)
+        throw new ClosedError(`The hub is lost: ${this.where}`, 'lost');
       this.#isReady = true;
       this.#ready.resolve();
     } catch (error) {
