@@ -37,6 +37,14 @@ export interface HallHost {
   whoIs(token: string | undefined, request: UpgradeRequest): Promise<string | undefined>;
 }
 
+/** What waits for its time keeps no line, and nothing that is behind it, which has left before. */
+interface Waits {
+  late: (() => void) | undefined;
+}
+function tellLate(waits: Waits, timeoutMs: number): void {
+  platform.later(() => waits.late?.(), timeoutMs);
+}
+
 export class Hall {
   readonly #host: HallHost;
   readonly #sessions: Sessions;
@@ -64,11 +72,17 @@ export class Hall {
       return;
     }
     const fresh = new FreshLine(line);
-    const left = (): void => void this.#fresh.delete(fresh);
+    const waits: Waits = { late: undefined };
+    const left = (): void => {
+      this.#fresh.delete(fresh);
+      waits.late = undefined;
+    };
     this.#fresh.add(fresh);
-    platform.later(() => {
-      if (this.#fresh.delete(fresh)) line.destroy();
-    }, timeoutMs);
+    waits.late = () => {
+      left();
+      line.destroy();
+    };
+    tellLate(waits, timeoutMs);
     fresh.read(({ greeting, bytes }) => {
       if (greeting?.resume === undefined) {
         left();

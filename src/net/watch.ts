@@ -16,7 +16,8 @@ export const SILENCES: number = SILENCE_MS / PING_MS;
  * @returns what stops it
  */
 export function watchSilence(connection: Watched, pingMs: number, silent: () => void): () => void {
-  const watched: { connection: Watched | undefined } = { connection };
+  // What waits for its time keeps nothing of one that is over.
+  const watched: { connection: Watched | undefined; silent: () => void } = { connection, silent };
   let heard = -1;
   let silences = 0;
   const look = (): void => {
@@ -25,11 +26,12 @@ export function watchSilence(connection: Watched, pingMs: number, silent: () => 
     silences = connection.heard === heard ? silences + 1 : 0;
     heard = connection.heard;
     if (silences > 0) connection.ping();
-    if (silences > 0 && silences % SILENCES === 0) silent();
+    if (silences > 0 && silences % SILENCES === 0) watched.silent();
     platform.later(look, pingMs);
   };
   platform.later(look, pingMs);
   return () => {
     watched.connection = undefined;
+    watched.silent = () => {};
   };
 }

@@ -5,11 +5,12 @@ import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { AddressError, features, type Port, RefusedError, TimeoutError, UsageError } from '../../src/index.ts';
 import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
+import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { rejection } from '../kit/rejection.ts';
-import { until, within } from '../kit/watchdog.ts';
+import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 
 const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', tls: 'tls:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
 const take = async (server: Listener): Promise<Port> => {
@@ -141,6 +142,28 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     near.postMessage('again');
     assert.equal(await within('a message', far.receiveAsync()), 'again');
     await Promise.all([server.close(), proxy.close()]);
+  });
+
+  test(`${kind}: a connection that is over is garbage long before its times are`, async () => {
+    const server = await listen(address, { timeoutMs: 600_000, pingMs: 600_000 });
+    const links: WeakRef<object>[] = [];
+    const once = async (): Promise<void> => {
+      const connecting = connect(server.address, { timeoutMs: 600_000, pingMs: 600_000 });
+      const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+      far.postMessage('here');
+      assert.equal(await within('a message', near.receiveAsync()), 'here');
+      for (const port of [far, near]) links.push(new WeakRef(port.link as object));
+      await far.link?.close();
+      await within('its end', near.closed);
+    };
+    for (let i = 0; i < 5; i++) await once();
+    // Last words are waited for for two seconds.
+    await untilSo('most to be collected', async () => {
+      collect();
+      await turn();
+      return links.filter((link) => link.deref() !== undefined).length <= 2;
+    });
+    await server.close();
   });
 
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {

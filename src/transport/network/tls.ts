@@ -9,9 +9,9 @@ import {
   type Server,
   type TLSSocket,
 } from 'node:tls';
-import { platform } from '#platform';
 import { AddressError, UsageError } from '../../errors.ts';
 import { cannotListen, type NetAddress, netAddressText } from './address.ts';
+import { Young } from './young.ts';
 
 type TlsAddress = Extract<NetAddress, { host: string }>;
 
@@ -121,23 +121,15 @@ export async function bindTls(
     handshakeTimeout: timeoutMs,
     allowHalfOpen: true,
   } as object;
-  // Of these nobody knows yet who they are: they neither stay for long, nor hold a server that is closed.
-  const young = new Map<string, Socket>();
+  const young = new Young<string>(timeoutMs);
   const server = withTls(at, { key, cert }, () =>
     createServer(options, (socket) => {
-      young.delete(nameOf(socket));
+      young.grown(nameOf(socket));
       socket.pause();
       connected(socket);
     }),
   );
-  server.on('connection', (socket: Socket) => {
-    const name = nameOf(socket);
-    young.set(name, socket);
-    socket.once('close', () => young.delete(name));
-    platform.later(() => {
-      if (young.get(name) === socket) socket.destroy();
-    }, timeoutMs);
-  });
+  server.on('connection', (socket: Socket) => young.add(nameOf(socket), socket));
   // Who cannot be sealed is closed, and nobody else's business.
   server.on('tlsClientError', (_error, socket) => void socket.destroy());
   try {
@@ -150,7 +142,7 @@ export async function bindTls(
     hold: (held) => void (held ? server.ref() : server.unref()),
     close: () => {
       server.close();
-      for (const socket of young.values()) socket.destroy();
+      young.destroy();
     },
   };
 }

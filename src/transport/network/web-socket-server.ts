@@ -11,6 +11,7 @@ import type { Line } from './line.ts';
 import { requestOfNode, requestOfWeb, type UpgradeRequest } from './upgrade-request.ts';
 import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 import { packageOf } from './ws-package.ts';
+import { Young } from './young.ts';
 
 export interface WebSocketPlace {
   readonly address: string;
@@ -60,21 +61,14 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   const upgrades = new WebSocketServer(WS_OPTIONS);
   const { tls, timeoutMs } = place;
   const server: Server = tls === undefined ? createHttp() : createHttps({ ...tls, handshakeTimeout: timeoutMs });
-  // Of these nobody has asked for anything yet: they neither stay for long, nor hold a server that is closed.
-  const young = new Set<Duplex>();
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
-    young.add(socket);
-    socket.once('close', () => young.delete(socket));
-    platform.later(() => {
-      if (young.delete(socket)) socket.destroy();
-    }, timeoutMs);
-  });
+  const young = new Young<Duplex>(timeoutMs);
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => young.add(socket, socket));
   server.on('request', (_request, response) => {
     response.writeHead(UPGRADE_REQUIRED, { Connection: 'close', Upgrade: 'websocket' }).end();
   });
   server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Uint8Array) => {
     const socket = duplex as Socket;
-    young.delete(socket);
+    young.grown(socket);
     socket.on('error', () => {});
     socket.setKeepAlive(true, place.pingMs);
     const asked = requestOfNode(request);
@@ -100,7 +94,7 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
     hold: (held) => void (held ? server.ref() : server.unref()),
     close: () => {
       server.close();
-      for (const socket of young) socket.destroy();
+      young.destroy();
     },
   };
 }

@@ -9,7 +9,7 @@ for (const memory of typeof SharedArrayBuffer === 'function' ? [true, false] : [
     const engine = await open(hub);
     afterwards(() => hub.close());
     const there = await engine.subscribe('there');
-    const worker = new Worker(new URL('./hub-worker.js', location.href), { type: 'module' });
+    const worker = new Worker(new URL('./hub-worker.js', import.meta.url), { type: 'module' });
     afterwards(() => worker.terminate());
     const failed = new Promise<never>((_, reject) =>
       worker.addEventListener('error', ({ message }) => reject(new Error(`worker: ${message}`))),
