@@ -101,7 +101,8 @@ export class HubDriver implements Driver {
       this.#isReady = true;
       this.#ready.resolve();
     } catch (error) {
-      this.#port = undefined;
+      // Whoever has asked something over it meanwhile waits for nothing.
+      this.#down();
       port?.close();
       throw error;
     } finally {
