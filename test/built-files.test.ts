@@ -74,11 +74,9 @@ for (const build of ['lib', 'browser']) {
   test(`dist/${build}: a door loads one file beside its own at most, one to what is elsewhere two, ring and nxtedition-shared none`, () => {
     const count = (door: string): number => loadedBy(join(built, build, door)).size;
     assert.deepEqual(['index.js', 'sab-message-port.js', 'ring.js', 'nxtedition-shared.js'].map(count), [2, 2, 1, 1]);
-    if (build === 'lib') assert.deepEqual(['process.js', 'net.js'].map(count), [3, 3]);
-    else {
-      assert.equal(count('net.js'), 2);
-      assert.equal(existsSync(join(built, build, 'process.js')), false, 'no browser has processes');
-    }
+    assert.deepEqual(['net.js', 'hub.js'].map(count), [3, 3]);
+    if (build === 'lib') assert.equal(count('process.js'), 3);
+    else assert.equal(existsSync(join(built, build, 'process.js')), false, 'no browser has processes');
   });
 
   test(`dist/${build}: each file has a map to the source, and names what a stack should tell`, async () => {
