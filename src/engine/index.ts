@@ -3,3 +3,24 @@ export { CLOSED, EMPTY } from '../outcome.ts';
 export type { Listener } from '../port/link-listener.ts';
 export { Port } from '../port/port.ts';
 export type { LinkedPort } from '../port/port-link.ts';
+export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from './engine.ts';
+export type {
+  DeadLetter,
+  EngineQueue,
+  Job,
+  PutOptions,
+  QueueOptions,
+  QueueStats,
+  Worker,
+  WorkOptions,
+} from './queue.ts';
+export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from './requests.ts';
+export type {
+  EngineReader,
+  EngineReaderStats,
+  EngineReceiveOptions,
+  EngineSubscribeOptions,
+  EngineTopic,
+  EngineTopicOptions,
+  EngineTopicStats,
+} from './topic.ts';

@@ -5,28 +5,8 @@ import type { Port } from '../port/port.ts';
 import { type Dial, HubDriver } from './driver.ts';
 import { Hub } from './hub.ts';
 
-export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
 export * from '../engine/index.ts';
-export type {
-  DeadLetter,
-  EngineQueue,
-  Job,
-  PutOptions,
-  QueueOptions,
-  QueueStats,
-  Worker,
-  WorkOptions,
-} from '../engine/queue.ts';
-export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
-export type {
-  EngineReader,
-  EngineReaderStats,
-  EngineReceiveOptions,
-  EngineSubscribeOptions,
-  EngineTopic,
-  EngineTopicOptions,
-  EngineTopicStats,
-} from '../engine/topic.ts';
+export type { Dial } from './driver.ts';
 export { Hub, type HubOptions, type HubStats } from './hub.ts';
 
 /**

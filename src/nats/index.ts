@@ -2,28 +2,7 @@
 import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine.ts';
 import { type NatsClient, natsDriver } from './driver.ts';
 
-export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
 export * from '../engine/index.ts';
-export type {
-  DeadLetter,
-  EngineQueue,
-  Job,
-  PutOptions,
-  QueueOptions,
-  QueueStats,
-  Worker,
-  WorkOptions,
-} from '../engine/queue.ts';
-export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
-export type {
-  EngineReader,
-  EngineReaderStats,
-  EngineReceiveOptions,
-  EngineSubscribeOptions,
-  EngineTopic,
-  EngineTopicOptions,
-  EngineTopicStats,
-} from '../engine/topic.ts';
 export type { NatsClient } from './driver.ts';
 
 export interface NatsOptions extends EngineOptions {

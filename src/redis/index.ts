@@ -3,28 +3,7 @@ import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine
 import { type IoredisClient, type NodeRedisClient, redisClients } from './clients.ts';
 import { RedisDriver } from './driver.ts';
 
-export type { Engine, EngineConnectOptions, EngineListenOptions, EngineOptions } from '../engine/engine.ts';
 export * from '../engine/index.ts';
-export type {
-  DeadLetter,
-  EngineQueue,
-  Job,
-  PutOptions,
-  QueueOptions,
-  QueueStats,
-  Worker,
-  WorkOptions,
-} from '../engine/queue.ts';
-export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from '../engine/requests.ts';
-export type {
-  EngineReader,
-  EngineReaderStats,
-  EngineReceiveOptions,
-  EngineSubscribeOptions,
-  EngineTopic,
-  EngineTopicOptions,
-  EngineTopicStats,
-} from '../engine/topic.ts';
 export type { IoredisClient, NodeRedisClient } from './clients.ts';
 
 export interface RedisOptions extends EngineOptions {
