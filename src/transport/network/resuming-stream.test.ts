@@ -1,0 +1,109 @@
+// A session that goes on over another line: what the one before had said of itself does not hold for the next.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FrameWriter } from '../stream/frame-writer.ts';
+import { greetingFor, greetingWords } from '../stream/greeting.ts';
+import { FreshLine } from './fresh-line.ts';
+import { RESUMES } from './heard.ts';
+import type { Line, LineUser } from './line.ts';
+import { ResumingStream } from './resuming-stream.ts';
+
+const SESSION = new Uint8Array(16).fill(7);
+
+function fakeLine(): { line: Line; user(): LineUser; said: Uint8Array[]; flows: boolean[]; full: boolean } {
+  let user: LineUser | undefined;
+  const fake = {
+    full: false,
+    said: [] as Uint8Array[],
+    flows: [] as boolean[],
+    user: () => user as LineUser,
+    line: {
+      write: (bytes: Uint8Array) => fake.said.push(bytes.slice()) > 0 && !fake.full,
+      flow: (flows: boolean) => void fake.flows.push(flows),
+      connect: (its: LineUser) => {
+        user = its;
+      },
+      hold() {},
+      destroy() {},
+      end() {},
+    } as unknown as Line,
+  };
+  return fake;
+}
+
+/** A session over one line, its greeting said. */
+function session() {
+  const first = fakeLine();
+  const log: string[] = [];
+  const stream = new ResumingStream(first.line, {
+    session: SESSION,
+    resumeMs: 60_000,
+    parked: () => log.push('parked'),
+    resumed: () => log.push('resumed'),
+    over: () => log.push('over'),
+  });
+  stream.connect(
+    {
+      features: RESUMES,
+      received() {},
+      drained: () => log.push('drained'),
+      closed: (reason) => log.push(reason),
+      damaged: () => log.push('damaged'),
+    },
+    new FreshLine(first.line),
+  );
+  const writer = new FrameWriter({ write: (bytes) => stream.write(bytes) });
+  const greeting = greetingFor({ features: RESUMES });
+  writer.hello(greetingWords(greeting), new Uint8Array(0));
+  writer.flush();
+  stream.met({ ...greeting, resume: { session: SESSION, heard: 0 } } as never);
+  /** Whether it takes more. */
+  const ping = (): void => {
+    writer.ping(1, 0);
+    writer.flush();
+  };
+  return { first, stream, log, ping };
+}
+
+test('a line that takes more goes on for one that took none, and whoever waited for room has it', () => {
+  const { first, stream, log, ping } = session();
+  first.full = true;
+  ping();
+  first.user().closed('lost');
+  assert.deepEqual(log, ['parked']);
+  const second = fakeLine();
+  stream.hello();
+  stream.resume(new FreshLine(second.line), 0, 0);
+  assert.equal(second.said.length, 1, 'what was not heard is said again');
+  assert.deepEqual(log, ['parked', 'resumed', 'drained']);
+});
+
+test('a line that takes nothing, either, is waited for as the one before was', () => {
+  const { first, stream, log, ping } = session();
+  first.full = true;
+  ping();
+  first.user().closed('lost');
+  const second = fakeLine();
+  second.full = true;
+  stream.hello();
+  stream.resume(new FreshLine(second.line), 0, 0);
+  assert.deepEqual(log, ['parked', 'resumed']);
+  second.user().drained();
+  assert.deepEqual(log, ['parked', 'resumed', 'drained']);
+});
+
+test('who takes nothing in tells the next line so, too', () => {
+  const { first, stream } = session();
+  stream.flow(false);
+  assert.deepEqual(first.flows, [false]);
+  first.user().closed('lost');
+  const [second, third] = [fakeLine(), fakeLine()];
+  stream.hello();
+  stream.resume(new FreshLine(second.line), 0, 0);
+  assert.deepEqual(second.flows, [false]);
+  stream.flow(true);
+  second.user().closed('lost');
+  stream.hello();
+  stream.resume(new FreshLine(third.line), 0, 0);
+  assert.deepEqual([second.flows, third.flows], [[false, true], []]);
+});
