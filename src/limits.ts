@@ -531,6 +531,14 @@ export const REDIS_CHANNELS_MAX: number = 1024;
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 
+/** Milliseconds for a node of a cluster to answer, before another one is asked. */
+export const REDIS_CLUSTER_NODE_MS: number = 2000;
+/** Milliseconds before it is asked again how a cluster is that is changing; they double up to the last: a node that was lost is given up by the others after some seconds. */
+export const REDIS_CLUSTER_AGAIN_MS: number = 50;
+export const REDIS_CLUSTER_AGAIN_MS_MAX: number = 1000;
+/** Milliseconds after which it is asked in any case: what a client was not told, or has not understood, is noticed so. */
+export const REDIS_CLUSTER_CHECK_MS: number = 5000;
+
 // ---- hubs -----------------------------------------------------------------------------------------------------------
 /** Bytes that all queues of a hub keep: it has them in memory, and a program that puts jobs for which nobody works is to be told before its memory is full. */
 export const HUB_QUEUE_BYTES_DEFAULT: number = 256 * 1024 * 1024;

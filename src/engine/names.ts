@@ -28,6 +28,9 @@ export class Names {
   topic(name: string): string {
     return `${this.#prefix}.topic.${name}`;
   }
+  isTopic(subject: string): boolean {
+    return subject.startsWith(this.topic(''));
+  }
   /** The name in the subject of one. */
   topicOf(subject: string): string {
     return subject.slice(this.topic('').length);

@@ -5,14 +5,15 @@ import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { type Names, randomId } from '../engine/names.ts';
 import { plainCause } from '../engine/package-of.ts';
 import type { QueueStore } from '../engine/queue.ts';
-import { AddressError, ClosedError, UnsupportedError } from '../errors.ts';
+import { AddressError, ClosedError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
-import type { Clients, Commands } from './clients.ts';
+import type { Clients } from './clients.ts';
 import { RedisQueue } from './queue.ts';
+import { type Server, serverOf } from './server.ts';
 
-/** Behind a subject: the channels of those who have it together. */
-const SHARED = '.~';
+/** How channels of those who have a subject together begin; in a cluster they are where it is. */
+const shared = (subject: string): string => `{${subject}}.~`;
 
 interface Sharing {
   readonly channels: readonly string[];
@@ -24,14 +25,11 @@ export class RedisDriver implements Driver {
   readonly name = 'redis';
   readonly where: string;
   readonly maxBytes: number = ENGINE_MESSAGE_BYTES_MAX;
-  readonly #clients: Clients;
   readonly #names: Names;
-  readonly #says: Commands;
-  readonly #hears: Commands;
+  readonly #server: Server;
   readonly #downs = new Set<() => void>();
   #last: Promise<unknown> = Promise.resolve();
-  #saysUp = true;
-  #hearsUp = true;
+  #wasUp = true;
   closed = false;
   losses = 0;
   #ready: Settleable<void> = settleable();
@@ -39,37 +37,26 @@ export class RedisDriver implements Driver {
   readonly #shared = new Map<string, Promise<Sharing>>();
   readonly #listening = new Map<string, Channel>();
 
-  private constructor(clients: Clients, names: Names, says: Commands, hears: Commands) {
-    this.where = clients.where;
-    this.#clients = clients;
+  private constructor(where: string, names: Names, server: Server) {
+    this.where = where;
     this.#names = names;
-    this.#says = says;
-    this.#hears = hears;
+    this.#server = server;
     this.#ready.resolve();
-    says.watch((up) => {
-      this.#saysUp = up;
-      this.#changed();
-    });
-    hears.watch((up) => {
-      this.#hearsUp = up;
-      this.#changed();
-    });
-    for (const each of [says, hears]) each.whenOver(() => void this.close());
+    server.watch(() => this.#changed());
+    server.whenOver(() => void this.close());
   }
   static async over(clients: Clients, names: Names): Promise<RedisDriver> {
     try {
-      const says = await clients.more();
-      await checkNoCluster(says, clients.where);
-      return new RedisDriver(clients, names, says, await clients.more());
+      const toAll = (channel: string): boolean => names.isTopic(channel);
+      return new RedisDriver(clients.where, names, await serverOf(clients, toAll));
     } catch (error) {
       await clients.close();
       throw error;
     }
   }
 
-  #wasUp = true;
   get up(): boolean {
-    return this.#saysUp && this.#hearsUp && !this.closed;
+    return this.#server.up && !this.closed;
   }
   #changed(): void {
     const { up } = this;
@@ -99,7 +86,7 @@ export class RedisDriver implements Driver {
       return false;
     }
     // Whoever counts on it is told that the server is lost.
-    this.#said(this.#says.publish(subject, bytes)).catch(() => {});
+    this.#said(this.#server.publish(subject, bytes)).catch(() => {});
     return true;
   }
   #said(said: Promise<unknown>): Promise<unknown> {
@@ -111,7 +98,7 @@ export class RedisDriver implements Driver {
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     await this.ready();
     try {
-      return Number(await this.#said(this.#says.publish(subject, bytes))) > 0;
+      return Number(await this.#said(this.#server.publish(subject, bytes))) > 0;
     } catch (thrown) {
       const cause = plainCause(thrown);
       if (!this.up) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
@@ -150,8 +137,7 @@ export class RedisDriver implements Driver {
   }
   async #ask(subject: string): Promise<Sharing> {
     await this.ready();
-    const found = (await this.#says.call('PUBSUB', 'CHANNELS', `${subject}${SHARED}*`)) as (string | Uint8Array)[];
-    const channels = found.map((name) => (typeof name === 'string' ? name : new TextDecoder().decode(name)));
+    const channels = await this.#server.channels(shared(subject));
     return { channels, atMs: performance.now(), next: Math.floor(Math.random() * channels.length) };
   }
   async flush(): Promise<void> {
@@ -172,7 +158,7 @@ export class RedisDriver implements Driver {
   }
   /** Both clients have one listener for a channel, or end all of them at once: here each has its own. */
   async #listen(named: string, pattern: boolean, heard: Heard): Promise<Subscription> {
-    const channel = this.#listening.get(named) ?? new Channel(this.#hears, named, pattern);
+    const channel = this.#listening.get(named) ?? new Channel(this.#server, named, pattern);
     this.#listening.set(named, channel);
     const left = async (): Promise<void> => {
       await channel.leave(heard);
@@ -203,7 +189,7 @@ export class RedisDriver implements Driver {
       if (open) heard(bytes, subject);
       else void this.tellOne(subject, bytes).catch(() => {});
     };
-    const { drain } = await this.subscribe(`${subject}${SHARED}${randomId()}`, told);
+    const { drain } = await this.subscribe(`${shared(subject)}${randomId()}`, told);
     const close = (): void => {
       open = false;
       void drain();
@@ -213,7 +199,7 @@ export class RedisDriver implements Driver {
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {
     await this.ready();
-    return await RedisQueue.open(this.#says, this.#clients, this.#names.queue(name), ackMs);
+    return await RedisQueue.open(this.#server, this.where, this.#names.queue(name), ackMs);
   }
 
   async close(): Promise<void> {
@@ -223,13 +209,13 @@ export class RedisDriver implements Driver {
     this.#changed();
     if (!wasUp) for (const told of [...this.#downs]) told();
     this.#ready.reject(new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed'));
-    await this.#clients.close();
+    await this.#server.close();
   }
 }
 
 /** All here who listen for one channel, or one pattern: what is said to the server of it is said in order, for its answers are about the channel, and about nobody's. */
 class Channel {
-  readonly #hears: Commands;
+  readonly #server: Server;
   readonly #named: string;
   readonly #pattern: boolean;
   readonly #all = new Set<Heard>();
@@ -242,8 +228,8 @@ class Channel {
     for (const each of [...this.#all]) each(bytes, subject);
   };
 
-  constructor(hears: Commands, named: string, pattern: boolean) {
-    this.#hears = hears;
+  constructor(server: Server, named: string, pattern: boolean) {
+    this.#server = server;
     this.#named = named;
     this.#pattern = pattern;
   }
@@ -283,9 +269,8 @@ class Channel {
     const step = async (): Promise<void> => {
       const wanted = this.#wanted;
       if (wanted === this.#listens) return;
-      const [hears, named] = [this.#hears, this.#named];
-      if (wanted) await (this.#pattern ? hears.psubscribe(named, this.#told) : hears.subscribe(named, this.#told));
-      else await (this.#pattern ? hears.punsubscribe(named) : hears.unsubscribe(named));
+      if (wanted) await this.#server.listen(this.#named, this.#pattern, this.#told);
+      else await this.#server.unlisten(this.#named, this.#pattern);
       this.#listens = wanted;
     };
     const said = this.#said.then(step, step).finally(() => {
@@ -300,14 +285,4 @@ class Channel {
 function matcher(subject: string): RegExp {
   const parts = subject.split('.').map((part) => (part === '*' ? '[^.]+' : part === '>' ? '.+' : part));
   return new RegExp(`^${parts.join('\\.')}$`);
-}
-
-/** @throws (rejects) UnsupportedError for one of a cluster, whose pub/sub does not tell how many hear a message */
-async function checkNoCluster(says: Commands, where: string): Promise<void> {
-  // A server may not let everybody ask.
-  const info = await says.call('INFO', 'cluster').catch(() => '');
-  const text = typeof info === 'string' ? info : new TextDecoder().decode(info as Uint8Array);
-  if (!/cluster_enabled:1/.test(text)) return;
-  const why = 'its pub/sub tells nobody whether a message was heard; use a single server, with replicas if you like';
-  throw new UnsupportedError(`Cannot use Redis at ${where}: it is one of a cluster, and ${why}`);
 }

@@ -12,15 +12,16 @@ import { refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { ClosedError, UsageError } from '../errors.ts';
 import { QUEUE_ID_MS } from '../limits.ts';
-import type { Clients, Commands } from './clients.ts';
+import type { Commands } from './clients.ts';
+import { bytesOf, isNotNow, isSaid, type Text, textOf } from './replies.ts';
+import type { Server } from './server.ts';
 
 const GROUP = 'millrace';
 /** Where XAUTOCLAIM begins, and what it says behind the last one. */
 const START = '0-0';
 /** How often it is asked in one go. */
 const LOOKS_MOST = 16;
-type Reply = string | Uint8Array;
-type Entry = [id: Reply, fields: Reply[] | null];
+type Entry = [id: Text, fields: Text[] | null];
 
 /** KEYS stream, later, id; ARGV job, delay in ms, whether there is an id, ms of it, a random text */
 const PUT = `
@@ -94,8 +95,8 @@ return gone`;
 
 /** What XREADGROUP says of one stream, in either version of the protocol, as either client has it. */
 type Streams =
-  | readonly [readonly [Reply, Entry[]]]
-  | readonly [Reply, Entry[]]
+  | readonly [readonly [Text, Entry[]]]
+  | readonly [Text, Entry[]]
   | Map<unknown, Entry[]>
   | Record<string, Entry[]>
   | null;
@@ -103,15 +104,11 @@ function entriesOf(streams: Streams): Entry[] {
   if (streams === null) return [];
   if (streams instanceof Map) return [...streams.values()][0] ?? [];
   if (!Array.isArray(streams)) return Object.values(streams)[0] ?? [];
-  return Array.isArray(streams[0]) ? ((streams[0] as [Reply, Entry[]])[1] ?? []) : (streams[1] as Entry[]);
+  return Array.isArray(streams[0]) ? ((streams[0] as [Text, Entry[]])[1] ?? []) : (streams[1] as Entry[]);
 }
 
-const text = (reply: Reply): string => (typeof reply === 'string' ? reply : new TextDecoder().decode(reply));
-const bytes = (reply: Reply): Uint8Array => (typeof reply === 'string' ? new TextEncoder().encode(reply) : reply);
-
 export class RedisQueue implements QueueStore {
-  readonly #says: Commands;
-  readonly #clients: Clients;
+  readonly #server: Server;
   readonly #stream: string;
   readonly #later: string;
   readonly #dead: string;
@@ -124,26 +121,28 @@ export class RedisQueue implements QueueStore {
   readonly #cursors = new Map<string, string>();
   #closed = false;
 
-  private constructor(says: Commands, clients: Clients, subject: string, ackMs: number) {
-    this.#says = says;
-    this.#clients = clients;
+  private constructor(server: Server, subject: string, ackMs: number) {
+    this.#server = server;
     this.#stream = `{${subject}}`;
     this.#later = `{${subject}}:later`;
     this.#dead = `{${subject}}:dead`;
     this.#ackMs = ackMs;
   }
   /** @throws (rejects) UsageError ERR_OPTION for another `ackMs` than others say; RefusedError for what else the server says */
-  static async open(says: Commands, clients: Clients, subject: string, ackMs: number): Promise<RedisQueue> {
-    const queue = new RedisQueue(says, clients, subject, ackMs);
+  static async open(server: Server, where: string, subject: string, ackMs: number): Promise<RedisQueue> {
+    const queue = new RedisQueue(server, subject, ackMs);
     try {
       await queue.make();
       await queue.#checkAck();
       await queue.#tidy();
     } catch (thrown) {
       if (thrown instanceof UsageError) throw thrown;
-      throw refusedBy(`Cannot have queue ${subject} in Redis at ${clients.where}`, thrown);
+      throw refusedBy(`Cannot have queue ${subject} in Redis at ${where}`, thrown);
     }
     return queue;
+  }
+  #says(...parts: readonly Text[]): Promise<unknown> {
+    return this.#server.call(this.#stream, ...parts);
   }
   async make(): Promise<void> {
     for (const key of [this.#stream, this.#dead]) await this.#group(key);
@@ -151,26 +150,25 @@ export class RedisQueue implements QueueStore {
   /** Consumers are the server's, also those of processes that were killed. */
   async #tidy(): Promise<void> {
     for (const key of [this.#stream, this.#dead])
-      await this.#says.call('EVAL', TIDY, '1', key, GROUP, this.#consumer, String(this.#ackMs)).catch(() => {});
+      await this.#says('EVAL', TIDY, '1', key, GROUP, this.#consumer, String(this.#ackMs)).catch(() => {});
   }
   isGone(error: unknown): boolean {
     return /^NOGROUP/.test((error as Error).message);
   }
-  /** Its errors begin with a word in capitals, those of both clients with none. */
   isSaid(error: unknown): boolean {
-    return /^[A-Z]{3,}\b/.test((error as Error).message);
+    return isSaid(error);
   }
   /** Whoever waits less long takes jobs that others work at. */
   async #checkAck(): Promise<void> {
     const key = `${this.#stream}:ack`;
-    await this.#says.call('SET', key, String(this.#ackMs), 'NX');
-    const found = Number(text((await this.#says.call('GET', key)) as Reply));
+    await this.#says('SET', key, String(this.#ackMs), 'NX');
+    const found = Number(textOf((await this.#says('GET', key)) as Text));
     if (found === this.#ackMs) return;
     const why = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${found}, and all who use it say the same (DEL '${key}' once all have ended lets them say another)`;
     throw new UsageError('ERR_OPTION', why, { option: 'ackMs', value: this.#ackMs });
   }
   async #group(key: string): Promise<void> {
-    await this.#says.call('XGROUP', 'CREATE', key, GROUP, '0', 'MKSTREAM').catch((error: Error) => {
+    await this.#says('XGROUP', 'CREATE', key, GROUP, '0', 'MKSTREAM').catch((error: Error) => {
       if (!error.message.includes('BUSYGROUP')) throw error;
     });
   }
@@ -178,28 +176,39 @@ export class RedisQueue implements QueueStore {
   async put(job: Uint8Array, delayMs: number, id: string | undefined): Promise<void> {
     const key = `${this.#stream}:id:${id ?? ''}`;
     const told = [job, String(delayMs), id === undefined ? '0' : '1', String(QUEUE_ID_MS), randomId()];
-    await this.#says.call('EVAL', PUT, '3', this.#stream, this.#later, key, ...told);
+    await this.#says('EVAL', PUT, '3', this.#stream, this.#later, key, ...told);
   }
 
   async take(count: number, waitMs: number, given: (job: Taken) => void): Promise<void> {
     const now = performance.now();
     if (now - this.#lookedMs > waitMs / 2) {
       this.#lookedMs = now;
-      while (Number(await this.#says.call('EVAL', DUE, '2', this.#stream, this.#later)) === DUE_MOST);
+      while (Number(await this.#says('EVAL', DUE, '2', this.#stream, this.#later)) === DUE_MOST);
       const left = await this.#left(this.#stream, count);
       for (const each of left) given(this.#taken(each));
       if (left.length > 0) return;
     }
     if (this.#closed) throw new ClosedError('This queue was closed', 'closed');
-    this.#waits ??= this.#clients.more();
+    this.#waits ??= this.#server.waits(this.#stream);
     const waits = await this.#waits.catch((error) => {
       this.#waits = undefined;
       throw error;
     });
-    const found = (await waits.call(
-      ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', String(count), 'BLOCK', String(waitMs)],
-      ...['STREAMS', this.#stream, '>'],
-    )) as Streams;
+    let found: Streams;
+    try {
+      found = (await waits.call(
+        ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', String(count), 'BLOCK', String(waitMs)],
+        ...['STREAMS', this.#stream, '>'],
+      )) as Streams;
+    } catch (error) {
+      if (isSaid(error) && !isNotNow(error)) throw error;
+      // It has no server, or not the one that has the queue by now: that one is found by what is asked first.
+      this.#waits = undefined;
+      this.#server.endWaits(waits);
+      this.#lookedMs = Number.NEGATIVE_INFINITY;
+      if (!isNotNow(error)) throw error;
+      return;
+    }
     for (const entry of entriesOf(found)) if (entry[1] !== null) given(this.#taken({ entry, given: 1 }));
   }
   /** What somebody had who has given no sign for so long. */
@@ -208,90 +217,85 @@ export class RedisQueue implements QueueStore {
     let entries: Entry[] = [];
     for (let looks = 0; entries.length === 0 && looks < LOOKS_MOST; looks++) {
       const from = this.#cursors.get(key) ?? START;
-      const [next, found] = (await this.#says.call(
+      const [next, found] = (await this.#says(
         ...['XAUTOCLAIM', key, GROUP, this.#consumer, String(this.#ackMs), from, 'COUNT', String(count)],
-      )) as [Reply, Entry[]];
+      )) as [Text, Entry[]];
       entries = found;
-      this.#cursors.set(key, text(next));
-      if (text(next) === START) break;
+      this.#cursors.set(key, textOf(next));
+      if (textOf(next) === START) break;
     }
     const left: { entry: Entry; given: number }[] = [];
     for (const entry of entries) {
       if (entry === null || entry[1] === null) continue;
-      const id = text(entry[0]);
-      const [pending] = (await this.#says.call('XPENDING', key, GROUP, id, id, '1')) as [
-        Reply,
-        Reply,
-        number,
-        number,
-      ][];
+      const id = textOf(entry[0]);
+      const [pending] = (await this.#says('XPENDING', key, GROUP, id, id, '1')) as [Text, Text, number, number][];
       left.push({ entry, given: Number(pending?.[3] ?? 1) });
     }
     return left;
   }
   #taken({ entry: [key, fields], given }: { entry: Entry; given: number }): Taken {
-    const id = text(key);
-    const [, job, , before] = fields as [Reply, Reply, Reply, Reply];
-    const attempt = Number(text(before)) + given;
-    const says = this.#says;
+    const id = textOf(key);
+    const [, job, , before] = fields as [Text, Text, Text, Text];
+    const attempt = Number(textOf(before)) + given;
+    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const own = [GROUP, id, this.#consumer];
     return {
-      bytes: bytes(job),
+      bytes: bytesOf(job),
       attempt,
       done: async () => {
-        await says.call('EVAL', DONE, '1', this.#stream, GROUP, id);
+        await says('EVAL', DONE, '1', this.#stream, GROUP, id);
       },
       again: async (delayMs) => {
         const told = [...own, String(delayMs), String(attempt), randomId()];
-        await says.call('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+        await says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
       },
       back: async () => {
         const told = [...own, '0', String(attempt - 1), randomId()];
-        await says.call('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+        await says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
       },
       bury: async (attempts, why) => {
-        await says.call('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
+        await says('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
       },
       extend: async () => {
-        return Number(await says.call('EVAL', EXTEND, '1', this.#stream, ...own)) !== 0;
+        return Number(await says('EVAL', EXTEND, '1', this.#stream, ...own)) !== 0;
       },
     };
   }
 
   async stats(): Promise<QueueStats> {
-    const says = this.#says;
+    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const [all, later, dead, pending] = await Promise.all([
-      says.call('XLEN', this.#stream),
-      says.call('ZCARD', this.#later),
-      says.call('XLEN', this.#dead),
-      says.call('XPENDING', this.#stream, GROUP) as Promise<[number]>,
+      says('XLEN', this.#stream),
+      says('ZCARD', this.#later),
+      says('XLEN', this.#dead),
+      says('XPENDING', this.#stream, GROUP) as Promise<[number]>,
     ]);
     const running = Number(pending[0]);
     return { waiting: Number(all) - running + Number(later), running, dead: Number(dead) };
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
-    const says = this.#says;
+    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const entries = (await this.#left(this.#dead, count)).map(({ entry }) => entry);
     if (entries.length < count) {
       const more = String(count - entries.length);
-      const found = (await says.call(
+      const found = (await says(
         ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', more, 'STREAMS', this.#dead, '>'],
       )) as Streams;
       entries.push(...entriesOf(found));
     }
     return entries.map(([key, fields]) => {
-      const id = text(key);
-      const [, job, , attempts, , why] = fields as [Reply, Reply, Reply, Reply, Reply, Reply];
+      const id = textOf(key);
+      const [, job, , attempts, , why] = fields as [Text, Text, Text, Text, Text, Text];
       return {
-        bytes: bytes(job),
-        attempts: Number(text(attempts)),
-        why: text(why),
+        bytes: bytesOf(job),
+        attempts: Number(textOf(attempts)),
+        why: textOf(why),
         drop: async () => {
-          await says.call('EVAL', DONE, '1', this.#dead, GROUP, id);
+          await says('EVAL', DONE, '1', this.#dead, GROUP, id);
         },
         retry: async () => {
-          await says.call('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytes(job));
+          await says('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytesOf(job));
         },
       };
     });
@@ -300,7 +304,7 @@ export class RedisQueue implements QueueStore {
   async close(): Promise<void> {
     this.#closed = true;
     const waits = await this.#waits?.catch(() => undefined);
-    waits?.close();
+    if (waits !== undefined) this.#server.endWaits(waits);
     await this.#tidy();
   }
 }

@@ -7,5 +7,5 @@ import * as redis from '../../src/redis/index.ts';
 
 export async function openByUrl(kind: string, url: string): Promise<Engine> {
   if (kind === 'nats') return await nats.open(url);
-  return kind === 'redis' ? await redis.open(url) : await hub.open(() => connect(url));
+  return kind === 'redis' || kind === 'cluster' ? await redis.open(url) : await hub.open(() => connect(url));
 }

@@ -7,12 +7,12 @@ import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
-import { AddressError, type Port, RefusedError, UnsupportedError, UsageError } from '../../src/index.ts';
+import { AddressError, type Port, RefusedError, UsageError } from '../../src/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import type { LinkedPort, Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { expose, wrap } from '../../src/rpc/index.ts';
-import { freePort, missingServer, startServer } from '../kit/engine-servers.ts';
+import { startServer } from '../kit/engine-servers.ts';
 import { overEngines } from '../kit/engines.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { rejection } from '../kit/rejection.ts';
@@ -137,7 +137,7 @@ overEngines((way) => {
     assert.ok(refused instanceof RefusedError && refused.refusal === 7, String(refused));
     const [far, near] = await Promise.all([there.connect('guarded', { token: '*ada' }), take(listener)]);
     assert.equal(near.link?.identity, 'ada');
-    assert.equal(near.link?.way?.name, way.kind === 'thread' ? 'hub' : way.kind);
+    assert.equal(near.link?.way?.name, { thread: 'hub', cluster: 'redis' }[way.kind as string] ?? way.kind);
     const large = new Uint8Array(5_000_000).fill(7);
     far.postMessage(large);
     assert.deepEqual(await within('a large one', near.receiveAsync()), large);
@@ -202,19 +202,6 @@ overEngines((way) => {
     await there.close();
     await listener.close();
   });
-});
-
-test('one of a cluster is refused, with the reason', { skip: missingServer('redis') }, async () => {
-  const server = await startServer('redis', ['--cluster-enabled', 'yes', '--cluster-port', `${await freePort()}`]);
-  const error = await rejection(redis.open(server.url));
-  assert.ok(error instanceof UnsupportedError, String(error));
-  assert.match(error.message, /one of a cluster/);
-  for (const client of [
-    { duplicate() {}, callBuffer() {}, isCluster: true },
-    { duplicate() {}, sendCommand() {}, pSubscribe() {}, slots: [] },
-  ])
-    assert.match(String(await rejection(redis.open(client as never))), /of no cluster/);
-  await server.stop();
 });
 
 test('what is no client, and a server that is not there, is named, without its password', async () => {

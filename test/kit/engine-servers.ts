@@ -12,9 +12,11 @@ import { RUN } from '../runtimes/program.ts';
 import { inOneFile } from './in-one-file.ts';
 import { within } from './watchdog.ts';
 
-export type Kind = 'nats' | 'redis' | 'hub' | 'thread';
+export type Kind = 'nats' | 'redis' | 'cluster' | 'hub' | 'thread';
+/** Those that are one process. */
+type OneProcess = 'nats' | 'redis' | 'hub';
 
-const READY: Readonly<Record<Exclude<Kind, 'thread'>, RegExp>> = {
+const READY: Readonly<Record<OneProcess, RegExp>> = {
   nats: /Server is ready/,
   redis: /Ready to accept connections/,
   hub: /Hub is ready/,
@@ -41,19 +43,24 @@ export interface EngineServer {
 }
 
 export async function startServer(kind: Kind, more: readonly string[] = []): Promise<EngineServer> {
-  const server = kind === 'thread' ? new HubThread() : new ServerProcess(kind, await freePort(), [...more]);
+  const server = await serverOf(kind, more);
   await server.start();
   return server;
 }
+async function serverOf(kind: Kind, more: readonly string[]): Promise<EngineServer> {
+  if (kind === 'thread') return new HubThread();
+  if (kind === 'cluster') return new (await import('./redis-cluster.ts')).RedisCluster(more);
+  return new ServerProcess(kind, await freePort(), [...more]);
+}
 
 class ServerProcess implements EngineServer {
-  readonly kind: Exclude<Kind, 'thread'>;
+  readonly kind: OneProcess;
   readonly port: number;
   readonly more: string[];
   readonly #folder = temporary();
   #process: ChildProcess | undefined;
 
-  constructor(kind: Exclude<Kind, 'thread'>, port: number, more: string[]) {
+  constructor(kind: OneProcess, port: number, more: string[]) {
     this.kind = kind;
     this.port = port;
     this.more = more;
@@ -176,6 +183,7 @@ export async function freePort(): Promise<number> {
 /** Why tests with such a server are skipped, if they are. */
 export function missingServer(kind: Kind): string | false {
   if (kind === 'hub' || kind === 'thread') return false;
-  const found = spawnSync(`${kind}-server`, ['--version']);
-  return found.error !== undefined && `no ${kind}-server here: bash bench/install-servers.sh brings it on Debian`;
+  const program = kind === 'cluster' ? 'redis-server' : `${kind}-server`;
+  const found = spawnSync(program, ['--version']);
+  return found.error !== undefined && `no ${program} here: bash bench/install-servers.sh brings it on Debian`;
 }

@@ -41,6 +41,12 @@ const WAYS: readonly Way[] = [
     open: ({ url }, options) => redis.open(url, options),
   },
   {
+    name: 'a cluster of redis',
+    kind: 'cluster',
+    missing: missingServer('cluster'),
+    open: ({ url }, options) => redis.open(url, options),
+  },
+  {
     name: 'ioredis',
     kind: 'redis',
     missing: missingServer('redis'),

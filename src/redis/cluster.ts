@@ -1,0 +1,344 @@
+// A cluster of Redis as one server. Channels of ours are sharded ones: each is at the node that has its slot, which knows who listens, and says how many heard.
+// Those that patterns are to find, topics, go by the common pub/sub to all nodes. It is up when each slot has a node that is there, and all that is listened for is
+// listened for; a node that is lost, or a slot that has moved, is looked for until that is so again. Connections do not come back by themselves: where they went to may
+// be no node, or another kind of node, by then.
+
+import { inTime } from '../engine/in-time.ts';
+import { ClosedError } from '../errors.ts';
+import {
+  ENGINE_OPEN_MS,
+  REDIS_CLUSTER_AGAIN_MS,
+  REDIS_CLUSTER_AGAIN_MS_MAX,
+  REDIS_CLUSTER_CHECK_MS,
+  REDIS_CLUSTER_NODE_MS,
+} from '../limits.ts';
+import { type Settleable, settleable } from '../port/waiters.ts';
+import type { Clients, Commands, HeardBytes, Kind } from './clients.ts';
+import { isNotNow, isSaid, type Text, textOf } from './replies.ts';
+import type { Server } from './server.ts';
+import { type Address, addressOf, addressText, SLOTS, shardsOf, slotOf } from './slots.ts';
+
+/** A master. */
+interface Node {
+  readonly at: Address;
+  readonly says: Commands;
+  hears: Commands;
+  lost: boolean;
+  /** It has taken away some of what was listened for. */
+  deaf: boolean;
+}
+interface Listening {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly heard: HeardBytes;
+  /** Who has been told. */
+  at: Commands | undefined;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export class Cluster implements Server {
+  readonly #clients: Clients;
+  readonly #toAll: (channel: string) => boolean;
+  readonly #nodes = new Map<string, Node>();
+  #bySlot: Node[] = [];
+  /** Nodes that are about to have their first slot. */
+  readonly #coming = new Map<string, Promise<Commands>>();
+  readonly #listening = new Map<string, Listening>();
+  readonly #watching: ((up: boolean) => void)[] = [];
+  readonly #check: ReturnType<typeof setInterval>;
+  #ready: Settleable<void> = settleable();
+  #up = false;
+  #closed = false;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+
+  private constructor(clients: Clients, toAll: (channel: string) => boolean) {
+    this.#clients = clients;
+    this.#toAll = toAll;
+    this.#ready.promise.catch(() => {});
+    this.#check = setInterval(() => this.#look(), REDIS_CLUSTER_CHECK_MS);
+    (this.#check as { unref?(): void }).unref?.();
+  }
+  /** @throws (rejects) AddressError ERR_UNREACHABLE, or what a node says */
+  static async over(clients: Clients, toAll: (channel: string) => boolean): Promise<Cluster> {
+    const cluster = new Cluster(clients, toAll);
+    try {
+      await cluster.#settle();
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    cluster.#setUp(true);
+    return cluster;
+  }
+
+  get up(): boolean {
+    return this.#up;
+  }
+  #setUp(up: boolean): void {
+    if (up === this.#up) return;
+    this.#up = up;
+    if (up) this.#ready.resolve();
+    else {
+      this.#ready = settleable();
+      this.#ready.promise.catch(() => {});
+    }
+    for (const told of this.#watching) told(up);
+  }
+  watch(told: (up: boolean) => void): void {
+    this.#watching.push(told);
+  }
+  /** Nodes are looked for until it is closed. */
+  whenOver(): void {}
+
+  async call(key: string, ...parts: readonly Text[]): Promise<unknown> {
+    return await this.#at(key, (says) => says.call(...parts));
+  }
+  async publish(channel: string, bytes: Uint8Array): Promise<unknown> {
+    const toAll = this.#toAll(channel);
+    return await this.#at(channel, (says) =>
+      toAll ? says.publish(channel, bytes) : says.publishSharded(channel, bytes),
+    );
+  }
+  async channels(start: string): Promise<string[]> {
+    const found = await this.call(start, 'PUBSUB', 'SHARDCHANNELS', `${start}*`);
+    return (found as Text[]).map(textOf);
+  }
+  #nodeOf(name: string): Node {
+    return this.#bySlot[slotOf(name)] as Node;
+  }
+  /** Says it at once to the node that has the key; again, where the cluster is changing, and nothing was done. */
+  async #at<R>(key: string, say: (says: Commands) => Promise<R>): Promise<R> {
+    const untilMs = performance.now() + ENGINE_OPEN_MS;
+    for (;;) {
+      try {
+        return await say(this.#nodeOf(key).says);
+      } catch (thrown) {
+        if (!isNotNow(thrown) || this.#closed || performance.now() > untilMs) throw thrown;
+        const [word, , to] = (thrown as Error).message.split(' ');
+        if (word === 'ASK' && to !== undefined) return await this.#asked(addressOf(to), say);
+        this.#look();
+        await pause(REDIS_CLUSTER_AGAIN_MS);
+        await inTime(this.#ready.promise, ENGINE_OPEN_MS, () => thrown as Error);
+      }
+    }
+  }
+  /** A slot that is on its way to another node: that one is told in the same breath that it was asked for. */
+  async #asked<R>(at: Address, say: (says: Commands) => Promise<R>): Promise<R> {
+    const name = addressText(at);
+    const coming = this.#coming.get(name) ?? this.#clients.more(at, REDIS_CLUSTER_NODE_MS);
+    this.#coming.set(name, coming);
+    try {
+      const says = await coming;
+      const asking = says.call('ASKING');
+      asking.catch(() => {});
+      return await say(says);
+    } catch (error) {
+      this.#forgetComing(name);
+      throw error;
+    }
+  }
+  #forgetComing(name: string): void {
+    const coming = this.#coming.get(name);
+    this.#coming.delete(name);
+    coming?.then(
+      (says) => this.#clients.end(says),
+      () => {},
+    );
+  }
+
+  async listen(name: string, isPattern: boolean, heard: HeardBytes): Promise<void> {
+    const kind = isPattern ? 'pattern' : this.#toAll(name) ? 'channel' : 'sharded';
+    const listening: Listening = { kind, name, heard, at: undefined };
+    this.#listening.set(name, listening);
+    while (listening.at === undefined || !this.#up) {
+      await this.#ready.promise;
+      // Who looks has told the node, mostly.
+      if (listening.at !== undefined) continue;
+      try {
+        await this.#listenAt(listening);
+      } catch (error) {
+        if (isSaid(error) && !isNotNow(error)) {
+          this.#listening.delete(name);
+          throw error;
+        }
+        this.#look();
+        await pause(REDIS_CLUSTER_AGAIN_MS);
+      }
+    }
+  }
+  async #listenAt(listening: Listening): Promise<void> {
+    const { kind, name, heard } = listening;
+    const { hears } = this.#nodeOf(name);
+    listening.at = hears;
+    try {
+      await hears.listen(kind, name, heard);
+    } catch (error) {
+      if (listening.at === hears) listening.at = undefined;
+      throw error;
+    }
+    // Who has left meanwhile may have been told of another place.
+    if (!this.#listening.has(name)) await hears.unlisten(kind, name);
+  }
+  async unlisten(name: string): Promise<void> {
+    const listening = this.#listening.get(name);
+    this.#listening.delete(name);
+    const { at, kind } = listening ?? {};
+    if (at !== undefined && kind !== undefined) await at.unlisten(kind, name);
+  }
+
+  /** Of the one that has the key; where it moves, it says so, and another connection is to be had. */
+  async waits(key: string): Promise<Commands> {
+    await this.#ready.promise;
+    return await this.#clients.more(this.#nodeOf(key).at, REDIS_CLUSTER_NODE_MS);
+  }
+  endWaits(waits: Commands): void {
+    this.#clients.end(waits);
+  }
+
+  /** Asks how the cluster is now, until all of it is there. */
+  #look(): void {
+    this.#lookAgain = true;
+    this.#looking ??= this.#lookUntilUp().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+  async #lookUntilUp(): Promise<void> {
+    for (let tries = 0; !this.#closed; tries++) {
+      const ms = Math.min(REDIS_CLUSTER_AGAIN_MS * 2 ** tries, REDIS_CLUSTER_AGAIN_MS_MAX);
+      // Many that have lost the same node do not come all at once.
+      if (tries > 0) await pause(ms * (0.5 + Math.random() / 2));
+      try {
+        while (this.#lookAgain) {
+          this.#lookAgain = false;
+          await this.#settle();
+        }
+        if (!this.#closed) this.#setUp(true);
+        return;
+      } catch {
+        this.#lookAgain = true;
+        this.#setUp(false);
+      }
+    }
+  }
+  /** Has the nodes that there are now, and listens there. */
+  async #settle(): Promise<void> {
+    const bySlot = await this.#slots();
+    const names = new Set(bySlot);
+    for (const [name, node] of this.#nodes) if (node.lost || !names.has(name)) this.#drop(name, node);
+    for (const name of this.#coming.keys()) this.#forgetComing(name);
+    for (const { kind, name, at } of this.#listening.values()) {
+      // Of a slot that it has no more it has taken away what was listened for; which, a client may not have understood.
+      for (const [address, node] of this.#nodes)
+        if (kind === 'sharded' && at === node.hears && bySlot[slotOf(name)] !== address) node.deaf = true;
+    }
+    const have = async (name: string): Promise<void> => {
+      const node = this.#nodes.get(name);
+      if (node === undefined) await this.#enter(name);
+      else if (node.deaf) await this.#hearAnew(node);
+    };
+    await Promise.all([...names].map(have));
+    if (this.#closed) return;
+    this.#bySlot = bySlot.map((name) => this.#nodes.get(name) as Node);
+    const hears = new Set([...this.#nodes.values()].map((node) => node.hears));
+    const isThere = ({ kind, name, at }: Listening): boolean =>
+      kind === 'sharded' ? at === this.#nodeOf(name).hears : at !== undefined && hears.has(at);
+    const moved = [...this.#listening.values()].filter((each) => !isThere(each));
+    if (moved.length === 0) return;
+    // What came meanwhile was heard by nobody here.
+    this.#setUp(false);
+    await Promise.all(moved.map((each) => this.#listenAt(each)));
+  }
+  /**
+   * The node of each slot.
+   * @throws (rejects) where nobody knows, or not each has one
+   */
+  async #slots(): Promise<string[]> {
+    const bySlot: string[] = Array.from({ length: SLOTS }, () => '');
+    for (const { from, to, at } of await this.#ask()) bySlot.fill(addressText(at), from, to + 1);
+    const missing = bySlot.indexOf('');
+    if (missing < 0) return bySlot;
+    throw new Error(`the cluster at ${this.#clients.where} has no node for slot ${missing}`);
+  }
+  async #ask(): Promise<ReturnType<typeof shardsOf>> {
+    let why: unknown = new ClosedError(`The client of Redis at ${this.#clients.where} is closed`, 'closed');
+    const nodes = [...this.#nodes.values()].sort(() => Math.random() - 0.5);
+    const say = async (says: Commands, host: string): Promise<ReturnType<typeof shardsOf>> => {
+      const late = (): Error => new Error(`no answer in ${REDIS_CLUSTER_NODE_MS} ms`);
+      return shardsOf(await inTime(says.call('CLUSTER', 'SLOTS'), REDIS_CLUSTER_NODE_MS, late), host);
+    };
+    for (const { says, at, lost } of nodes) {
+      if (lost) continue;
+      try {
+        return await say(says, at.host);
+      } catch (error) {
+        why = error;
+      }
+    }
+    for (const at of [...nodes.map((node) => node.at), undefined, ...this.#clients.seeds]) {
+      let says: Commands | undefined;
+      try {
+        says = await this.#clients.more(at, REDIS_CLUSTER_NODE_MS);
+        return await say(says, at?.host ?? this.#clients.host);
+      } catch (error) {
+        why = error;
+      } finally {
+        if (says !== undefined) this.#clients.end(says);
+      }
+    }
+    throw why;
+  }
+  async #enter(name: string): Promise<void> {
+    const at = addressOf(name);
+    const [says, hears] = await bothOf(
+      () => this.#clients.more(at, REDIS_CLUSTER_NODE_MS),
+      (late) => this.#clients.end(late),
+    );
+    const node: Node = { at, says, hears, lost: false, deaf: false };
+    this.#nodes.set(name, node);
+    this.#keep(node, says);
+    this.#keep(node, hears);
+  }
+  async #hearAnew(node: Node): Promise<void> {
+    const before = node.hears;
+    node.hears = await this.#clients.more(node.at, REDIS_CLUSTER_NODE_MS);
+    node.deaf = false;
+    this.#keep(node, node.hears);
+    this.#clients.end(before);
+  }
+  #keep(node: Node, connection: Commands): void {
+    connection.watch((up) => {
+      // One that was put in the place of it is there.
+      if (up || node.lost || this.#closed || (connection !== node.says && connection !== node.hears)) return;
+      node.lost = true;
+      this.#setUp(false);
+      this.#look();
+    });
+    connection.whenMoved(() => {
+      node.deaf = true;
+      this.#look();
+    });
+  }
+  #drop(name: string, node: Node): void {
+    node.lost = true;
+    this.#nodes.delete(name);
+    for (const each of [node.says, node.hears]) this.#clients.end(each);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#check);
+    this.#setUp(false);
+    this.#ready.reject(new ClosedError(`The client of Redis at ${this.#clients.where} is closed`, 'closed'));
+    await this.#clients.close();
+  }
+}
+
+/** Two, or none. */
+async function bothOf<T>(make: () => Promise<T>, end: (one: T) => void): Promise<[T, T]> {
+  const [one, other] = await Promise.allSettled([make(), make()]);
+  if (one.status === 'fulfilled' && other.status === 'fulfilled') return [one.value, other.value];
+  for (const each of [one, other]) if (each.status === 'fulfilled') end(each.value);
+  throw one.status === 'rejected' ? one.reason : (other as PromiseRejectedResult).reason;
+}

@@ -1,0 +1,115 @@
+// What the driver and queues say things to: one server here, a cluster in cluster.ts.
+import { UnsupportedError } from '../errors.ts';
+import type { Clients, Commands, HeardBytes } from './clients.ts';
+import { Cluster } from './cluster.ts';
+import { type Text, textOf } from './replies.ts';
+
+export interface Server {
+  readonly up: boolean;
+  /**
+   * @param key one of those that stand in it; all have the same slot
+   * @throws (rejects) what the server says
+   */
+  call(key: string, ...parts: readonly Text[]): Promise<unknown>;
+  /** How many heard it; what is published to one channel comes in order. */
+  publish(channel: string, bytes: Uint8Array): Promise<unknown>;
+  /** Who listens goes on to do so whenever the server is up. */
+  listen(channel: string, isPattern: boolean, heard: HeardBytes): Promise<void>;
+  unlisten(channel: string, isPattern: boolean): Promise<void>;
+  /** Channels with this slot that somebody listens for, of those that begin so. */
+  channels(start: string): Promise<string[]>;
+  /** A connection for who stands still until there is something, at the one that has this key. */
+  waits(key: string): Promise<Commands>;
+  endWaits(waits: Commands): void;
+  /** @param told whether it is there, each time that changes */
+  watch(told: (up: boolean) => void): void;
+  /** @param told that it is not for ever: a client has given up */
+  whenOver(told: () => void): void;
+  close(): Promise<void>;
+}
+
+/**
+ * @param toAll whether a channel is one that patterns are to find, which in a cluster is heard at all nodes
+ * @throws (rejects) AddressError ERR_UNREACHABLE; UnsupportedError for a cluster before Redis 7
+ */
+export async function serverOf(clients: Clients, toAll: (channel: string) => boolean): Promise<Server> {
+  const says = await firstOf(clients);
+  const { mode, version } = kindOf(await says.call('HELLO').catch(() => []));
+  if (mode !== 'cluster') return new SingleServer(clients, says, await clients.more());
+  clients.end(says);
+  if (Number.parseInt(version, 10) >= 7) return await Cluster.over(clients, toAll);
+  const why = `its pub/sub tells nobody whether a message was heard before version 7, and this is ${version}`;
+  throw new UnsupportedError(`Cannot use Redis at ${clients.where}: it is one of a cluster, and ${why}`);
+}
+async function firstOf(clients: Clients): Promise<Commands> {
+  let first: unknown;
+  for (const at of [undefined, ...clients.seeds]) {
+    try {
+      return await clients.more(at);
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+/** What it says of itself, as a map or as a list, which whoever may come in at all may ask. */
+function kindOf(said: unknown): { readonly mode: string; readonly version: string } {
+  const parts =
+    said instanceof Map ? [...said].flat() : Array.isArray(said) ? said : Object.entries(Object(said)).flat();
+  const texts = parts.map((part) => (part instanceof Uint8Array ? textOf(part) : String(part)));
+  const of = (name: string): string => (texts.includes(name) ? (texts[texts.indexOf(name) + 1] as string) : '');
+  return { mode: of('mode'), version: of('version') };
+}
+
+/** One connection says and one listens. */
+class SingleServer implements Server {
+  readonly #clients: Clients;
+  readonly #says: Commands;
+  readonly #hears: Commands;
+  readonly #up = new Map<Commands, boolean>();
+
+  constructor(clients: Clients, says: Commands, hears: Commands) {
+    this.#clients = clients;
+    this.#says = says;
+    this.#hears = hears;
+  }
+  get up(): boolean {
+    return [this.#says, this.#hears].every((each) => this.#up.get(each) ?? true);
+  }
+  call(_key: string, ...parts: readonly Text[]): Promise<unknown> {
+    return this.#says.call(...parts);
+  }
+  publish(channel: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#says.publish(channel, bytes);
+  }
+  listen(channel: string, isPattern: boolean, heard: HeardBytes): Promise<void> {
+    return this.#hears.listen(isPattern ? 'pattern' : 'channel', channel, heard);
+  }
+  unlisten(channel: string, isPattern: boolean): Promise<void> {
+    return this.#hears.unlisten(isPattern ? 'pattern' : 'channel', channel);
+  }
+  async channels(start: string): Promise<string[]> {
+    const found = await this.#says.call('PUBSUB', 'CHANNELS', `${start}*`);
+    return (found as Text[]).map(textOf);
+  }
+  async waits(): Promise<Commands> {
+    return await this.#clients.more();
+  }
+  endWaits(waits: Commands): void {
+    this.#clients.end(waits);
+  }
+  watch(told: (up: boolean) => void): void {
+    for (const each of [this.#says, this.#hears]) {
+      each.watch((up) => {
+        this.#up.set(each, up);
+        told(this.up);
+      });
+    }
+  }
+  whenOver(told: () => void): void {
+    for (const each of [this.#says, this.#hears]) each.whenOver(told);
+  }
+  async close(): Promise<void> {
+    await this.#clients.close();
+  }
+}
