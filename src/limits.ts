@@ -535,7 +535,7 @@ export const REDIS_CHANNELS_MS: number = 1000;
 export const REDIS_CLUSTER_NODE_MS: number = 2000;
 /** Milliseconds before it is asked again how a cluster is that is changing; they double up to the last: a node that was lost is given up by the others after some seconds. */
 export const REDIS_CLUSTER_AGAIN_MS: number = 50;
-export const REDIS_CLUSTER_AGAIN_MS_MAX: number = 1000;
+export const REDIS_CLUSTER_AGAIN_MS_MAX: number = 500;
 /** Milliseconds after which it is asked in any case: what a client was not told, or has not understood, is noticed so. */
 export const REDIS_CLUSTER_CHECK_MS: number = 5000;
 

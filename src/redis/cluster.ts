@@ -27,6 +27,12 @@ interface Node {
   /** It has taken away some of what was listened for. */
   deaf: boolean;
 }
+/** A node that is about to have its first slot. */
+interface Coming {
+  readonly says: Promise<Commands>;
+  /** How much is being asked of it. */
+  asked: number;
+}
 interface Listening {
   readonly kind: Kind;
   readonly name: string;
@@ -42,8 +48,7 @@ export class Cluster implements Server {
   readonly #toAll: (channel: string) => boolean;
   readonly #nodes = new Map<string, Node>();
   #bySlot: Node[] = [];
-  /** Nodes that are about to have their first slot. */
-  readonly #coming = new Map<string, Promise<Commands>>();
+  readonly #coming = new Map<string, Coming>();
   readonly #listening = new Map<string, Listening>();
   readonly #watching: ((up: boolean) => void)[] = [];
   readonly #check: ReturnType<typeof setInterval>;
@@ -111,15 +116,19 @@ export class Cluster implements Server {
   /** Says it at once to the node that has the key; again, where the cluster is changing, and nothing was done. */
   async #at<R>(key: string, say: (says: Commands) => Promise<R>): Promise<R> {
     const untilMs = performance.now() + ENGINE_OPEN_MS;
-    for (;;) {
+    let toldMs = REDIS_CLUSTER_AGAIN_MS;
+    for (let asked: Address | undefined; ; ) {
       try {
-        return await say(this.#nodeOf(key).says);
+        return await (asked === undefined ? say(this.#nodeOf(key).says) : this.#asked(asked, say));
       } catch (thrown) {
         if (!isNotNow(thrown) || this.#closed || performance.now() > untilMs) throw thrown;
+        const before = asked;
         const [word, , to] = (thrown as Error).message.split(' ');
-        if (word === 'ASK' && to !== undefined) return await this.#asked(addressOf(to), say);
+        asked = word === 'ASK' && to !== undefined ? addressOf(to) : undefined;
+        if (asked !== undefined && before === undefined) continue;
         this.#look();
-        await pause(REDIS_CLUSTER_AGAIN_MS);
+        await pause(toldMs);
+        toldMs = Math.min(2 * toldMs, REDIS_CLUSTER_AGAIN_MS_MAX);
         await inTime(this.#ready.promise, ENGINE_OPEN_MS, () => thrown as Error);
       }
     }
@@ -127,25 +136,31 @@ export class Cluster implements Server {
   /** A slot that is on its way to another node: that one is told in the same breath that it was asked for. */
   async #asked<R>(at: Address, say: (says: Commands) => Promise<R>): Promise<R> {
     const name = addressText(at);
-    const coming = this.#coming.get(name) ?? this.#clients.more(at, REDIS_CLUSTER_NODE_MS);
+    const coming = this.#coming.get(name) ?? { says: this.#clients.more(at, REDIS_CLUSTER_NODE_MS), asked: 0 };
     this.#coming.set(name, coming);
+    coming.asked++;
     try {
-      const says = await coming;
-      const asking = says.call('ASKING');
-      asking.catch(() => {});
+      const says = await coming.says;
+      says.call('ASKING').catch(() => {});
       return await say(says);
     } catch (error) {
-      this.#forgetComing(name);
+      // It is lost, or was not to be had.
+      if (!isSaid(error)) this.#coming.delete(name);
       throw error;
+    } finally {
+      coming.asked--;
     }
   }
-  #forgetComing(name: string): void {
-    const coming = this.#coming.get(name);
-    this.#coming.delete(name);
-    coming?.then(
-      (says) => this.#clients.end(says),
-      () => {},
-    );
+  /** Connections that were needed for a slot on its way, and are of no use any more. */
+  #forgetComing(): void {
+    for (const [name, { says, asked }] of this.#coming) {
+      if (asked > 0) continue;
+      this.#coming.delete(name);
+      says.then(
+        (late) => this.#clients.end(late),
+        () => {},
+      );
+    }
   }
 
   async listen(name: string, isPattern: boolean, heard: HeardBytes): Promise<void> {
@@ -227,7 +242,7 @@ export class Cluster implements Server {
     const bySlot = await this.#slots();
     const names = new Set(bySlot);
     for (const [name, node] of this.#nodes) if (node.lost || !names.has(name)) this.#drop(name, node);
-    for (const name of this.#coming.keys()) this.#forgetComing(name);
+    this.#forgetComing();
     for (const { kind, name, at } of this.#listening.values()) {
       // Of a slot that it has no more it has taken away what was listened for; which, a client may not have understood.
       for (const [address, node] of this.#nodes)

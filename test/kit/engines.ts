@@ -1,10 +1,12 @@
 // What opens a door to a server between programs in tests: NATS, Redis by both of its clients, and hubs. Tests of a server that is not here are skipped by its name.
+import process from 'node:process';
 import { after, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import * as hub from '../../src/hub/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import { connect } from '../../src/process/index.ts';
 import * as redis from '../../src/redis/index.ts';
+import { runtimeKind } from '../runtimes/program.ts';
 import { type EngineServer, type Kind, missingServer, startServer } from './engine-servers.ts';
 
 /** One way to a server. */
@@ -19,6 +21,9 @@ interface Way {
 interface IoredisPackage {
   readonly Redis: new (port: number) => redis.IoredisClient & { disconnect(): void };
 }
+
+/** All tests over one more server are minutes: of a cluster on one runtime. `cluster.test.ts` runs on each. */
+const ALL_OF_CLUSTERS = runtimeKind === 'node' && Number.parseInt(process.versions.node, 10) >= 26;
 
 const WAYS: readonly Way[] = [
   {
@@ -41,12 +46,6 @@ const WAYS: readonly Way[] = [
     open: ({ url }, options) => redis.open(url, options),
   },
   {
-    name: 'a cluster of redis',
-    kind: 'cluster',
-    missing: missingServer('cluster'),
-    open: ({ url }, options) => redis.open(url, options),
-  },
-  {
     name: 'ioredis',
     kind: 'redis',
     missing: missingServer('redis'),
@@ -62,6 +61,13 @@ const WAYS: readonly Way[] = [
     },
   },
 ];
+
+const CLUSTER: Way = {
+  name: 'a cluster of redis',
+  kind: 'cluster',
+  missing: missingServer('cluster'),
+  open: ({ url }, options) => redis.open(url, options),
+};
 
 /** What the tests of one way share: a server, started for the first of them, and doors that are closed behind the last. */
 export class World {
@@ -100,7 +106,7 @@ export class World {
 
 /** Registers the tests of each way, or one that is skipped and says why. */
 export function overEngines(tests: (world: World) => void): void {
-  for (const way of WAYS) {
+  for (const way of ALL_OF_CLUSTERS ? [...WAYS, CLUSTER] : WAYS) {
     if (way.missing === false) {
       const world = new World(way);
       after(() => world.close());

@@ -6,14 +6,8 @@ import { untilSo } from './watchdog.ts';
 const SLOTS = 16384;
 const NODES = 3;
 /** A node that is not there is given up soon, and a replica is there for it at once. */
-const OPTIONS = [
-  '--cluster-enabled',
-  'yes',
-  '--cluster-node-timeout',
-  '1000',
-  '--cluster-replica-validity-factor',
-  '0',
-];
+const OPTIONS =
+  '--cluster-enabled yes --cluster-node-timeout 1000 --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0';
 
 /** What a node says to one command. */
 export async function askNode(port: number, command: string): Promise<string> {
@@ -68,7 +62,7 @@ export class RedisCluster implements EngineServer {
   /** One more process, of which the others know nothing. */
   async #another(): Promise<EngineServer> {
     const own = ['--cluster-port', String(await freePort())];
-    const node = await startServer('redis', [...OPTIONS, ...own, ...this.more]);
+    const node = await startServer('redis', [...OPTIONS.split(' '), ...own, ...this.more]);
     this.nodes.push(node);
     return node;
   }
@@ -107,6 +101,10 @@ export class RedisCluster implements EngineServer {
     await untilSo('it knows whose replica it is to be', async () =>
       (await askNode(node.port, `CLUSTER REPLICATE ${id}`).catch(() => '')).startsWith('+OK'),
     );
+    await untilSo('all know of it', async () => {
+      const known = await Promise.all(this.nodes.map(({ port }) => askNode(port, 'CLUSTER NODES')));
+      return known.every((said) => said.includes(`slave ${id}`));
+    });
     await untilSo('the replica is as far', async () =>
       (await askNode(node.port, 'INFO replication')).includes('master_link_status:up'),
     );
