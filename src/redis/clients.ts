@@ -138,16 +138,20 @@ export async function redisClients(server: unknown, options: object, map: Addres
   });
   const { name, found } = await packageOf<{
     createClient(options: object): NodeRedisClient;
-    Redis: new (url: string, options: object) => IoredisClient;
+    Redis: new (url: string | object, options?: object) => IoredisClient;
   }>(['redis', 'ioredis'], `connect to Redis at ${where}`);
+  // Of what stands behind `unix:` both packages, and their versions, have their own ideas.
+  const path = first.startsWith('unix:') ? decodeURIComponent(new URL(first).pathname) : undefined;
   try {
     if (name === 'ioredis') {
-      const client = new found.Redis(first, { ...options, lazyConnect: true });
+      const own = { ...options, lazyConnect: true };
+      const client = path === undefined ? new found.Redis(first, own) : new found.Redis({ path, ...own });
       return new Clients(ioredis(client, where), seeds, map);
     }
     // It writes into the socket that it is given.
     const { socket, ...rest } = options as { socket?: object };
-    const client = found.createClient({ url: first, ...rest, ...(socket && { socket: { ...socket } }) });
+    const url = path === undefined ? first : undefined;
+    const client = found.createClient({ ...(url && { url }), ...rest, socket: { ...(path && { path }), ...socket } });
     return new Clients(nodeRedis(client, where), seeds, map);
   } catch (thrown) {
     const cause = plainCause(thrown);

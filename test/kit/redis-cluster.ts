@@ -40,8 +40,12 @@ export class RedisCluster implements EngineServer {
   readonly nodes: EngineServer[] = [];
   #formed = false;
 
-  constructor(more: readonly string[]) {
+  readonly #own: () => Promise<string[]>;
+
+  /** @param own what each node is started with beside it */
+  constructor(more: readonly string[] = [], own: () => Promise<string[]> = async () => []) {
     this.more = [...more];
+    this.#own = own;
   }
 
   get port(): number {
@@ -61,7 +65,7 @@ export class RedisCluster implements EngineServer {
   }
   /** One more process, of which the others know nothing. */
   async #another(): Promise<EngineServer> {
-    const own = ['--cluster-port', String(await freePort())];
+    const own = ['--cluster-port', String(await freePort()), ...(await this.#own())];
     const node = await startServer('redis', [...OPTIONS.split(' '), ...own, ...this.more]);
     this.nodes.push(node);
     return node;
