@@ -26,7 +26,7 @@ const SIZE_MAX = {
   './net': 113_600,
   './nats': 75_500,
   './hub': 110_200,
-  './redis': 77_700,
+  './redis': 80_900,
   './rpc': 107_800,
   './topic': 37_800,
   './browser/service-worker': 4_300,
