@@ -548,7 +548,13 @@ export const HUB_THING_BYTES: number = 256;
 export const HUB_WAITING_BYTES: number = ENGINE_UNFLUSHED_MAX;
 /** Characters of a subject: two names of ours with what stands before them. */
 export const HUB_SUBJECT_MAX: number = 512;
-/** Subscriptions of a member: two for each port that it has through a hub, a hundred thousand of which take 1 GB elsewhere. */
+/** Bytes that a queue counts beside what is in it: it has nine maps and sets. */
+export const HUB_QUEUE_BYTES: number = 4096;
+/** Subscriptions that a member whose port was lost says at a time over the next one: less than the smallest outbox holds. */
+export const HUB_AGAIN_AT_ONCE: number = 1024;
+/** Milliseconds without a line after which a member is passed over, and what it has of queues is another one's: lines that are found again are found sooner, mostly. */
+export const HUB_AWAY_MS: number = 2000;
+/** Subscriptions of a member, of which one to a pattern counts as many as it has parts: two for each port that it has through a hub, a hundred thousand of which take 1 GB elsewhere. */
 export const HUB_SEATS_MAX: number = 262_144;
 /** Bytes of jobs, or of dead letters, in one answer, or those of one that has more: any port takes what takes one message. */
 export const HUB_REPLY_BYTES: number = ENGINE_MESSAGE_BYTES_MAX / 2;

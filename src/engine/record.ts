@@ -269,23 +269,20 @@ export class RecordReader {
   }
 }
 function readText(message: Uint8Array): Record | undefined {
-  let said: {
-    v?: unknown;
-    from?: unknown;
-    n?: unknown;
-    value?: unknown;
-    error?: { name?: unknown; message?: unknown };
-  };
+  let said: { v?: unknown; from?: unknown; n?: unknown; value?: unknown; error?: unknown } | null;
   try {
     said = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message));
   } catch {
     return undefined;
   }
-  const { v, from, n, error } = said;
+  const { v, from, n, error } = said ?? {};
   if (v !== VERSION || typeof from !== 'string' || !isId(from) || !(Number.isInteger(n) && (n as number) >= 0))
     return undefined;
-  const outcome = error === undefined ? 'done' : error?.name === BUSY ? 'busy' : 'failed';
+  const { name, message: text } = Object(error) as { name?: unknown; message?: unknown };
+  const outcome = error === undefined ? 'done' : name === BUSY ? 'busy' : 'failed';
+  // Whoever has sent it may have sent anything in their place.
+  const asText = (part: unknown, otherwise: string): string => (typeof part === 'string' ? part : otherwise);
   const value =
-    outcome !== 'done' ? Object.assign(new Error(String(error?.message)), { name: String(error?.name) }) : said.value;
+    outcome !== 'done' ? Object.assign(new Error(asText(text, '')), { name: asText(name, 'Error') }) : said?.value;
   return { from, number: (n as number) >>> 0, outcome, part: 0, parts: 1, count: 0, bytes: message, text: { value } };
 }

@@ -2,12 +2,19 @@
 
 import { platform } from '#platform';
 import { ClosedError, UsageError } from '../errors.ts';
-import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_UNFLUSHED_MAX, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import {
+  BUDGET_MESSAGES,
+  ENGINE_REQUEST_MS,
+  ENGINE_SENDERS_MAX,
+  ENGINE_UNFLUSHED_MAX,
+  ENGINE_WAITING_DEFAULT,
+} from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
 import { Waiters } from '../port/waiters.ts';
 import type { Driver, Subscription } from './driver.ts';
+import { inTime, lateAt } from './in-time.ts';
 import { type Names, randomId } from './names.ts';
 import { Numbers } from './numbers.ts';
 import { FORMS, type Form, type Record, RecordReader, RecordWriter } from './record.ts';
@@ -87,12 +94,16 @@ export class EngineTopic<T = unknown> {
   }
   /**
    * When the server has what was published before.
-   * @throws (rejects) ClosedError where some of that, or of what else this side said, was lost on the way there, or there is no server
+   * @throws (rejects) ClosedError where some of that, or of what else this side said, was lost on the way there, or there is no server; TimeoutError where the server has
+   *   not answered in 10 s
    */
   async flush(): Promise<void> {
     this.#sendGathered();
     const unsent = this.#unsent;
-    await this.#driver.flush().catch(() => {});
+    const said = this.#driver.flush().catch(() => {});
+    const [driver, ms] = [this.#driver, ENGINE_REQUEST_MS];
+    const why = `the server at ${driver.where} has not answered`;
+    await inTime(said, ms, () => lateAt(driver, `Cannot flush ${this.name}`, ms, why));
     // What a client tells of errors comes a turn later.
     await new Promise<void>((resolve) => platform.turn(resolve));
     const { losses, up, closed, where } = this.#driver;

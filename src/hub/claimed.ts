@@ -1,12 +1,12 @@
 // Whose a port is: what goes over one is for one hub, or one engine, alone.
 import { UsageError } from '../errors.ts';
-import { Port } from '../port/port.ts';
+import { claimReading, Port } from '../port/port.ts';
 
 const claimed = new WeakSet<Port>();
 
 /**
  * @param doing what for, as far as it has come
- * @throws UsageError ERR_OPTION for what is no port of this copy of the library, or one that a hub or an engine has
+ * @throws UsageError ERR_OPTION for what is no port of this copy of the library, or one that a hub or an engine has; ERR_BUSY for one that somebody reads
  */
 export function claimPort(port: unknown, doing: string): Port {
   if (!(port instanceof Port)) {
@@ -15,6 +15,7 @@ export function claimPort(port: unknown, doing: string): Port {
     throw wrong(`${doing} ${shown(port)}: ${why}`);
   }
   if (claimed.has(port)) throw wrong(`${doing} this port: a hub, or an engine, has it already`);
+  claimReading(port, 'what a hub and its members say');
   claimed.add(port);
   return port;
 }

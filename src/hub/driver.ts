@@ -1,12 +1,13 @@
 // A hub as a server between programs, over a port to it.
 import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { inTime, lateAt } from '../engine/in-time.ts';
-import type { Names } from '../engine/names.ts';
+import { type Names, randomId } from '../engine/names.ts';
 import type { QueueStore } from '../engine/queue.ts';
 import { ClosedError, type MillraceError, UnsupportedError, UsageError } from '../errors.ts';
 import {
   ENGINE_MESSAGE_BYTES_MAX,
   ENGINE_OPEN_MS,
+  HUB_AGAIN_AT_ONCE,
   HUB_REDIAL_MAX_MS,
   HUB_WAITING_BYTES,
   REDIAL_FIRST_MS,
@@ -21,14 +22,16 @@ import {
   FLUSH,
   HEARD,
   HELLO,
+  HUB,
   HUB_VERSION,
+  isBytes,
+  isSubject,
   isWords,
   OVER,
   PUBLISH,
   SUBSCRIBE,
   TELL,
   UNSUBSCRIBE,
-  type Words,
 } from './words.ts';
 
 export type Dial = () => Port | Promise<Port>;
@@ -49,6 +52,8 @@ export class HubDriver implements Driver {
   /** Whether there may be another one once the port has ended. */
   readonly #again: boolean;
   readonly #names: Names;
+  /** By which a hub knows this side when it comes anew, over another port. */
+  readonly #id = randomId();
   readonly #downs = new Set<() => void>();
   readonly #subscribed = new Map<number, Subscribed>();
   readonly #asked = new Map<number, Settleable<unknown>>();
@@ -58,8 +63,10 @@ export class HubDriver implements Driver {
   /** Whether that has come true. */
   #isReady = false;
   #connecting = false;
-  /** Rejects once it is closed. */
-  readonly #closing: Settleable<never> = pending();
+  /** Of what is waited for until it is closed. */
+  readonly #closing = new Set<(error: Error) => void>();
+  /** What was wrong the last time. */
+  #why: unknown;
   #wake: (() => void) | undefined;
 
   private constructor(dial: Dial, again: boolean, names: Names) {
@@ -110,9 +117,15 @@ export class HubDriver implements Driver {
     }
   }
   /** Whoever closes this side meanwhile waits for nobody. */
-  #inTime<R>(promise: Promise<R>, action: string, why: string): Promise<R> {
+  async #inTime<R>(promise: Promise<R>, action: string, why: string): Promise<R> {
     const late = (): Error => lateAt(this, action, ENGINE_OPEN_MS, why);
-    return inTime(Promise.race([promise, this.#closing.promise]), ENGINE_OPEN_MS, late);
+    const closing = pending<never>();
+    this.#closing.add(closing.reject);
+    try {
+      return await inTime(Promise.race([promise, closing.promise]), ENGINE_OPEN_MS, late);
+    } finally {
+      this.#closing.delete(closing.reject);
+    }
   }
   async #dialled(): Promise<Port> {
     const dialling = (async () => await this.#dial())();
@@ -135,14 +148,18 @@ export class HubDriver implements Driver {
     }
   }
   async #greet(port: Port): Promise<void> {
-    const greeted = settleable<void>();
+    const greeted = pending<void>();
     const refuse = (why: string): void => greeted.reject(new UnsupportedError(`${this.where} ${why}`));
     let heard = (value: unknown): void => {
       if (!isWords(value) || value[0] !== HELLO) refuse('is none: it has not greeted as one');
       else if (value[1] !== HUB_VERSION) refuse(`speaks version ${shown(value[1])}, and this side ${HUB_VERSION}`);
+      else if (value[2] !== HUB) refuse('is none: what is there is a member of a hub, too');
       else {
         // At once: more may have come with it.
-        heard = (words) => this.#heard(words as Words);
+        heard = (words) => {
+          // A hub says nothing else.
+          if (!this.#heard(words)) port.close();
+        };
         this.#port = port;
         greeted.resolve();
       }
@@ -156,27 +173,35 @@ export class HubDriver implements Driver {
       greeted.reject(new ClosedError(`The port to ${this.where} has ended (${reason})`, reason, port.error));
       this.#ended(port);
     });
-    port.postMessage([HELLO, HUB_VERSION]);
+    port.postMessage([HELLO, HUB_VERSION, this.#id]);
     await greeted.promise;
-    // In one go: whoever is asked for now finds all of it.
-    const again = [...this.#subscribed].map(([number, { subject, together }]) =>
-      this.#ask(SUBSCRIBE, number, subject, together),
-    );
-    await Promise.all(again);
+    // Some at a time: there may be more than a port takes in one turn.
+    const again = [...this.#subscribed];
+    while (again.length > 0) {
+      const some = again.splice(-HUB_AGAIN_AT_ONCE).filter(([number]) => this.#subscribed.has(number));
+      await Promise.all(some.map(([number, { subject, together }]) => this.#ask(SUBSCRIBE, number, subject, together)));
+    }
   }
-  #heard(words: Words): void {
+  /** Whether it was something that a hub says. */
+  #heard(words: unknown): boolean {
+    if (!isWords(words)) return false;
     const [word, first, second, third] = words;
     if (word === HEARD) {
-      for (const number of third as readonly number[])
-        this.#subscribed.get(number)?.heard(second as Uint8Array, first as string);
-    } else if (word === OVER)
-      this.#over(new ClosedError(`${this.where} has ended this member: ${String(first)}`, 'closed'));
-    else {
-      const asked = this.#asked.get(first as number);
-      this.#asked.delete(first as number);
-      if (word === DONE) asked?.resolve(second);
-      else if (word === FAILED) asked?.reject(Object.assign(new Error(third as string), { code: second }));
+      if (!isSubject(first) || !isBytes(second) || !Array.isArray(third)) return false;
+      for (const number of third) this.#subscribed.get(number as number)?.heard(second, first);
+      return true;
     }
+    if (word === OVER) {
+      this.#over(new ClosedError(`${this.where} has ended this member: ${shown(first)}`, 'closed'));
+      return true;
+    }
+    const asked = this.#asked.get(first as number);
+    this.#asked.delete(first as number);
+    if (word === DONE) asked?.resolve(second);
+    else if (word === FAILED)
+      asked?.reject(Object.assign(new Error(typeof third === 'string' ? third : shown(third)), { code: second }));
+    else return false;
+    return true;
   }
 
   #ended(port: Port): void {
@@ -216,6 +241,7 @@ export class HubDriver implements Driver {
         await this.#connect();
         return;
       } catch (error) {
+        this.#why = error;
         // That will be so the next time, too.
         if (error instanceof UsageError || error instanceof UnsupportedError) this.#over(error);
       }
@@ -229,13 +255,13 @@ export class HubDriver implements Driver {
     if (port !== undefined) this.#down();
     else for (const told of [...this.#downs]) told();
     this.#ready.reject(error);
-    this.#closing.reject(error);
+    for (const reject of this.#closing) reject(error);
     this.#subscribed.clear();
     this.#wake?.();
     port?.close();
   }
   #lost(): ClosedError {
-    return this.closed ? closedAt(this.where) : new ClosedError(`The hub is lost: ${this.where}`, 'lost');
+    return this.closed ? closedAt(this.where) : new ClosedError(`The hub is lost: ${this.where}`, 'lost', this.#why);
   }
 
   #say(...words: unknown[]): boolean {
@@ -253,14 +279,15 @@ export class HubDriver implements Driver {
     const port = this.#port;
     return port?.full === true && port.stats().outboxBytes > HUB_WAITING_BYTES;
   }
-  /** @throws (rejects) ClosedError; what the hub says against it */
+  /** @throws (rejects) ClosedError; what the hub says against it, or would: `full` */
   #ask(word: number, ...said: unknown[]): Promise<unknown> {
     const asked = settleable<unknown>();
     const ask = this.#number++;
     this.#asked.set(ask, asked);
     if (!this.#say(word, ask, ...said)) {
       this.#asked.delete(ask);
-      asked.reject(this.#lost());
+      const text = `${this.where} takes nothing in, and the port to it has no room for more`;
+      asked.reject(this.#port === undefined ? this.#lost() : Object.assign(new Error(text), { code: 'full' }));
     }
     return asked.promise;
   }
@@ -300,7 +327,7 @@ export class HubDriver implements Driver {
       throw error;
     }
     const leave = async (): Promise<void> => {
-      if (this.#subscribed.has(number)) await this.#ask(UNSUBSCRIBE, number).catch(() => {});
+      if (this.#subscribed.has(number)) await this.#unsubscribe(number);
     };
     return {
       close: () => {
@@ -312,6 +339,19 @@ export class HubDriver implements Driver {
         this.#subscribed.delete(number);
       },
     };
+  }
+
+  /** Never rejects. Another hub knows nothing of it. */
+  async #unsubscribe(number: number): Promise<void> {
+    for (const port = this.#port; port !== undefined && port === this.#port; ) {
+      try {
+        await this.#ask(UNSUBSCRIBE, number);
+        return;
+      } catch {
+        // There was no room to say it: nobody else is to wait for an answer of who has left.
+        await port.drained().catch(() => {});
+      }
+    }
   }
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {

@@ -7,7 +7,7 @@ import { Member, type Shared } from './member.ts';
 import { Subjects } from './subjects.ts';
 
 export interface HubOptions {
-  /** Bytes that its queues keep together, dead letters included, before `put` is refused; default 256 MiB. A job counts 256 beside its own. */
+  /** Bytes that its queues keep together, dead letters included, before `put` is refused; default 256 MiB. A job counts 256 beside its own, a queue 4096. */
   readonly maxQueueBytes?: number | undefined;
 }
 export interface HubStats {
@@ -29,13 +29,19 @@ export class Hub {
     checkNames(options, ['maxQueueBytes']);
     const rule = { fallback: HUB_QUEUE_BYTES_DEFAULT, min: 0, max: Number.MAX_SAFE_INTEGER };
     const max = checked('maxQueueBytes', options.maxQueueBytes, rule) as number;
-    this.#shared = { subjects: new Subjects(), queues: new Map(), budget: { used: 0, max }, dropped: 0 };
+    this.#shared = {
+      subjects: new Subjects(),
+      queues: new Map(),
+      budget: { used: 0, max },
+      byId: new Map(),
+      dropped: 0,
+    };
   }
 
   /**
    * Whoever has the other end of this port takes part, by `open(port)`: it says what it likes to all others, and hears what it likes. The port is the hub's from now on, and the member
    * is gone when it ends.
-   * @throws UsageError ERR_OPTION for what is no port, and for one that a hub or an engine has
+   * @throws UsageError ERR_OPTION for what is no port, and for one that a hub or an engine has; ERR_BUSY for one that somebody reads
    */
   join(port: Port): void {
     claimPort(port, 'Cannot join to a hub');

@@ -1,6 +1,6 @@
 // A queue that a hub keeps, in memory: jobs that lie there or are lent, those whose time has not come, dead letters, ids of what was put, and who waits for jobs.
 import { platformStart } from '#platform';
-import { HUB_REPLY_BYTES, HUB_THING_BYTES, QUEUE_ID_MS } from '../limits.ts';
+import { HUB_QUEUE_BYTES, HUB_REPLY_BYTES, HUB_THING_BYTES, QUEUE_ID_MS } from '../limits.ts';
 import { Later } from './later.ts';
 import { Shelf } from './shelf.ts';
 
@@ -57,7 +57,7 @@ export class KeptQueue<B> {
     this.#budget = budget;
     this.#jobs = new Shelf(ackMs);
     this.#dead = new Shelf(ackMs);
-    budget.used += HUB_THING_BYTES;
+    budget.used += HUB_QUEUE_BYTES;
   }
   /** Nobody would notice if it was made anew. */
   get idle(): boolean {
@@ -210,12 +210,16 @@ export class KeptQueue<B> {
     this.#serve();
   }
 
-  /** Whoever has gone waits for nothing, and what it had is for others, at once. */
-  left(by: B): void {
+  /**
+   * Whoever has gone waits for nothing, and what it had is for others, at once.
+   * @param mayComeBack it is told that there was nothing
+   */
+  left(by: B, mayComeBack: boolean): void {
     for (const taker of this.#takers) {
       if (taker.by !== by) continue;
       this.#takers.delete(taker);
       clearTimeout(taker.timer);
+      if (mayComeBack) taker.given([]);
     }
     this.#jobs.takeBackFrom(by);
     this.#dead.takeBackFrom(by);
@@ -223,7 +227,7 @@ export class KeptQueue<B> {
   }
   /** Whatever it has is gone. */
   close(): void {
-    this.#budget.used -= HUB_THING_BYTES * (1 + this.#ids.size);
+    this.#budget.used -= HUB_QUEUE_BYTES + HUB_THING_BYTES * this.#ids.size;
     for (const { bytes } of this.#byNumber.values()) this.#budget.used -= costOf(bytes);
     for (const dead of this.#deadByNumber.values()) this.#budget.used -= costOfDead(dead);
     clearTimeout(this.#timer);

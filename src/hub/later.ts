@@ -5,6 +5,9 @@ interface Entry<T> {
   readonly dueMs: number;
 }
 
+/** As many missing ones are no matter. */
+const FEW = 1024;
+
 export class Later<T extends object> {
   readonly #heap: Entry<T>[] = [];
   readonly #entries = new Map<T, Entry<T>>();
@@ -34,7 +37,17 @@ export class Later<T extends object> {
     const entry = this.#entries.get(thing);
     if (entry === undefined) return false;
     entry.thing = undefined;
-    return this.#entries.delete(thing);
+    this.#entries.delete(thing);
+    if (this.#heap.length > 2 * this.#entries.size + FEW) this.#tidy();
+    return true;
+  }
+  /** Most of them are missing. */
+  #tidy(): void {
+    const there = this.#heap.filter(({ thing }) => thing !== undefined);
+    // What is in order is a heap.
+    there.sort((one, other) => one.dueMs - other.dueMs);
+    this.#heap.length = 0;
+    for (const entry of there) this.#heap.push(entry);
   }
   /** One that is due. */
   take(nowMs: number): T | undefined {

@@ -1,10 +1,12 @@
 // One who takes part in a hub, at its end of a port: what it says is looked at, word by word, and what it hears is bounded.
+import { isId } from '../engine/names.ts';
 import { MillraceError } from '../errors.ts';
 import {
+  HUB_AWAY_MS,
+  HUB_QUEUE_BYTES,
   HUB_SEATS_MAX,
   HUB_TAKE_MS_MAX,
   HUB_TAKES_MAX,
-  HUB_THING_BYTES,
   HUB_WAITING_BYTES,
   QUEUE_CONCURRENCY_MAX,
   QUEUE_DEAD_MAX,
@@ -21,6 +23,7 @@ import {
   FLUSH,
   HEARD,
   HELLO,
+  HUB,
   HUB_VERSION,
   isBytes,
   isCount,
@@ -46,6 +49,8 @@ export interface Shared {
   readonly subjects: Subjects<Seat>;
   readonly queues: Map<string, KeptQueue<Member>>;
   readonly budget: Budget;
+  /** Those that have said what they are known by. */
+  readonly byId: Map<string, Member>;
   /** Messages that a member was too slow for. */
   dropped: number;
 }
@@ -63,6 +68,12 @@ export class Member {
   readonly #shared: Shared;
   readonly #seats = new Map<number, { readonly subject: string; readonly seat: Seat }>();
   #greeted = false;
+  #id: string | undefined;
+  /** Its line is lost, and has been for a while. */
+  #away = false;
+  #awayTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Of its seats: parts of patterns, or one. */
+  #weight = 0;
   /** How often it waits for jobs. */
   #takes = 0;
   #over = false;
@@ -78,7 +89,20 @@ export class Member {
       this.#leave();
       left();
     });
-    this.#say([HELLO, HUB_VERSION]);
+    port.link?.addEventListener('status', ({ data }) => this.#lineIs(data === 'open'));
+    this.#say([HELLO, HUB_VERSION, HUB]);
+  }
+  /** Nobody knows whether one that has no line comes back: others do its work meanwhile, and what it says of it when it is back is believed. */
+  #lineIs(there: boolean): void {
+    this.#away = false;
+    clearTimeout(this.#awayTimer);
+    if (there || this.#over) return;
+    this.#awayTimer = setTimeout(() => {
+      this.#away = true;
+      for (const queue of this.#shared.queues.values()) queue.left(this, true);
+    }, HUB_AWAY_MS);
+    // The connection that is to come back holds the process, as long as it does.
+    (this.#awayTimer as { unref?(): void }).unref?.();
   }
 
   /** @param why it is not to come again */
@@ -91,10 +115,12 @@ export class Member {
   #leave(): void {
     if (this.#over) return;
     this.#over = true;
-    const { subjects, queues } = this.#shared;
+    clearTimeout(this.#awayTimer);
+    const { subjects, queues, byId } = this.#shared;
+    if (this.#id !== undefined && byId.get(this.#id) === this) byId.delete(this.#id);
     for (const { subject, seat } of this.#seats.values()) subjects.remove(subject, seat);
     this.#seats.clear();
-    for (const queue of queues.values()) queue.left(this);
+    for (const queue of queues.values()) queue.left(this, false);
   }
   #say(words: Words): void {
     try {
@@ -102,16 +128,19 @@ export class Member {
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
       // Its readers find that it is missing.
-      if (words[0] === HEARD && error.code === 'ERR_TOO_LARGE') this.#shared.dropped++;
+      if (words[0] === HEARD && ['ERR_TOO_LARGE', 'ERR_OUTBOX_FULL'].includes(error.code ?? '')) this.#shared.dropped++;
       // It takes nothing in, though it asks; or no answer that there is.
       else if (words[0] === OVER) this.#port.close();
       else this.end(`it could not be answered: ${error.message}`);
     }
   }
 
-  /** Whether it takes one more: a member that is slow is not to fill this side's memory. */
-  takes(): boolean {
-    if (this.#over) return false;
+  /**
+   * Whether it takes one more: a member that is slow is not to fill this side's memory.
+   * @param together whether another one would do
+   */
+  takes(together: boolean): boolean {
+    if (this.#over || (together && this.#away)) return false;
     if (!this.#port.full || this.#port.stats().outboxBytes < HUB_WAITING_BYTES) return true;
     this.#shared.dropped++;
     return false;
@@ -143,6 +172,7 @@ export class Member {
           `it speaks version ${shown(said[0])} of what members of a hub speak, and this hub ${HUB_VERSION}`,
         );
       this.#greeted = true;
+      this.#known(said[1]);
       return;
     }
     if (word === PUBLISH) {
@@ -173,12 +203,21 @@ export class Member {
     }
   }
 
+  /** One that comes anew, over another port, has left the one before, whatever that says. */
+  #known(id: unknown): void {
+    if (typeof id !== 'string' || !isId(id)) return;
+    const { byId } = this.#shared;
+    byId.get(id)?.end();
+    this.#id = id;
+    byId.set(id, this);
+  }
+
   #publish(about: unknown, what: unknown): number {
     const [subject, bytes] = [check(about, isSubject), check(what, isBytes)];
     if (isPattern(subject)) throw new Odd('it publishes to a pattern');
     const told: Member[] = [];
-    const heard = this.#shared.subjects.each(subject, ({ member, number }) => {
-      if (!member.takes()) return false;
+    const heard = this.#shared.subjects.each(subject, ({ member, number }, together) => {
+      if (!member.takes(together)) return false;
       if (member.note(number)) told.push(member);
       return true;
     });
@@ -187,7 +226,8 @@ export class Member {
   }
   #subscribe(number: number, subject: string, together: boolean): void {
     if (this.#seats.has(number)) throw new Odd(`it has two subscriptions of number ${number}`);
-    if (this.#seats.size >= HUB_SEATS_MAX) throw new Odd(`it has ${HUB_SEATS_MAX} subscriptions, which are the most`);
+    this.#weight += weightOf(subject);
+    if (this.#weight > HUB_SEATS_MAX) throw new Odd(`it has ${HUB_SEATS_MAX} subscriptions, which are the most`);
     const seat: Seat = { member: this, number };
     this.#seats.set(number, { subject, seat });
     this.#shared.subjects.add(subject, seat, together);
@@ -196,6 +236,7 @@ export class Member {
     const found = this.#seats.get(number);
     if (found === undefined) return;
     this.#seats.delete(number);
+    this.#weight -= weightOf(found.subject);
     this.#shared.subjects.remove(found.subject, found.seat);
   }
 
@@ -253,14 +294,14 @@ export class Member {
   /** Where there is no room, those go that nobody has anything of. */
   #make(ackMs: number): KeptQueue<Member> | undefined {
     const { queues, budget } = this.#shared;
-    if (budget.used + HUB_THING_BYTES > budget.max) {
+    if (budget.used + HUB_QUEUE_BYTES > budget.max) {
       for (const [name, queue] of queues) {
         if (!queue.idle) continue;
         queue.close();
         queues.delete(name);
       }
     }
-    return budget.used + HUB_THING_BYTES > budget.max ? undefined : new KeptQueue<Member>(ackMs, budget);
+    return budget.used + HUB_QUEUE_BYTES > budget.max ? undefined : new KeptQueue<Member>(ackMs, budget);
   }
   #settle(queue: KeptQueue<Member>, action: unknown, number: number, said: Words): unknown {
     const held = (): Hold => ({ number, attempt: check(said[1], isCount) });
@@ -291,6 +332,10 @@ export class Member {
   }
 }
 
+/** How much of a tree a subscription takes. */
+function weightOf(subject: string): number {
+  return isPattern(subject) ? subject.split('.').length : 1;
+}
 function noRoom({ max }: Budget): string {
   return `its queues keep ${max} bytes together (maxQueueBytes), and have no room for more`;
 }

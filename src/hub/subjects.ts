@@ -10,6 +10,8 @@ class Seats<S> {
     return this.all.size + this.together.size === 0;
   }
 }
+type Hear<S> = (seat: S, together: boolean) => boolean;
+
 class Branch<S> {
   readonly children = new Map<string, Branch<S>>();
   seats: Seats<S> | undefined;
@@ -65,16 +67,16 @@ export class Subjects<S> {
 
   /**
    * @param subject no pattern
-   * @param hear gives it to a seat; whether that takes it
+   * @param hear gives it to a seat; whether that takes it; whether another one would do
    * @returns how many there are, one of those who have it together
    */
-  each(subject: string, hear: (seat: S) => boolean): number {
+  each(subject: string, hear: Hear<S>): number {
     const exact = this.#exact.get(subject);
     let heard = exact === undefined ? 0 : tell(exact, hear);
     if (this.#patternCount > 0) heard += this.#below(this.#patterns, subject.split('.'), 0, hear);
     return heard;
   }
-  #below(branch: Branch<S>, parts: readonly string[], depth: number, hear: (seat: S) => boolean): number {
+  #below(branch: Branch<S>, parts: readonly string[], depth: number, hear: Hear<S>): number {
     if (depth === parts.length) return branch.seats === undefined ? 0 : tell(branch.seats, hear);
     const rest = branch.children.get('>')?.seats;
     let heard = rest === undefined ? 0 : tell(rest, hear);
@@ -92,18 +94,18 @@ export function isPattern(subject: string): boolean {
 function leave<S>(seats: Seats<S>, seat: S): boolean {
   return seats.all.delete(seat) || seats.together.delete(seat);
 }
-function tell<S>({ all, together }: Seats<S>, hear: (seat: S) => boolean): number {
+function tell<S>({ all, together }: Seats<S>, hear: Hear<S>): number {
   let heard = 0;
   for (const seat of all) {
-    hear(seat);
+    hear(seat, false);
     heard++;
   }
   // One that has enough is passed over.
   for (const seat of together) {
-    if (!hear(seat)) continue;
+    if (!hear(seat, true)) continue;
     together.delete(seat);
     together.add(seat);
     return heard + 1;
   }
-  return together.size > 0 ? heard + 1 : heard;
+  return heard;
 }

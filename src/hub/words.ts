@@ -1,7 +1,7 @@
 // What a hub and its members say to one another over a port: arrays, of which the first element says what it is. docs/protocol/hub.md.
 //
 //   member to hub                                     hub to member
-//   [HELLO, version]                                  [HELLO, version]
+//   [HELLO, version, id]                              [HELLO, version, HUB]
 //   [SUBSCRIBE, ask, number, subject, together]       [HEARD, subject, bytes, numbers]
 //   [UNSUBSCRIBE, ask, number]                        [DONE, ask, value]
 //   [PUBLISH, subject, bytes]                         [FAILED, ask, code, text]
@@ -11,6 +11,8 @@
 import { ENGINE_MESSAGE_BYTES_MAX, HUB_SUBJECT_MAX } from '../limits.ts';
 
 export const HUB_VERSION = 1;
+/** What a hub is, and no member. */
+export const HUB = 'hub';
 
 export const HELLO = 0;
 export const SUBSCRIBE = 1;

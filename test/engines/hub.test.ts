@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Taken } from '../../src/engine/queue.ts';
 import { Hub, open } from '../../src/hub/index.ts';
-import { HELLO, HUB_VERSION, OVER, PUBLISH, QUEUE, SUBSCRIBE, TELL } from '../../src/hub/words.ts';
+import { HEARD, HELLO, HUB, HUB_VERSION, OVER, PUBLISH, QUEUE, SUBSCRIBE, TELL } from '../../src/hub/words.ts';
 import {
+  AddressError,
   attach,
   CLOSED,
   ClosedError,
@@ -19,7 +20,9 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
+import { connect as connectNet, listen } from '../../src/net/index.ts';
 import { connect } from '../../src/process/index.ts';
+import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { startServer } from '../kit/engine-servers.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { Random, seed } from '../kit/prng.ts';
@@ -61,7 +64,8 @@ test('what is no hub, no port and no option is named', async () => {
 
   for (const [said, error] of [
     [['what', 'is', 'this'], UnsupportedError],
-    [[HELLO, HUB_VERSION + 1], UnsupportedError],
+    [[HELLO, HUB_VERSION + 1, HUB], UnsupportedError],
+    [[HELLO, HUB_VERSION, 'a'.repeat(32)], UnsupportedError],
   ] as const) {
     const [here, there] = pairOfPorts();
     there.postMessage(said);
@@ -101,9 +105,13 @@ test('a member that says anything else than members say is ended, and nobody els
     [SUBSCRIBE, 0, 0, ''],
     [QUEUE, 0, 5, 'make', 1000],
     [QUEUE, 0, 'q', 'make', Number.POSITIVE_INFINITY],
+    // More parts than one may have; the last of so many.
+    [SUBSCRIBE, 0, 0, `${'*.'.repeat(255)}>`],
   ];
   for (const words of odd) {
     const port = stranger(hub);
+    if (words[0] === SUBSCRIBE && words[2] === 0)
+      for (let i = 1; i <= 1024; i++) port.postMessage([...words.slice(0, 2), i, words[3]]);
     port.postMessage(words);
     assert.notEqual(await within('its end', endOf(port)), '', JSON.stringify(words));
   }
@@ -325,7 +333,7 @@ test('a port that ends as it greets, or before all is said again, is none', asyn
   /** Greets, and ends behind so many words. */
   const greets = (words: number) => (): Port => {
     const [here, there] = pairOfPorts();
-    there.postMessage([HELLO, HUB_VERSION]);
+    there.postMessage([HELLO, HUB_VERSION, HUB]);
     let heard = 0;
     there.on('message', () => {
       if (++heard > words) there.close();
@@ -487,4 +495,178 @@ test('a port that ends is asked for again, however often that fails; one that wa
   assert.ok((await rejection(once.request('once', 1))) instanceof ClosedError);
   await turn();
   await once.close();
+});
+
+test('what a hub never says ends the port, and not the process; two engines at one channel are no hub', async () => {
+  const hub = new Hub();
+  const ends: Promise<unknown>[] = [];
+  const odd: unknown[] = [
+    null,
+    5,
+    [HEARD],
+    [HEARD, 5, new Uint8Array(1), [0]],
+    [HEARD, 'a', 'b', [0]],
+    [HEARD, 'a', new Uint8Array(1), 5],
+    [99, { toString: 1 }],
+  ];
+  const dial = (): Port => {
+    const [here, there] = pairOfPorts();
+    if (odd.length === 0) hub.join(there);
+    else {
+      there.postMessage([HELLO, HUB_VERSION, HUB]);
+      there.postMessage(odd.shift());
+      ends.push(there.closed);
+    }
+    return here;
+  };
+  const engine = await within('a hub', openUntil(dial));
+  await untilSo('a hub', async () =>
+    engine
+      .serve('there', () => 1)
+      .then(
+        () => true,
+        () => false,
+      ),
+  );
+  assert.equal(await within('an answer', engine.request('there', 1)), 1);
+  await within('the ends', Promise.all(ends));
+  assert.equal(ends.length, 7);
+  await engine.close();
+
+  const [one, other] = pairOfPorts();
+  const both = await within('both', Promise.all([rejection(open(one)), rejection(open(other))]));
+  for (const error of both) assert.ok(error instanceof UnsupportedError || error instanceof ClosedError, String(error));
+  assert.ok(
+    both.some((error) => /member of a hub, too/.test(String(error))),
+    String(both),
+  );
+
+  const [read] = pairOfPorts();
+  read.receiveAsync().catch(() => {});
+  assert.throws(() => hub.join(read), { code: 'ERR_BUSY' });
+  read.close();
+});
+/** The first one may end before `open` is through. */
+async function openUntil(dial: () => Port): Promise<Engine> {
+  for (;;) {
+    try {
+      return await open(dial);
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
+    }
+  }
+}
+
+test('a port that takes no greeting, and dials in vain, leave nothing behind', async () => {
+  const unhandled: unknown[] = [];
+  const told = (error: unknown): void => void unhandled.push(error);
+  process.on('unhandledRejection', told);
+  const { port: full } = channel({ outboxBytes: 1, overflow: 'reject' });
+  const fill = (): void => {
+    for (;;) full.postMessage('x'.repeat(1000));
+  };
+  assert.throws(fill, { code: 'ERR_OUTBOX_FULL' });
+  assert.ok((await rejection(open(full))) instanceof UsageError);
+  await turn();
+  await turn();
+  assert.deepEqual(unhandled, []);
+  process.off('unhandledRejection', told);
+});
+
+test('what could not be said as a reader left, or who answers, is said when there is room', async () => {
+  const server = await startServer('thread');
+  const dial = (): Port => {
+    const port = server.member();
+    return port;
+  };
+  const [one, two] = [await open(dial), await open(dial)];
+  const served = await one.serve('shared', () => 1);
+  await two.serve('shared', () => 2);
+  const queue = await one.queue<Uint8Array>('large');
+  server.freeze(true);
+  // Its outbox is full.
+  const bytes = new Uint8Array(200_000);
+  const asked: Promise<unknown>[] = [];
+  for (let i = 0; i < 500; i++) asked.push(queue.put(bytes));
+  const all = Promise.allSettled(asked);
+  const closing = served.close({ drainMs: 100 });
+  await turn();
+  server.freeze(false);
+  await within('its end', closing);
+  await within('what was asked', all);
+  for (let i = 0; i < 10; i++)
+    assert.equal(await within('an answer', two.request('shared', i, { timeoutMs: 2000 })), 2);
+  await one.close();
+  await two.close();
+  await server.stop();
+});
+
+test('more subscriptions than a port takes in one turn are all said again', async () => {
+  const hub = new Hub();
+  const ports: Port[] = [];
+  const dial = (): Port => {
+    const { port, remote } = channel({ outboxBytes: 1 << 20 });
+    const there = attach(remote);
+    hub.join(there);
+    ports.push(there);
+    return port;
+  };
+  const engine = await open(dial);
+  const count = 10_000;
+  for (let i = 0; i < count; ) {
+    const some = Array.from({ length: 1000 }, () => engine.driver.subscribe(`a.${i++}`, () => {}));
+    await within('some', Promise.all(some));
+  }
+  ports.shift()?.close();
+  await until('it to be gone', () => !engine.driver.up);
+  await within('all of them', engine.driver.ready());
+  assert.equal(await engine.driver.tell(`a.${count - 1}`, new Uint8Array(1)), true);
+  assert.equal(await engine.driver.tell('a.0', new Uint8Array(1)), true);
+  assert.equal(ports.length, 1);
+  await engine.close();
+});
+
+test('over a network: who has no line is passed over, has its jobs taken, and is one member when it comes anew', async () => {
+  const hub = new Hub();
+  const listener = await listen('tcp:127.0.0.1:0');
+  const joining = (async () => {
+    for await (const port of listener) hub.join(port);
+  })();
+  const proxy = await CuttingProxy.to(portIn(listener.address));
+  const there = await open(() => connectNet(proxy.inFrontOf(listener.address), { resumeMs: 500 }));
+  const here = await open(hub);
+  const [mine, theirs] = [await here.queue<number>('jobs'), await there.queue<number>('jobs')];
+  await there.serve('shared', () => 'there');
+  const begun: number[] = [];
+  const works = (i: number): Promise<void> => {
+    begun.push(i);
+    return new Promise(() => {});
+  };
+  theirs.work(works, { concurrency: 2 });
+  for (const i of [1, 2]) await mine.put(i);
+  await until('both to be begun', () => begun.length === 2);
+  await proxy.close();
+  // A line that is lost for a moment is nobody's loss; one that is for long is.
+  await untilSo(
+    'it to be passed over',
+    async () => (await rejection(here.request('shared', 1, { timeoutMs: 300 }))) instanceof AddressError,
+  );
+  await here.serve('shared', () => 'here');
+  const done = new Set<number>();
+  mine.work((i) => void done.add(i), { concurrency: 2 });
+  await until('both to be done', () => done.size === 2);
+  await proxy.open();
+  await within(
+    'it to be back',
+    there.driver.ready().then(() => untilSo('it', async () => there.driver.up)),
+  );
+  await untilSo('it to answer', async () => (await here.request('shared', 1)) === 'there');
+  assert.equal(hub.stats().members, 2);
+  for (let i = 0; i < 10; i++) await within('an answer', here.request('shared', i, { timeoutMs: 1000 }));
+  await there.close({ drainMs: 0 });
+  await here.close();
+  hub.close();
+  await listener.close();
+  await joining;
+  await proxy.close();
 });

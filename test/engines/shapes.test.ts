@@ -97,9 +97,8 @@ overEngines((way) => {
     const topic = here.topic('odd.twice');
     topic.publish(1);
     await until('it to be heard', () => heard.length === 1);
-    const odd = ['', 'x', '{', '{"v":1}', '{"v":1,"from":"no","n":0}', `{"v":1,"from":"${'a'.repeat(32)}","n":-1}`].map(
-      (text) => new TextEncoder().encode(text),
-    );
+    const texts = ['', 'x', '{', 'null', '5', '{"v":1}', '{"v":1,"from":"no","n":0}'];
+    const odd = [...texts, `{"v":1,"from":"${'a'.repeat(32)}","n":-1}`].map((text) => new TextEncoder().encode(text));
     const torn = (heard[0] as Uint8Array).slice();
     torn[20] = 200;
     // Of the value behind the first head of it.
@@ -121,6 +120,23 @@ overEngines((way) => {
 
     const { strange, doubled, missed } = reader.stats();
     assert.deepEqual([strange, doubled, missed], [odd.length + 1, 1, 0]);
+    // An error of which nothing is a text, to who reads, who answers and who asks.
+    const mad = (from: string, n: number): Uint8Array =>
+      new TextEncoder().encode(
+        `{"v":1,"from":"${from}","n":${n},"error":{"name":{"toString":1},"message":{"toString":1,"valueOf":1}}}`,
+      );
+    await there.serve('odd.sum', () => 'still');
+    const asks = await here.driver.share('millrace.call.odd.ask', (bytes) => {
+      const { from, n } = JSON.parse(new TextDecoder().decode(bytes)) as { from: string; n: number };
+      here.driver.publish(`millrace.reply.${from}`, mad(from, n));
+    });
+    const asked = await within('an answer', rejection(there.request('odd.ask', 1, { codec: 'json' })));
+    assert.ok(asked instanceof Error && asked.message === '', String(asked));
+    await here.driver.tellOne('millrace.call.odd.sum', mad('b'.repeat(32), 0));
+    here.driver.publish('millrace.topic.odd.twice', mad('b'.repeat(32), 0));
+    await until('it to be counted', () => reader.stats().strange === odd.length + 2);
+    assert.equal(await within('an answer', here.request('odd.sum', 1)), 'still');
+    asks.close();
     reader.close();
     watching.close();
   });
