@@ -71,7 +71,7 @@ function begins(of: number, session: Session, { kind, request, connect }: Coming
   session.apart = (apart) => tell({ of: line, news: 'apart', apart });
   accepted.set(line, (memory) => {
     const relayed = new RelayedSession(session.stream);
-    carry(line, memory, relayed);
+    carry(line, memory, relayed, () => unknown.delete(line));
     connect(relayed);
   });
   if (asks) unknown.set(line, session);
@@ -95,6 +95,7 @@ async function answer(ask: NetAsk): Promise<void> {
     case 'unlisten': {
       const { bound, hall } = listeners.get(of) ?? {};
       listeners.delete(of);
+      await hall?.lastSaid();
       bound?.close();
       hall?.close();
       tell({ of, news: 'unlistened' });

@@ -82,6 +82,7 @@ export class Entrance {
           const left = listening.leave?.();
           await over;
           await left;
+          await hall.lastSaid();
           listening.close();
           hall.close();
         },

@@ -14,12 +14,24 @@ export interface Given {
   refuse(): void;
 }
 
-/** @throws UsageError ERR_OPTION for what is no socket, or no request */
+/** Those that were given once. */
+const known = new WeakSet<object>();
+
+/** @throws UsageError ERR_OPTION for what is no socket, or was given before, or no request */
 export function givenLine(socket: unknown, request: unknown, pingMs: number): Given {
   const given: Readonly<Record<string, unknown>> = Object(socket);
+  if (known.has(given)) {
+    const text = 'Cannot accept a socket twice: it was accepted before';
+    throw new UsageError('ERR_OPTION', text, { option: 'socket' });
+  }
+  const line = lineOf(socket, given, request, pingMs);
+  known.add(given);
+  return line;
+}
+function lineOf(socket: unknown, given: Readonly<Record<string, unknown>>, request: unknown, pingMs: number): Given {
   if (typeof given['addEventListener'] === 'function' && typeof given['send'] === 'function')
     return givenWebSocket(socket as WebSocketLike, request, pingMs);
-  if (typeof given['setKeepAlive'] === 'function' && typeof given['write'] === 'function') {
+  if (['setKeepAlive', 'write', 'unref', 'on'].every((name) => typeof given[name] === 'function')) {
     // What is behind may say its end before this side has.
     (socket as { allowHalfOpen: boolean }).allowHalfOpen = true;
     const [line, said] = overSocket(socket as Socket, pingMs);

@@ -58,6 +58,10 @@ export class Hall {
     this.#options = options;
   }
 
+  /** When those that have no line have come back for last words, or are over, or that takes too long. */
+  async lastSaid(): Promise<void> {
+    await this.#sessions.lastSaid();
+  }
   /** Lets nobody in any more. */
   close(): void {
     this.#closed = true;
@@ -136,6 +140,11 @@ export class Hall {
     }
     if (session === undefined || session.identity !== identity || session.stream.session === undefined) {
       this.#refuse(fresh, CODE_NAME, 'there is no such session');
+      return;
+    }
+    // One that was long on its way is not to take the place of the line that there is.
+    if (session.stream.isOld(heard)) {
+      fresh.line.destroy();
       return;
     }
     const hello = session.stream.hello();

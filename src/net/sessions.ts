@@ -1,5 +1,6 @@
 // The sessions of a listener: what resumes finds its own by what it was called, which nobody can guess; and those that have no line are bounded, in number and bytes.
 import { UnsupportedError } from '../errors.ts';
+import { RESUME_LAST_HOLD_MS } from '../limits.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
 
 export interface Session {
@@ -19,6 +20,7 @@ export class Sessions {
   readonly #bounds: SessionBounds;
   readonly #all = new Map<string, Session>();
   #closed = false;
+  #said: (() => void) | undefined;
   /** Those that have no line, the one that has waited longest first, with what each keeps; and all that together. */
   readonly #parked = new Map<Session, number>();
   #bytes = 0;
@@ -43,6 +45,22 @@ export class Sessions {
   resumed(session: Session): void {
     this.#bytes -= this.#parked.get(session) ?? 0;
     this.#parked.delete(session);
+    if (!this.#lacks) this.#said?.();
+  }
+  /** Whether one has no line for its last words. */
+  get #lacks(): boolean {
+    for (const { stream } of this.#parked.keys()) if (stream.lasts) return true;
+    return false;
+  }
+  /** When those that lack a line for their last words have had one, or are over, or have had as long as they hold a process. */
+  async lastSaid(): Promise<void> {
+    if (!this.#lacks) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.#said = resolve;
+      timer = setTimeout(resolve, RESUME_LAST_HOLD_MS);
+    });
+    clearTimeout(timer);
   }
   delete(session: Session, name: Uint8Array | undefined): void {
     this.resumed(session);

@@ -1,15 +1,15 @@
 // Joins two ports, of whatever distance each: what comes to one is posted to the other.
 
-import { platform } from '#platform';
 import { CodecError, UsageError } from '../errors.ts';
 import { CLOSED, EMPTY, type EndReason } from '../outcome.ts';
 import { checkNames } from './options.ts';
 import { Port } from './port.ts';
+import { unread } from './unread.ts';
 
 export interface BridgeOptions {
   /**
    * Told of a message that could not be taken over: one that did not decode, or that the other port does not carry (too long, shared memory over a network). Others go on.
-   * Default: it is reported as an uncaught error.
+   * Default: it is reported as an uncaught error, and as a warning where it came from another process.
    * @param to the port that it was for
    */
   readonly onError?: ((error: unknown, to: Port) => void) | undefined;
@@ -45,8 +45,8 @@ export async function bridge(a: Port, b: Port, options: BridgeOptions = {}): Pro
   if (a === b) throw new UsageError('ERR_OPTION', 'Cannot bridge a port to itself', { option: 'port' });
   const { onError } = options;
   const failed = (error: unknown, to: Port): void => {
-    if (onError === undefined) platform.reportError(error);
-    else onError(error, to);
+    if (onError !== undefined) onError(error, to);
+    else unread((to === a ? b : a).link, error);
   };
   let first: BridgeEnd | undefined;
   const over = async (from: Port, to: Port): Promise<void> => {

@@ -10,6 +10,7 @@ import {
   type PortListener,
   type RawListener,
 } from './events.ts';
+import { unread } from './unread.ts';
 
 export type EventName = 'message' | 'messageerror' | 'close';
 /** What a Node-style listener is given. */
@@ -198,7 +199,7 @@ export abstract class PortEvents<In = unknown> extends Target {
   /** Calls everybody who listens to `type`. Never throws: what a listener throws, the runtime hears of. */
   protected tell(type: EventName, raw: unknown, ports: readonly unknown[], reason?: string): void {
     const event = new PortEvent(type, this, type === 'close' ? undefined : raw, ports, reason);
-    if (!this.#call(event, raw) && type === 'messageerror') platform.reportError(raw);
+    if (!this.#call(event, raw) && type === 'messageerror') unread((this as { link?: unknown }).link, raw);
   }
 
   /** An event of the caller's own, on its way through the runtime's EventTarget. */

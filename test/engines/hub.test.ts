@@ -589,6 +589,7 @@ test('what could not be said as a reader left, or who answers, is said when ther
   const asked: Promise<unknown>[] = [];
   for (let i = 0; i < 500; i++) asked.push(queue.put(bytes));
   const all = Promise.allSettled(asked);
+  await turn();
   const closing = served.close({ drainMs: 100 });
   await turn();
   server.freeze(false);

@@ -29,6 +29,12 @@ if (what === 'say' || what === 'kill') {
     process.kill(process.pid, 'SIGKILL');
   }
 }
+/** Says more than a system takes at once, while it is told of it, and has nothing else to do. */
+if (what === 'much') {
+  const port = await connect(address);
+  for (let i = 0; i < Number(ms); i++) port.postMessage(new Uint8Array(50_000).fill(i));
+  port.close();
+}
 /** Says its last words while there is no line, and has nothing else to do. */
 if (what === 'last') {
   const port = await connect(address);

@@ -100,6 +100,14 @@ export class ResumingStream implements ByteStream {
     const { session } = this;
     return { features: RESUMES, ...(session && { resume: { session, heard: 0 } }) };
   }
+  /** It has said its last words, and does not know that they were heard. */
+  get lasts(): boolean {
+    return this.#ended && !this.#over;
+  }
+  /** Whether who says so said it long ago, over a line that is no more: it has told of more since. */
+  isOld(heard: number): boolean {
+    return heard < this.#kept.start;
+  }
   /** Bytes that are kept. */
   get keptBytes(): number {
     return this.#kept.length;
@@ -380,11 +388,11 @@ export class ResumingStream implements ByteStream {
   }
   #hold(): void {
     if (this.#over) return;
-    const holds = this.#held || (this.#lastHeld && this.#line === undefined);
+    const holds = this.#held || this.#lastHeld;
     this.#line?.hold(holds);
     this.#keepAlive.want(holds && this.#line === undefined);
   }
-  /** What is still to be said when a program has nothing else to do, with no line for it; who wants more than a while waits for `flush`. */
+  /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
   #holdLast(): void {
     this.#lastMs = performance.now();
     if (this.#lastHeld) return;
@@ -403,7 +411,12 @@ export class ResumingStream implements ByteStream {
   }
   get flushSync(): ByteStream['flushSync'] {
     const line = this.#line;
-    return line?.flushSync === undefined ? undefined : (timeoutMs) => line.flushSync?.(timeoutMs) === true;
+    if (line?.flushSync === undefined) return undefined;
+    return (timeoutMs) => {
+      // The process goes: what it says last is not to be taken back by what it has not read.
+      if (this.#ended) line.end();
+      return line.flushSync?.(timeoutMs) === true;
+    };
   }
 }
 

@@ -230,6 +230,9 @@ function noRoom(): UnsupportedError {
   return new UnsupportedError(text);
 }
 export function errorOf({ error, message }: WebSocketEventLike): Error {
-  if (error instanceof Error) return error;
+  // Node's own has an error without a text, of several others, or of another one.
+  const { errors, cause } = Object(error) as { errors?: unknown[]; cause?: unknown };
+  for (const each of [error, cause, errors?.[0], (Object(cause) as { errors?: unknown[] }).errors?.[0]])
+    if (each instanceof Error && each.message !== '') return each;
   return new Error(message === undefined || message === '' ? 'the WebSocket has failed' : message);
 }

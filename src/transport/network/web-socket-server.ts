@@ -68,15 +68,17 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   });
   server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Uint8Array) => {
     const socket = duplex as Socket;
-    young.grown(socket);
     socket.on('error', () => {});
-    socket.setKeepAlive(true, place.pingMs);
     const asked = requestOfNode(request);
     const status = statusFor(place, asked);
     if (status !== undefined) {
+      // Nobody waits until the other side has said its end.
+      socket.once('finish', () => socket.destroy());
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
       return;
     }
+    young.grown(socket);
+    socket.setKeepAlive(true, place.pingMs);
     upgrades.handleUpgrade(request, socket, head, (webSocket) => {
       connected(new WebSocketLine(webSocket, holding(socket)), asked);
     });

@@ -28,6 +28,7 @@ export class CarrierHost {
   readonly #lines = new Map<number, CarriedStream>();
   readonly #asked = new Map<number, Asked>();
   readonly #unlistened = new Map<number, () => void>();
+  #isLost = false;
   #numbers = 0;
   #holds = 0;
 
@@ -123,6 +124,7 @@ export class CarrierHost {
   }
   /** The listener's address is free when this is done. */
   async unlisten(of: number): Promise<void> {
+    if (this.#isLost) return;
     const done = new Promise<void>((resolve) => void this.#unlistened.set(of, resolve));
     this.say({ of, ask: 'unlisten' });
     await done;
@@ -165,6 +167,7 @@ export class CarrierHost {
     else this.#events.told(said);
   }
   #lost(error: Error): void {
+    this.#isLost = true;
     this.#events.lost();
     for (const { failed } of [...this.#asked.values()]) failed(error);
     for (const line of [...this.#lines.values()]) line.lost(error);

@@ -16,10 +16,14 @@ export function tell(news: AnyNews): void {
   port.postMessage(news);
 }
 
-/** From here on what comes over the line goes into memory, and what is put there goes out. */
-export function carry(of: number, memory: SharedArrayBuffer, stream: Carried): void {
+/**
+ * From here on what comes over the line goes into memory, and what is put there goes out.
+ * @param left told when it is over
+ */
+export function carry(of: number, memory: SharedArrayBuffer, stream: Carried, left?: () => void): void {
   const gone = (error: Error | undefined): void => {
     lines.delete(of);
+    left?.();
     if (error !== undefined) tellFailure(of, 'broke', error);
   };
   lines.set(of, new Line(stream, memory, () => void port.postMessage(of), gone));
