@@ -20,6 +20,8 @@ export class Sessions {
   readonly #bounds: SessionBounds;
   readonly #all = new Map<string, Session>();
   #closed = false;
+  /** Those that were waited for as the listener was about to close. */
+  readonly #lacking = new Set<Session>();
   #said: (() => void) | undefined;
   /** Those that have no line, the one that has waited longest first, with what each keeps; and all that together. */
   readonly #parked = new Map<Session, number>();
@@ -45,16 +47,11 @@ export class Sessions {
   resumed(session: Session): void {
     this.#bytes -= this.#parked.get(session) ?? 0;
     this.#parked.delete(session);
-    if (!this.#lacks) this.#said?.();
   }
-  /** Whether one has no line for its last words. */
-  get #lacks(): boolean {
-    for (const { stream } of this.#parked.keys()) if (stream.lasts) return true;
-    return false;
-  }
-  /** When those that lack a line for their last words have had one, or are over, or have had as long as they hold a process. */
+  /** When those that have no line for their last words have said them over another one, or have had as long as they hold a process. */
   async lastSaid(): Promise<void> {
-    if (!this.#lacks) return;
+    for (const session of this.#parked.keys()) if (session.stream.lasts) this.#lacking.add(session);
+    if (this.#lacking.size === 0) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     await new Promise<void>((resolve) => {
       this.#said = resolve;
@@ -65,6 +62,7 @@ export class Sessions {
   delete(session: Session, name: Uint8Array | undefined): void {
     this.resumed(session);
     this.#all.delete(textOf(name));
+    if (this.#lacking.delete(session) && this.#lacking.size === 0) this.#said?.();
   }
   /** Nobody can come back any more. */
   close(): void {

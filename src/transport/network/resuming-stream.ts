@@ -379,6 +379,8 @@ export class ResumingStream implements ByteStream {
   }
   hold(held: boolean): void {
     this.#held = held;
+    // A process of Deno's that ends cannot read what has come, upon which the system takes back what was sent: it waits for the other side's answer to much.
+    if (!held && platform.name === 'deno' && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
     this.#hold();
   }
   /** Whether more may come; where its line can be told. */
@@ -390,7 +392,8 @@ export class ResumingStream implements ByteStream {
     if (this.#over) return;
     const holds = this.#held || this.#lastHeld;
     this.#line?.hold(holds);
-    this.#keepAlive.want(holds && this.#line === undefined);
+    // Deno's sockets that are held again hold nothing until something comes (seen in 2.9).
+    this.#keepAlive.want(holds && (this.#lastHeld || this.#line === undefined));
   }
   /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
   #holdLast(): void {
