@@ -531,6 +531,10 @@ export const REDIS_CHANNELS_MAX: number = 1024;
 /** Milliseconds for which it is believed who answers to a name in Redis: to ask is a command that looks at all channels. One that has gone before is noticed by the first message that nobody hears. */
 export const REDIS_CHANNELS_MS: number = 1000;
 
+/** Milliseconds beyond its time for who waits for jobs, before another connection is tried. */
+export const REDIS_LATE_MS: number = 10_000;
+/** Milliseconds after a slot has had another node in which whoever listens is believed to be on the way there. */
+export const REDIS_CLUSTER_BACK_MS: number = 1000;
 /** Milliseconds for a node of a cluster to answer, before another one is asked. */
 export const REDIS_CLUSTER_NODE_MS: number = 2000;
 /** Milliseconds before it is asked again how a cluster is that is changing; they double up to the last: a node that was lost is given up by the others after some seconds. */

@@ -57,8 +57,11 @@ export interface Template {
   /** For people; without a password. */
   readonly where: string;
   readonly host: string;
-  /** @param at a node of a cluster, to which it is not to come back by itself; otherwise its own server */
-  make(at: Address | undefined): Connecting;
+  /**
+   * @param at a node of a cluster; otherwise its own server
+   * @param comesBack by itself, when it was lost
+   */
+  make(at: Address | undefined, comesBack: boolean): Connecting;
 }
 
 /** Connections to one server, or to the nodes of a cluster. */
@@ -85,13 +88,23 @@ export class Clients {
     return this.#template.host;
   }
   /**
-   * One more connection, with its server.
-   * @param at a node, as the cluster calls it
+   * One more connection, with its server, to which it comes back by itself.
    * @throws (rejects) AddressError ERR_UNREACHABLE; ClosedError
    */
-  async more(at?: Address, timeoutMs: number = ENGINE_OPEN_MS): Promise<Commands> {
+  more(): Promise<Commands> {
+    return this.#connect(undefined, true, ENGINE_OPEN_MS);
+  }
+  /**
+   * One that is over when it is lost.
+   * @param at a node, as the cluster calls it
+   * @throws (rejects) AddressError ERR_UNREACHABLE; UsageError ERR_OPTION for what a map gives; ClosedError
+   */
+  once(at?: Address, timeoutMs: number = ENGINE_OPEN_MS): Promise<Commands> {
+    return this.#connect(at, false, timeoutMs);
+  }
+  async #connect(at: Address | undefined, comesBack: boolean, timeoutMs: number): Promise<Commands> {
     this.#checkOpen();
-    const { connect, commands } = this.#template.make(at && mapped(this.#map, at));
+    const { connect, commands } = this.#template.make(at && mapped(this.#map, at), comesBack);
     this.#open.add(commands);
     try {
       const late = (): Error => new Error(`nothing has answered in ${timeoutMs} ms`);
@@ -129,7 +142,7 @@ const SCHEMES: readonly string[] = ['redis', 'rediss', 'unix'];
 export async function redisClients(server: unknown, options: object, map: AddressMap | undefined): Promise<Clients> {
   if (typeof server !== 'string') return await clientsOf(server, map);
   // A password may have commas.
-  const [first, ...others] = server.split(/,(?=[a-z]+:)/) as [string, ...string[]];
+  const [first, ...others] = server.split(/,\s*(?=(?:rediss?|unix):)/) as [string, ...string[]];
   const { where } = serverUrl(first, SCHEMES);
   const seeds = others.map((other) => {
     serverUrl(other, SCHEMES);

@@ -9,6 +9,7 @@ import {
   ENGINE_OPEN_MS,
   REDIS_CLUSTER_AGAIN_MS,
   REDIS_CLUSTER_AGAIN_MS_MAX,
+  REDIS_CLUSTER_BACK_MS,
   REDIS_CLUSTER_CHECK_MS,
   REDIS_CLUSTER_NODE_MS,
 } from '../limits.ts';
@@ -23,6 +24,8 @@ interface Node {
   readonly at: Address;
   readonly says: Commands;
   hears: Commands;
+  /** Who waits for jobs there. */
+  readonly waits: Set<Commands>;
   lost: boolean;
   /** It has taken away some of what was listened for. */
   deaf: boolean;
@@ -41,6 +44,7 @@ interface Listening {
   at: Commands | undefined;
 }
 
+const NOTHING = new Uint8Array(0);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class Cluster implements Server {
@@ -53,6 +57,8 @@ export class Cluster implements Server {
   readonly #watching: ((up: boolean) => void)[] = [];
   readonly #check: ReturnType<typeof setInterval>;
   #ready: Settleable<void> = settleable();
+  /** When a slot has had another node than before. */
+  #changedMs = Number.NEGATIVE_INFINITY;
   #up = false;
   #closed = false;
   #looking: Promise<void> | undefined;
@@ -107,8 +113,16 @@ export class Cluster implements Server {
     );
   }
   async channels(start: string): Promise<string[]> {
-    const found = await this.call(start, 'PUBSUB', 'SHARDCHANNELS', `${start}*`);
-    return (found as Text[]).map(textOf);
+    for (;;) {
+      const found = await this.call(start, 'PUBSUB', 'SHARDCHANNELS', `${start}*`);
+      if ((found as Text[]).length > 0) return (found as Text[]).map(textOf);
+      // A node that has the slot no more has none either, and says so of what has a key alone; and whoever listens may be on the way to its new one.
+      const { [slotOf(start)]: asked } = this.#bySlot;
+      await this.#at(start, (says) => says.publishSharded(start, NOTHING));
+      if (this.#nodeOf(start) !== asked) continue;
+      if (performance.now() - this.#changedMs > REDIS_CLUSTER_BACK_MS) return [];
+      await pause(REDIS_CLUSTER_AGAIN_MS);
+    }
   }
   #nodeOf(name: string): Node {
     return this.#bySlot[slotOf(name)] as Node;
@@ -136,7 +150,7 @@ export class Cluster implements Server {
   /** A slot that is on its way to another node: that one is told in the same breath that it was asked for. */
   async #asked<R>(at: Address, say: (says: Commands) => Promise<R>): Promise<R> {
     const name = addressText(at);
-    const coming = this.#coming.get(name) ?? { says: this.#clients.more(at, REDIS_CLUSTER_NODE_MS), asked: 0 };
+    const coming = this.#coming.get(name) ?? { says: this.#clients.once(at, REDIS_CLUSTER_NODE_MS), asked: 0 };
     this.#coming.set(name, coming);
     coming.asked++;
     try {
@@ -185,30 +199,44 @@ export class Cluster implements Server {
   }
   async #listenAt(listening: Listening): Promise<void> {
     const { kind, name, heard } = listening;
-    const { hears } = this.#nodeOf(name);
+    const node = this.#nodeOf(name);
+    const { hears } = node;
     listening.at = hears;
     try {
-      await hears.listen(kind, name, heard);
+      await this.#inTime(node, hears.listen(kind, name, heard));
     } catch (error) {
       if (listening.at === hears) listening.at = undefined;
       throw error;
     }
     // Who has left meanwhile may have been told of another place.
-    if (!this.#listening.has(name)) await hears.unlisten(kind, name);
+    if (!this.#listening.has(name)) await this.#inTime(node, hears.unlisten(kind, name));
+  }
+  /** One that stands still is one that is lost. */
+  async #inTime(node: Node, said: Promise<void>): Promise<void> {
+    await inTime(said, ENGINE_OPEN_MS, () => {
+      this.#lose(node);
+      return new Error(`the node at ${addressText(node.at)} has not answered in ${ENGINE_OPEN_MS} ms`);
+    });
   }
   async unlisten(name: string): Promise<void> {
     const listening = this.#listening.get(name);
     this.#listening.delete(name);
     const { at, kind } = listening ?? {};
-    if (at !== undefined && kind !== undefined) await at.unlisten(kind, name);
+    const node = [...this.#nodes.values()].find(({ hears }) => hears === at);
+    if (node !== undefined && kind !== undefined) await this.#inTime(node, node.hears.unlisten(kind, name));
   }
 
   /** Of the one that has the key; where it moves, it says so, and another connection is to be had. */
   async waits(key: string): Promise<Commands> {
     await this.#ready.promise;
-    return await this.#clients.more(this.#nodeOf(key).at, REDIS_CLUSTER_NODE_MS);
+    const node = this.#nodeOf(key);
+    const waits = await this.#clients.once(node.at, REDIS_CLUSTER_NODE_MS);
+    node.waits.add(waits);
+    if (node.lost) this.endWaits(waits);
+    return waits;
   }
   endWaits(waits: Commands): void {
+    for (const node of this.#nodes.values()) node.waits.delete(waits);
     this.#clients.end(waits);
   }
 
@@ -241,7 +269,7 @@ export class Cluster implements Server {
   async #settle(): Promise<void> {
     const bySlot = await this.#slots();
     const names = new Set(bySlot);
-    for (const [name, node] of this.#nodes) if (node.lost || !names.has(name)) this.#drop(name, node);
+    for (const [name, node] of this.#nodes) if (node.lost) this.#drop(name, node);
     this.#forgetComing();
     for (const { kind, name, at } of this.#listening.values()) {
       // Of a slot that it has no more it has taken away what was listened for; which, a client may not have understood.
@@ -253,9 +281,14 @@ export class Cluster implements Server {
       if (node === undefined) await this.#enter(name);
       else if (node.deaf) await this.#hearAnew(node);
     };
-    await Promise.all([...names].map(have));
+    // All of them, before anything is said of it: one that is late would be there twice.
+    const had = await Promise.allSettled([...names].map(have));
+    for (const each of had) if (each.status === 'rejected') throw each.reason;
     if (this.#closed) return;
+    const before = this.#bySlot;
     this.#bySlot = bySlot.map((name) => this.#nodes.get(name) as Node);
+    if (this.#bySlot.some((node, slot) => node !== before[slot])) this.#changedMs = performance.now();
+    for (const [name, node] of this.#nodes) if (!names.has(name)) this.#drop(name, node);
     const hears = new Set([...this.#nodes.values()].map((node) => node.hears));
     const isThere = ({ kind, name, at }: Listening): boolean =>
       kind === 'sharded' ? at === this.#nodeOf(name).hears : at !== undefined && hears.has(at);
@@ -294,7 +327,7 @@ export class Cluster implements Server {
     for (const at of [...nodes.map((node) => node.at), undefined, ...this.#clients.seeds]) {
       let says: Commands | undefined;
       try {
-        says = await this.#clients.more(at, REDIS_CLUSTER_NODE_MS);
+        says = await this.#clients.once(at, REDIS_CLUSTER_NODE_MS);
         return await say(says, at?.host ?? this.#clients.host);
       } catch (error) {
         why = error;
@@ -307,17 +340,17 @@ export class Cluster implements Server {
   async #enter(name: string): Promise<void> {
     const at = addressOf(name);
     const [says, hears] = await bothOf(
-      () => this.#clients.more(at, REDIS_CLUSTER_NODE_MS),
+      () => this.#clients.once(at, REDIS_CLUSTER_NODE_MS),
       (late) => this.#clients.end(late),
     );
-    const node: Node = { at, says, hears, lost: false, deaf: false };
+    const node: Node = { at, says, hears, waits: new Set(), lost: false, deaf: false };
     this.#nodes.set(name, node);
     this.#keep(node, says);
     this.#keep(node, hears);
   }
   async #hearAnew(node: Node): Promise<void> {
     const before = node.hears;
-    node.hears = await this.#clients.more(node.at, REDIS_CLUSTER_NODE_MS);
+    node.hears = await this.#clients.once(node.at, REDIS_CLUSTER_NODE_MS);
     node.deaf = false;
     this.#keep(node, node.hears);
     this.#clients.end(before);
@@ -325,20 +358,29 @@ export class Cluster implements Server {
   #keep(node: Node, connection: Commands): void {
     connection.watch((up) => {
       // One that was put in the place of it is there.
-      if (up || node.lost || this.#closed || (connection !== node.says && connection !== node.hears)) return;
-      node.lost = true;
-      this.#setUp(false);
-      this.#look();
+      if (!up && (connection === node.says || connection === node.hears)) this.#lose(node);
     });
     connection.whenMoved(() => {
       node.deaf = true;
       this.#look();
     });
   }
-  #drop(name: string, node: Node): void {
+  #lose(node: Node): void {
+    if (node.lost || this.#closed) return;
     node.lost = true;
+    this.#setUp(false);
+    this.#look();
+  }
+  #drop(name: string, node: Node): void {
     this.#nodes.delete(name);
-    for (const each of [node.says, node.hears]) this.#clients.end(each);
+    for (const each of [node.hears, ...node.waits]) this.#clients.end(each);
+    if (node.lost) this.#clients.end(node.says);
+    else {
+      node.lost = true;
+      // What it was asked it may be about to answer, with where that is now.
+      const timer = setTimeout(() => this.#clients.end(node.says), REDIS_CLUSTER_NODE_MS);
+      (timer as { unref?(): void }).unref?.();
+    }
   }
 
   async close(): Promise<void> {

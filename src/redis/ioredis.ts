@@ -64,8 +64,11 @@ function placeOf({ path, host, port }: IoredisClient['options']): string {
 }
 
 export function ioredis(client: IoredisClient, where: string = placeOf(client.options)): Template {
-  const make = (at: Address | undefined): Connecting => {
-    const there = at === undefined ? {} : { ...at, path: undefined, retryStrategy: null, readOnly: false };
+  const make = (at: Address | undefined, comesBack: boolean): Connecting => {
+    const there = {
+      ...(at && { ...at, path: undefined, readOnly: false }),
+      ...(!comesBack && { retryStrategy: null }),
+    };
     const made = client.duplicate({
       lazyConnect: true,
       // What cannot be said now is said by nobody later on: lines and requests have their own way to try again.
@@ -75,6 +78,8 @@ export function ioredis(client: IoredisClient, where: string = placeOf(client.op
       commandTimeout: undefined,
       // Channels have names of ours, in which no other prefix stands.
       keyPrefix: '',
+      // It cannot gather all commands, and gathers ASKING apart from what is asked.
+      enableAutoPipelining: false,
       ...there,
     });
     return connecting(made);

@@ -96,12 +96,17 @@ export function asBuffer(part: string | Uint8Array): string | Uint8Array {
 const OWN_NAMES = { keyPrefix: undefined };
 
 export function nodeRedis(client: NodeRedisClient, where: string = placeOf(client.options)): Template {
-  const more = (at: Address | undefined): NodeRedisClient => {
-    if (at === undefined) return client.duplicate(OWN_NAMES);
-    const socket = { ...client.options?.socket, path: undefined, ...at, reconnectStrategy: false };
+  const more = (at: Address | undefined, comesBack: boolean): NodeRedisClient => {
+    if (comesBack) return client.duplicate(OWN_NAMES);
+    // Its options have what stood in a URL, too.
+    const socket = { ...client.options?.socket, ...(at && { path: undefined, ...at }), reconnectStrategy: false };
     return client.duplicate({ ...OWN_NAMES, url: undefined, socket });
   };
-  return { where, host: client.options?.socket?.host ?? 'localhost', make: (at) => connecting(more(at)) };
+  return {
+    where,
+    host: client.options?.socket?.host ?? 'localhost',
+    make: (at, comesBack) => connecting(more(at, comesBack)),
+  };
 }
 function connecting(made: NodeRedisClient): Connecting {
   let failed: (error: Error) => void = () => {};

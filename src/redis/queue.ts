@@ -7,11 +7,12 @@
 //   {prefix.queue.name}:id:*   ids of jobs that were put
 //   {prefix.queue.name}:ack    what all who use it say: ackMs
 
+import { inTime } from '../engine/in-time.ts';
 import { randomId } from '../engine/names.ts';
 import { refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { ClosedError, UsageError } from '../errors.ts';
-import { QUEUE_ID_MS } from '../limits.ts';
+import { QUEUE_ID_MS, REDIS_LATE_MS } from '../limits.ts';
 import type { Commands } from './clients.ts';
 import { bytesOf, isNotNow, isSaid, type Text, textOf } from './replies.ts';
 import type { Server } from './server.ts';
@@ -116,6 +117,8 @@ export class RedisQueue implements QueueStore {
   readonly #consumer = randomId();
   /** It stands still until there are jobs. */
   #waits: Promise<Commands> | undefined;
+  /** How many wait there. */
+  #waiting = 0;
   #lookedMs = Number.NEGATIVE_INFINITY;
   /** How far the server has looked for what others have left. */
   readonly #cursors = new Map<string, string>();
@@ -195,11 +198,15 @@ export class RedisQueue implements QueueStore {
       throw error;
     });
     let found: Streams;
+    this.#waiting++;
     try {
-      found = (await waits.call(
+      const asked = waits.call(
         ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', String(count), 'BLOCK', String(waitMs)],
         ...['STREAMS', this.#stream, '>'],
-      )) as Streams;
+      );
+      // Several may stand in a row on the one connection; a server that is gone without a word answers never.
+      const late = (): Error => new Error('no answer to who waits for jobs');
+      found = (await inTime(asked, this.#waiting * waitMs + REDIS_LATE_MS, late)) as Streams;
     } catch (error) {
       if (isSaid(error) && !isNotNow(error)) throw error;
       // It has no server, or not the one that has the queue by now: that one is found by what is asked first.
@@ -208,6 +215,8 @@ export class RedisQueue implements QueueStore {
       this.#lookedMs = Number.NEGATIVE_INFINITY;
       if (!isNotNow(error)) throw error;
       return;
+    } finally {
+      this.#waiting--;
     }
     for (const entry of entriesOf(found)) if (entry[1] !== null) given(this.#taken({ entry, given: 1 }));
   }

@@ -1,5 +1,7 @@
 // What the driver and queues say things to: one server here, a cluster in cluster.ts.
-import { UnsupportedError } from '../errors.ts';
+import { inTime } from '../engine/in-time.ts';
+import { TimeoutError, UnsupportedError, UsageError } from '../errors.ts';
+import { ENGINE_OPEN_MS } from '../limits.ts';
 import type { Clients, Commands, HeardBytes } from './clients.ts';
 import { Cluster } from './cluster.ts';
 import { type Text, textOf } from './replies.ts';
@@ -33,10 +35,18 @@ export interface Server {
  * @throws (rejects) AddressError ERR_UNREACHABLE; UnsupportedError for a cluster before Redis 7
  */
 export async function serverOf(clients: Clients, toAll: (channel: string) => boolean): Promise<Server> {
-  const says = await firstOf(clients);
-  const { mode, version } = kindOf(await says.call('HELLO').catch(() => []));
-  if (mode !== 'cluster') return new SingleServer(clients, says, await clients.more());
-  clients.end(says);
+  const asked = await firstOf(clients);
+  const late = (): Error => {
+    const text = `Cannot use Redis at ${clients.where}: it has not answered in ${ENGINE_OPEN_MS} ms`;
+    return new TimeoutError(text, { timeoutMs: ENGINE_OPEN_MS, address: clients.where });
+  };
+  const { mode, version } = await inTime(kindOf(asked), ENGINE_OPEN_MS, late);
+  clients.end(asked);
+  if (mode !== 'cluster') {
+    if (clients.seeds.length === 0) return new SingleServer(clients, await clients.more(), await clients.more());
+    const text = `Cannot use several servers of Redis, ${clients.where}: they are to be nodes of a cluster, and are none`;
+    throw new UsageError('ERR_OPTION', text, { option: 'server' });
+  }
   if (Number.parseInt(version, 10) >= 7) return await Cluster.over(clients, toAll);
   const why = `its pub/sub tells nobody whether a message was heard before version 7, and this is ${version}`;
   throw new UnsupportedError(`Cannot use Redis at ${clients.where}: it is one of a cluster, and ${why}`);
@@ -45,15 +55,29 @@ async function firstOf(clients: Clients): Promise<Commands> {
   let first: unknown;
   for (const at of [undefined, ...clients.seeds]) {
     try {
-      return await clients.more(at);
+      return await clients.once(at);
     } catch (error) {
       first ??= error;
     }
   }
   throw first;
 }
-/** What it says of itself, as a map or as a list, which whoever may come in at all may ask. */
-function kindOf(said: unknown): { readonly mode: string; readonly version: string } {
+interface Kind {
+  readonly mode: string;
+  readonly version: string;
+}
+/** Of HELLO, which whoever may come in at all may ask; INFO where it is called otherwise. */
+async function kindOf(says: Commands): Promise<Kind> {
+  try {
+    return helloOf(await says.call('HELLO'));
+  } catch {
+    const info = await says.call('INFO').catch(() => '');
+    const of = (name: string): string => new RegExp(`^${name}:(\\S*)`, 'm').exec(textOf(info as Text))?.[1] ?? '';
+    return { mode: of('redis_mode'), version: of('redis_version') };
+  }
+}
+/** As a map or as a list. */
+function helloOf(said: unknown): Kind {
   const parts =
     said instanceof Map ? [...said].flat() : Array.isArray(said) ? said : Object.entries(Object(said)).flat();
   const texts = parts.map((part) => (part instanceof Uint8Array ? textOf(part) : String(part)));
@@ -93,7 +117,7 @@ class SingleServer implements Server {
     return (found as Text[]).map(textOf);
   }
   async waits(): Promise<Commands> {
-    return await this.#clients.more();
+    return await this.#clients.once();
   }
   endWaits(waits: Commands): void {
     this.#clients.end(waits);

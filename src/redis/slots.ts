@@ -1,6 +1,7 @@
 // How a cluster of Redis has its keys and channels: each belongs to one of 16384 slots, by the CRC16 of its name, or of what stands in its first braces; each slot
 // belongs to a node. https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/
 
+import { UsageError } from '../errors.ts';
 import { type Text, textOf } from './replies.ts';
 
 export const SLOTS = 16384;
@@ -21,8 +22,15 @@ export type AddressMap = Readonly<Record<string, Address>> | ((address: string) 
 export function mapped(map: AddressMap | undefined, at: Address): Address {
   if (map === undefined) return at;
   const text = addressText(at);
-  const { host, port } = (typeof map === 'function' ? map(text) : map[text]) ?? at;
-  return { host, port };
+  let cause: unknown;
+  try {
+    const { host, port } = (typeof map === 'function' ? map(text) : map[text]) ?? at;
+    if (typeof host === 'string' && Number.isInteger(port)) return { host, port };
+  } catch (thrown) {
+    cause = thrown;
+  }
+  const why = `Option nodeAddressMap has no { host, port } for ${text}`;
+  throw new UsageError('ERR_OPTION', why, { option: 'nodeAddressMap', cause });
 }
 
 /** CRC-16/XMODEM, by bytes. */

@@ -583,7 +583,23 @@ test('redis: queues leave nobody behind in the server, and jobs that are due tog
   kept.work(() => void done++, { concurrency: 1000 });
   // A hundred each time that it looks would take five seconds.
   await until('all', () => done === 2000, 4);
+
+  // Who waits for jobs is cut off, again and again: the connection that was lost is over.
+  const list = async (): Promise<string[]> => {
+    const text = String(await admin.sendCommand(['CLIENT', 'LIST'], {}));
+    return text.split('\n').filter((line) => line.includes('id='));
+  };
+  for (let i = 0; i < 3; i++) {
+    const waits = async (): Promise<string | undefined> =>
+      (await list()).find((line) => line.includes('cmd=xreadgroup'));
+    await untilSo('somebody to wait', async () => (await waits()) !== undefined);
+    const id = /id=(\d+)/.exec((await waits()) ?? '')?.[1] as string;
+    await admin.sendCommand(['CLIENT', 'KILL', 'ID', id], {});
+    await kept.put(i);
+    await until('it to be done', () => done === 2001 + i);
+  }
   await engine.close();
+  await untilSo('all to be gone', async () => (await list()).length === 1);
   admin.destroy();
   await server.stop();
 });

@@ -3,15 +3,17 @@
 // asked for: node-22, node-24
 // watchdog: 300 s
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import process from 'node:process';
 import { after, test } from 'node:test';
 import type { Engine } from '../../src/engine/engine.ts';
 import { AddressError, type Port, UnsupportedError, UsageError } from '../../src/index.ts';
+import { REDIS_CHANNELS_MS, REDIS_CLUSTER_CHECK_MS } from '../../src/limits.ts';
 import type { LinkedPort, Listener } from '../../src/net/index.ts';
 import * as redis from '../../src/redis/index.ts';
 import { slotOf } from '../../src/redis/slots.ts';
-import { type EngineServer, freePort, missingServer } from '../kit/engine-servers.ts';
+import { CuttingProxy } from '../kit/cutting-proxy.ts';
+import { type EngineServer, freePort, missingServer, startServer } from '../kit/engine-servers.ts';
 import { askNode, RedisCluster } from '../kit/redis-cluster.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
@@ -250,6 +252,134 @@ test('a replica takes over as it is told: connections go on, and the master is o
   await there.stop();
 });
 
+test('who asks, and listens nowhere itself, is not told that nobody answers where a slot has moved', {
+  skip,
+}, async () => {
+  const there = await started();
+  const [asks, answers] = [await redis.open(there.url), await redis.open(there.url)];
+  await answers.serve('elsewhere', () => 'yes');
+  assert.equal(await asks.request('elsewhere', 1), 'yes');
+  const slot = slotOf('{millrace.call.elsewhere}');
+  for (let round = 0; round < 2; round++) {
+    // Who answers is asked for anew.
+    await new Promise((resolve) => setTimeout(resolve, REDIS_CHANNELS_MS + 100));
+    const owner = there.nodes.indexOf(await there.ownerOf(slot));
+    await there.moveSlot(slot, there.nodes[(owner + 1) % 3] as EngineServer);
+    for (let i = 0; i < 10; i++) assert.equal(await within('an answer', asks.request('elsewhere', i)), 'yes');
+  }
+  assert.match(String(await rejection(asks.request('nowhere', 1))), /nobody/);
+  for (const engine of [asks, answers]) await engine.close();
+});
+
+test('a master that stands still, and is replaced, holds no worker and nobody who listens', { skip }, async () => {
+  const there = new RedisCluster([]);
+  await there.start();
+  const master = await there.ownerOf(slotOf('{millrace.queue.still}'));
+  const replica = await there.addReplica(master);
+  const engine = await redis.open(there.url);
+  for (let i = 0; i < 8; i++) await engine.serve(`next.${i}`, (n) => (n as number) + 1);
+  const queue = await engine.queue<number>('still', { ackMs: 2000 });
+  const done = new Set<number>();
+  queue.work((i) => void done.add(i));
+  await queue.put(0);
+  await until('it to be done', () => done.has(0));
+  master.freeze(true);
+  await untilSo('the replica to be there for it', async () => (await askNode(replica.port, 'ROLE')).includes('master'));
+  for (let i = 0; i < 8; i++) await answered(engine, `next.${i}`);
+  await untilSo('a job to be put', async () =>
+    queue.put(1, { id: 'one' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until('it to be done', () => done.has(1));
+  master.freeze(false);
+  await engine.close();
+  await there.stop();
+});
+
+/** Lines to a node, each of which begins so much later. */
+async function lateProxy(to: number): Promise<{ port: number; lateMs: number; cut(): void; close(): void }> {
+  const sockets = new Set<Socket>();
+  const proxy = {
+    port: 0,
+    lateMs: 0,
+    cut: (): void => {
+      for (const socket of sockets) socket.destroy();
+    },
+    close: (): void => {},
+  };
+  const server = createServer(async (near) => {
+    sockets.add(near.on('error', () => {}));
+    await new Promise((resolve) => setTimeout(resolve, proxy.lateMs));
+    const far = connectTcp(to, '127.0.0.1').on('error', () => {});
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  proxy.port = (server.address() as { port: number }).port;
+  proxy.close = () => {
+    server.close();
+    proxy.cut();
+  };
+  return proxy;
+}
+
+test('connections that come late, beside one that is refused, are there once', { skip }, async () => {
+  const there = await started();
+  const [one, two, three] = there.nodes as [EngineServer, EngineServer, EngineServer];
+  const [late, refuses] = [await lateProxy(one.port), await CuttingProxy.to(two.port)];
+  const ports = new Map([
+    [one.port, late.port],
+    [two.port, refuses.port],
+    [three.port, three.port],
+  ]);
+  const engine = await redis.open(there.url, {
+    nodeAddressMap: (address) => ({ host: '127.0.0.1', port: ports.get(Number(address.split(':')[1])) as number }),
+  });
+  const asks = await redis.open(there.url);
+  const calls = new Map<number, number>();
+  const names = Array.from({ length: 12 }, (_, i) => `once.${i}`);
+  const count = (i: unknown): void => void calls.set(i as number, (calls.get(i as number) ?? 0) + 1);
+  for (const name of names) await engine.serve(name, count);
+  late.lateMs = 900;
+  await refuses.close();
+  late.cut();
+  await until('it to be noticed', () => !engine.driver.up);
+  // Several were begun by then, of which the last comes when all is there.
+  await new Promise((resolve) => setTimeout(resolve, 1200));
+  await refuses.open();
+  await within('all of it', engine.driver.ready());
+  // The cluster is looked at now and then.
+  await new Promise((resolve) => setTimeout(resolve, REDIS_CLUSTER_CHECK_MS + 500));
+  let number = 0;
+  for (const name of names) await within('an answer', asks.request(name, number++));
+  assert.deepEqual(
+    [...calls.values()],
+    names.map(() => 1),
+  );
+  for (const each of [engine, asks]) await each.close();
+  for (const proxy of [late, refuses]) await proxy.close();
+});
+
+test('a client that gathers commands by itself is one like any other', { skip }, async () => {
+  const there = await started();
+  const { Redis, Cluster } = await packages();
+  const options = { enableAutoPipelining: true, keyPrefix: 'own:', lazyConnect: true };
+  for (const client of [
+    new (Redis as unknown as new (options: object) => redis.IoredisClient)({ port: there.port, ...options }),
+    new Cluster([{ host: '127.0.0.1', port: there.port }], { lazyConnect: true, redisOptions: options }),
+  ]) {
+    const engine = await within('an engine', redis.open(client));
+    await engine.serve('gathered', () => 'yes');
+    assert.equal(await within('an answer', engine.request('gathered', 1)), 'yes');
+    const queue = await engine.queue('gathered');
+    await within('a job', queue.put(1));
+    await engine.close();
+  }
+});
+
 test('nodes that call themselves otherwise, and several to begin with', { skip }, async () => {
   const there = await started();
   const nobody = `redis://127.0.0.1:${await freePort()}`;
@@ -258,6 +388,9 @@ test('nodes that call themselves otherwise, and several to begin with', { skip }
   assert.equal(await engine.request('here', 1), 'yes');
   await engine.close();
   const error = await rejection(redis.open(`${nobody},${nobody}`));
+  const single = await startServer('redis');
+  assert.match(String(await rejection(redis.open(`${single.url},${there.url}`))), /are none/);
+  await single.stop();
   assert.ok(error instanceof AddressError && error.code === 'ERR_UNREACHABLE', String(error));
 
   const asked: string[] = [];
@@ -271,6 +404,17 @@ test('nodes that call themselves otherwise, and several to begin with', { skip }
   await by.close();
   const wrong = await rejection(redis.open(there.url, { nodeAddressMap: 5 as never }));
   assert.ok(wrong instanceof UsageError && /nodeAddressMap/.test(wrong.message), String(wrong));
+
+  for (const map of [
+    { [`127.0.0.1:${there.port}`]: {} },
+    () => Promise.reject('x').catch(() => {}),
+    () => {
+      throw new Error('x');
+    },
+  ]) {
+    const error = await rejection(redis.open(there.url, { nodeAddressMap: map as never }));
+    assert.ok(error instanceof UsageError && /nodeAddressMap/.test(error.message), String(error));
+  }
 
   const { Cluster, createCluster } = await packages();
   const port = await freePort();
