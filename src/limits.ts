@@ -446,7 +446,7 @@ export const RESUME_MEMORY_BLOCK: number = 64 * 1024;
 export const RESUME_MS_DEFAULT: number = 60_000;
 /** Milliseconds for the last words of a side that has ended to reach the other one. */
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
-/** Milliseconds of these for which they hold the process, where there is no line: another one is often had at once, and nobody wants to wait at the end of a program. */
+/** Milliseconds of these for which they hold the process, since the other side has told of something: another line is often had at once, and nobody wants to wait at the end of a program. */
 export const RESUME_LAST_HOLD_MS: number = 2000;
 /** Bytes of what says who connects: the room that a greeting has for fields, but for this one's head. */
 export const NET_TOKEN_BYTES_MAX: number = STREAM_FIELDS_BYTES_MAX - 8;

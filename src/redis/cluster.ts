@@ -117,7 +117,7 @@ export class Cluster implements Server {
       const found = await this.call(start, 'PUBSUB', 'SHARDCHANNELS', `${start}*`);
       if ((found as Text[]).length > 0) return (found as Text[]).map(textOf);
       // A node that has the slot no more has none either, and says so of what has a key alone; and whoever listens may be on the way to its new one.
-      const { [slotOf(start)]: asked } = this.#bySlot;
+      const asked = this.#nodeOf(start);
       await this.#at(start, (says) => says.publishSharded(start, NOTHING));
       if (this.#nodeOf(start) !== asked) continue;
       if (performance.now() - this.#changedMs > REDIS_CLUSTER_BACK_MS) return [];
@@ -287,7 +287,7 @@ export class Cluster implements Server {
     if (this.#closed) return;
     const before = this.#bySlot;
     this.#bySlot = bySlot.map((name) => this.#nodes.get(name) as Node);
-    if (this.#bySlot.some((node, slot) => node !== before[slot])) this.#changedMs = performance.now();
+    if (before.some((node, slot) => node !== this.#bySlot[slot])) this.#changedMs = performance.now();
     for (const [name, node] of this.#nodes) if (!names.has(name)) this.#drop(name, node);
     const hears = new Set([...this.#nodes.values()].map((node) => node.hears));
     const isThere = ({ kind, name, at }: Listening): boolean =>
@@ -361,6 +361,7 @@ export class Cluster implements Server {
       if (!up && (connection === node.says || connection === node.hears)) this.#lose(node);
     });
     connection.whenMoved(() => {
+      if (connection !== node.hears) return;
       node.deaf = true;
       this.#look();
     });

@@ -294,6 +294,8 @@ export class ResumingStream implements ByteStream {
     // One that was said before the line broke comes again behind a HEARD that is higher.
     if (position <= this.#kept.start) return;
     this.#kept.release(position);
+    // As long as the other side takes something in, the rest of it is worth waiting for.
+    this.#lastMs = performance.now();
     if (this.#ended && this.#kept.length === 0) this.#finish();
     else this.#relieve();
   }
@@ -379,8 +381,8 @@ export class ResumingStream implements ByteStream {
   }
   hold(held: boolean): void {
     this.#held = held;
-    // A process of Deno's that ends cannot read what has come, upon which the system takes back what was sent: it waits for the other side's answer to much.
-    if (!held && platform.name === 'deno' && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
+    // A process that ends with something unread has the system take back what was sent; where it cannot see to that in its last moments, it waits for the answer to much.
+    if (!held && this.#line?.flushSync === undefined && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
     this.#hold();
   }
   /** Whether more may come; where its line can be told. */
