@@ -39,3 +39,20 @@ test('what is due comes in the order of its time, and what was taken out does no
     }
   }
 });
+
+test('where most were taken out, the others come in their order', () => {
+  const later = new Later<{ dueMs: number }>();
+  const random = new Random(seed);
+  const things = Array.from({ length: 6000 }, () => ({ dueMs: random.int(0, 1_000_000) }));
+  for (const thing of things) later.add(thing, thing.dueMs);
+  const kept = things.filter((thing, i) => i % 50 === 0 || !later.remove(thing));
+  const last = { dueMs: 500_000 };
+  later.add(last, last.dueMs);
+  const came: number[] = [];
+  for (let thing = later.take(1_000_000); thing !== undefined; thing = later.take(1_000_000)) came.push(thing.dueMs);
+  assert.deepEqual(
+    came,
+    [...kept, last].map(({ dueMs }) => dueMs).sort((a, b) => a - b),
+  );
+  assert.equal(kept.length, 120);
+});

@@ -81,9 +81,6 @@ export class Clients {
     this.#template = template;
     this.#map = map;
   }
-  get closed(): boolean {
-    return this.#closed;
-  }
   get host(): string {
     return this.#template.host;
   }

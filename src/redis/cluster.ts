@@ -271,10 +271,11 @@ export class Cluster implements Server {
     const names = new Set(bySlot);
     for (const [name, node] of this.#nodes) if (node.lost) this.#drop(name, node);
     this.#forgetComing();
+    const heardAt = new Map([...this.#nodes].map(([address, node]) => [node.hears, [address, node] as const]));
     for (const { kind, name, at } of this.#listening.values()) {
+      const [address, node] = (at && heardAt.get(at)) ?? [];
       // Of a slot that it has no more it has taken away what was listened for; which, a client may not have understood.
-      for (const [address, node] of this.#nodes)
-        if (kind === 'sharded' && at === node.hears && bySlot[slotOf(name)] !== address) node.deaf = true;
+      if (node !== undefined && kind === 'sharded' && bySlot[slotOf(name)] !== address) node.deaf = true;
     }
     const have = async (name: string): Promise<void> => {
       const node = this.#nodes.get(name);

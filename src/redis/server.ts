@@ -41,12 +41,12 @@ export async function serverOf(clients: Clients, toAll: (channel: string) => boo
     return new TimeoutError(text, { timeoutMs: ENGINE_OPEN_MS, address: clients.where });
   };
   const { mode, version } = await inTime(kindOf(asked), ENGINE_OPEN_MS, late);
-  clients.end(asked);
   if (mode !== 'cluster') {
-    if (clients.seeds.length === 0) return new SingleServer(clients, await clients.more(), await clients.more());
+    if (clients.seeds.length === 0) return new SingleServer(clients, asked, await clients.more());
     const text = `Cannot use several servers of Redis, ${clients.where}: they are to be nodes of a cluster, and are none`;
     throw new UsageError('ERR_OPTION', text, { option: 'server' });
   }
+  clients.end(asked);
   if (Number.parseInt(version, 10) >= 7) return await Cluster.over(clients, toAll);
   const why = `its pub/sub tells nobody whether a message was heard before version 7, and this is ${version}`;
   throw new UnsupportedError(`Cannot use Redis at ${clients.where}: it is one of a cluster, and ${why}`);
@@ -55,7 +55,7 @@ async function firstOf(clients: Clients): Promise<Commands> {
   let first: unknown;
   for (const at of [undefined, ...clients.seeds]) {
     try {
-      return await clients.once(at);
+      return await (at === undefined ? clients.more() : clients.once(at));
     } catch (error) {
       first ??= error;
     }

@@ -3,12 +3,14 @@
 // watchdog: 300 s
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
 import { inspect } from 'node:util';
 import type { Engine } from '../../src/engine/engine.ts';
+import { open as openHub } from '../../src/hub/index.ts';
 import {
   AddressError,
   CLOSED,
@@ -493,6 +495,34 @@ test('secrets of an address stand in no error, and what is no address of the doo
   assert.match(String(await rejection(nats.open('nats://127.0.0.1:1', { prefix: null } as never))), /Option prefix/);
   const old = { duplicate() {}, sendCommand() {}, pSubscribe() {} };
   assert.match(String(await rejection(redis.open(old as never))), /version 4 or older/);
+});
+
+test('a flush, and what a server says of itself, are waited for ten seconds', async () => {
+  const hub = await startServer('thread');
+  const engine = await openHub(() => hub.member());
+  hub.freeze(true);
+  engine.topic('late').publish(1);
+  const flushed = rejection(engine.topic('late').flush());
+  // It takes whoever comes, and never says what it is.
+  const silent = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const said = String(bytes).match(/\*\d+\r\n\$\d+\r\n\w+/g) ?? [];
+      for (const command of said) if (!/HELLO/i.test(command)) socket.write('+OK\r\n');
+    });
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as { port: number };
+  const opened = rejection(redis.open(`redis://127.0.0.1:${port}`, { client: { RESP: 2 } }));
+  for (const error of await within('both', Promise.all([flushed, opened])))
+    assert.ok(error instanceof TimeoutError, String(error));
+  // Commas of a password begin no other server.
+  const refused = await rejection(redis.open('redis://:ge,heim:x@127.0.0.1:1'));
+  assert.ok(refused instanceof AddressError, String(refused));
+  hub.freeze(false);
+  await engine.close();
+  await hub.stop();
+  silent.close();
 });
 
 const noRedis = missingServer('redis');

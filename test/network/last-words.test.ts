@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { attach, bridge, CLOSED, channel, type Port } from '../../src/index.ts';
 import { acceptor, connect, type LinkedPort, type Listener, listen } from '../../src/net/index.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
+import { freePort } from '../kit/engine-servers.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
+import { rejection } from '../kit/rejection.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
 import { runProgram, runtimeKind } from '../runtimes/program.ts';
 
@@ -201,4 +203,9 @@ test('a socket is accepted once', async () => {
   await near.link.close();
   await listener.close();
   server.close();
+});
+
+test('ws: where nobody listens, what the runtime says of it is said', async () => {
+  const error = await rejection(connect(`ws://127.0.0.1:${await freePort()}/`));
+  assert.match(String(error), /Cannot connect to ws:\S+: \w/);
 });
