@@ -128,7 +128,7 @@ overEngines((way) => {
     const reader = await engine.subscribe('frozen');
     const topic = engine.topic<Uint8Array>('frozen');
     await engine.queue('frozen');
-    server.freeze(true);
+    await server.freeze(true);
     const late = await rejection(within('the end of its time', engine.connect('frozen', { timeoutMs: 300 })));
     assert.ok(late instanceof TimeoutError, String(late));
     const signal = AbortSignal.timeout(300);
@@ -144,7 +144,7 @@ overEngines((way) => {
     assert.ok((await within('an answer', subscribing)) instanceof ClosedError);
     assert.equal(await within('its end', reader.receiveAsync()), CLOSED);
     await within('its end', served.close());
-    server.freeze(false);
+    await server.freeze(false);
     await server.stop();
   });
 
@@ -500,7 +500,7 @@ test('secrets of an address stand in no error, and what is no address of the doo
 test('a flush, and what a server says of itself, are waited for ten seconds', async () => {
   const hub = await startServer('thread');
   const engine = await openHub(() => hub.member());
-  hub.freeze(true);
+  await hub.freeze(true);
   engine.topic('late').publish(1);
   const flushed = rejection(engine.topic('late').flush());
   // It takes whoever comes, and never says what it is.
@@ -519,7 +519,7 @@ test('a flush, and what a server says of itself, are waited for ten seconds', as
   // Commas of a password begin no other server.
   const refused = await rejection(redis.open('redis://:ge,heim:x@127.0.0.1:1'));
   assert.ok(refused instanceof AddressError, String(refused));
-  hub.freeze(false);
+  await hub.freeze(false);
   await engine.close();
   await hub.stop();
   silent.close();

@@ -283,7 +283,7 @@ test('a master that stands still, and is replaced, holds no worker and nobody wh
   queue.work((i) => void done.add(i));
   await queue.put(0);
   await until('it to be done', () => done.has(0));
-  master.freeze(true);
+  await master.freeze(true);
   await untilSo('the replica to be there for it', async () => (await askNode(replica.port, 'ROLE')).includes('master'));
   for (let i = 0; i < 8; i++) await answered(engine, `next.${i}`);
   await untilSo('a job to be put', async () =>
@@ -293,7 +293,7 @@ test('a master that stands still, and is replaced, holds no worker and nobody wh
     ),
   );
   await until('it to be done', () => done.has(1));
-  master.freeze(false);
+  await master.freeze(false);
   await engine.close();
   await there.stop();
 });

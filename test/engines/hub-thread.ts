@@ -5,10 +5,12 @@ import { listen } from '../../src/process/index.ts';
 import type { HubOrder } from '../kit/engine-servers.ts';
 
 const hub = new Hub();
-const port = parentPort<HubOrder, 'ready'>();
+const port = parentPort<HubOrder, 'ready' | 'frozen'>();
 for await (const order of port) {
-  if ('frozen' in order) Atomics.wait(order.frozen, 0, 1);
-  else if ('remote' in order) hub.join(attach(order.remote));
+  if ('frozen' in order) {
+    port.postMessage('frozen');
+    Atomics.wait(order.frozen, 0, 1);
+  } else if ('remote' in order) hub.join(attach(order.remote));
   else {
     const listener = await listen(order.address);
     port.postMessage('ready');

@@ -583,7 +583,7 @@ test('what could not be said as a reader left, or who answers, is said when ther
   const served = await one.serve('shared', () => 1);
   await two.serve('shared', () => 2);
   const queue = await one.queue<Uint8Array>('large');
-  server.freeze(true);
+  await server.freeze(true);
   // Its outbox is full.
   const bytes = new Uint8Array(200_000);
   const asked: Promise<unknown>[] = [];
@@ -592,7 +592,7 @@ test('what could not be said as a reader left, or who answers, is said when ther
   await turn();
   const closing = served.close({ drainMs: 100 });
   await turn();
-  server.freeze(false);
+  await server.freeze(false);
   await within('its end', closing);
   await within('what was asked', all);
   for (let i = 0; i < 10; i++)

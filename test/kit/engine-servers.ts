@@ -33,8 +33,8 @@ export interface EngineServer {
   start(): Promise<void>;
   /** As if the machine had lost its power. */
   kill(): Promise<void>;
-  /** Takes nothing, and says nothing, until it is told to go on. */
-  freeze(frozen: boolean): void;
+  /** Takes nothing, and says nothing, until it is told to go on: from the moment this has settled. */
+  freeze(frozen: boolean): Promise<void>;
   /** What it has on disk is gone. */
   forget(): void;
   stop(): Promise<void>;
@@ -98,7 +98,7 @@ class ServerProcess implements EngineServer {
     ended.kill('SIGKILL');
     await gone;
   }
-  freeze(frozen: boolean): void {
+  async freeze(frozen: boolean): Promise<void> {
     // On Deno a child's own `kill` works once.
     const { pid } = this.#process ?? {};
     if (pid !== undefined) process.kill(pid, frozen ? 'SIGSTOP' : 'SIGCONT');
@@ -127,14 +127,14 @@ class HubThread implements EngineServer {
   readonly port = 0;
   readonly more: string[] = [];
   readonly #folder = temporary();
-  #thread: ReturnType<typeof spawn<'ready', HubOrder>> | undefined;
+  #thread: ReturnType<typeof spawn<'ready' | 'frozen', HubOrder>> | undefined;
   #frozen = new Int32Array(new SharedArrayBuffer(4));
 
   get url(): string {
     return socketIn(this.#folder);
   }
   async start(): Promise<void> {
-    const thread = spawn<'ready', HubOrder>(inFile('hub-thread'));
+    const thread = spawn<'ready' | 'frozen', HubOrder>(inFile('hub-thread'));
     this.#thread = thread;
     thread.port.postMessage({ address: this.url });
     await within('a hub', thread.port.receiveAsync());
@@ -145,11 +145,15 @@ class HubThread implements EngineServer {
     await thread?.worker.terminate();
     await thread?.port.closed;
   }
-  freeze(frozen: boolean): void {
+  async freeze(frozen: boolean): Promise<void> {
     const words = this.#frozen;
     Atomics.store(words, 0, frozen ? 1 : 0);
-    if (frozen) this.#thread?.port.postMessage({ frozen: words });
-    else Atomics.notify(words, 0);
+    if (!frozen) Atomics.notify(words, 0);
+    else if (this.#thread !== undefined) {
+      // What is said to it by another port may be read before this.
+      this.#thread.port.postMessage({ frozen: words });
+      await within('a thread that stands still', this.#thread.port.receiveAsync());
+    }
   }
   /** It keeps nothing on disk. */
   forget(): void {}

@@ -149,8 +149,8 @@ export class RedisCluster implements EngineServer {
   async kill(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
   }
-  freeze(frozen: boolean): void {
-    for (const node of this.nodes) node.freeze(frozen);
+  async freeze(frozen: boolean): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.freeze(frozen)));
   }
   /** It has to be made anew. */
   forget(): void {
