@@ -13,7 +13,12 @@ interface Package {
   jetstreamManager(client: NatsClient): Promise<Manager>;
 }
 interface Manager {
-  streams: { add(options: object): Promise<unknown>; info(name: string): Promise<{ state: { messages: number } }> };
+  streams: {
+    add(options: object): Promise<unknown>;
+    info(name: string): Promise<{ state: { messages: number } }>;
+    /** `null` where there is none. */
+    getMessage(name: string, query: { seq: number; next_by_subj: string }): Promise<unknown>;
+  };
   consumers: {
     add(stream: string, options: object): Promise<unknown>;
     info(
@@ -22,6 +27,7 @@ interface Manager {
     ): Promise<{
       num_pending: number;
       num_ack_pending: number;
+      ack_floor: { stream_seq: number };
       config: { ack_wait?: number };
     }>;
   };
@@ -216,13 +222,18 @@ export class NatsQueue implements QueueStore {
   }
 
   async stats(): Promise<QueueStats> {
-    const [{ num_pending: waiting, num_ack_pending: given }, jobs, dead] = await Promise.all([
+    const [{ num_pending: waiting, num_ack_pending: given, ack_floor: floor }, jobs, dead] = await Promise.all([
       this.#manager.consumers.info(this.#stream, CONSUMER),
       this.#manager.streams.info(this.#stream),
       this.#manager.streams.info(this.#deadStream),
     ]);
-    // A server that was killed may count some as given out that are there no more, or have some that it gives to nobody, for they were done (NATS 2.9).
-    const running = Math.min(given, Math.max(0, jobs.state.messages - waiting));
+    // A server that was killed may count some as given out that are there no more, and have some that it gives to nobody, for they were done (NATS 2.9): those lie
+    // before the first that is not.
+    let running = Math.min(given, Math.max(0, jobs.state.messages - waiting));
+    if (running > 0 && waiting === 0) {
+      const query = { seq: floor.stream_seq + 1, next_by_subj: `${this.#subject}.>` };
+      if ((await this.#manager.streams.getMessage(this.#stream, query)) === null) running = 0;
+    }
     return { waiting, running, dead: dead.state.messages };
   }
 
