@@ -17,7 +17,7 @@ export async function packageOf<T>(names: readonly string[], action: string): Pr
     }
   }
   const listed = names.map((name) => `"${name}"`).join(' or ');
-  const text = `Cannot ${action}: the package ${listed} is not there; npm install ${names[0]}`;
+  const text = `Cannot ${action}: the package ${listed} is not there; npm install ${names[0]} (in a page, or a bundle, hand in what it makes)`;
   throw new UnsupportedError(text, { cause });
 }
 

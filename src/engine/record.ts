@@ -52,8 +52,8 @@ export class RecordWriter {
   readonly #most: () => number;
   readonly #encoder;
   #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
-  /** A message of several values, as far as it is. */
-  #gathered: Uint8Array = new Uint8Array(0);
+  /** A message of several values, as far as it is: encoded where they lie. */
+  #gathered: Views | undefined;
   #gatheredBytes = 0;
   #count = 0;
   #first = 0;
@@ -89,32 +89,39 @@ export class RecordWriter {
    */
   gather(value: unknown, number: number): Uint8Array[] {
     if (this.#form === 'json') return [this.#text(value, number, 'done')];
+    if (this.#put(value, number)) return [];
+    // First, for whoever cannot be encoded leaves what is gathered.
     const room = this.#mostBytes - RECORD_BYTES;
     const length = this.#encode(value, room * ENGINE_PARTS_MAX);
-    const needed = COUNTED_BYTES + up8(length);
-    const messages = this.#count > 0 && this.#gatheredBytes + needed > this.#mostBytes ? this.gathered() : [];
-    if (needed > room) return [...messages, ...this.#parts(length, number, 'done')];
-    if (this.#count === 0) {
-      this.#first = number;
-      this.#gatheredBytes = RECORD_BYTES;
-    }
-    const at = this.#gatheredBytes;
-    if (at + needed > this.#gathered.length) this.#grow(at + needed);
-    const into = this.#gathered;
-    into[at] = length;
-    into[at + 1] = length >>> 8;
-    into[at + 2] = length >>> 16;
-    into[at + 3] = length >>> 24;
-    into.set(this.#memory.bytes.subarray(0, length), at + COUNTED_BYTES);
-    this.#gatheredBytes = at + needed;
-    this.#count++;
-    this.#keepSmall();
-    return messages;
+    const before = this.gathered();
+    if (COUNTED_BYTES + up8(length) <= room && this.#put(value, number)) return before;
+    return [...before, ...this.#parts(length, number, 'done')];
   }
-  #grow(bytes: number): void {
-    const more = new Uint8Array(Math.min(this.#mostBytes, Math.max(SCRATCH_BYTES_MIN, 2 * bytes)));
-    more.set(this.#gathered.subarray(0, this.#gatheredBytes));
-    this.#gathered = more;
+  /** Whether it had room behind the others. */
+  #put(value: unknown, number: number): boolean {
+    const most = this.#mostBytes & ~7;
+    const at = this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
+    const from = at + COUNTED_BYTES;
+    if (from >= most) return false;
+    let into = (this.#gathered ??= viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN)));
+    let length = NO_ROOM;
+    for (;;) {
+      const { bytes } = into;
+      if (from < bytes.length)
+        length = this.#encoder.encodeInto(value, into, from, Math.min(bytes.length, most) - from, false);
+      if (length !== NO_ROOM) break;
+      if (bytes.length >= most) return false;
+      into = viewsOf(new ArrayBuffer(2 * bytes.length));
+      into.bytes.set(bytes.subarray(0, at));
+      this.#gathered = into;
+    }
+    if (length === REFUSED) throw refused();
+    into.words[at >>> 2] = length;
+    into.words[(at >>> 2) + 1] = 0;
+    if (this.#count === 0) this.#first = number;
+    this.#gatheredBytes = from + up8(length);
+    this.#count++;
+    return true;
   }
   /** Values that are gathered. */
   get waiting(): number {
@@ -123,10 +130,11 @@ export class RecordWriter {
   /** What is gathered, if anything is. */
   gathered(): Uint8Array[] {
     if (this.#count === 0) return [];
-    const whole = this.#gathered.slice(0, this.#gatheredBytes);
+    const { bytes } = this.#gathered as Views;
+    const whole = bytes.slice(0, this.#gatheredBytes);
     this.#head(whole, 0, this.#first, 1, this.#count, 'done');
     this.#count = 0;
-    if (this.#gathered.length > SCRATCH_BYTES_MIN) this.#gathered = new Uint8Array(0);
+    this.#keepGatheredSmall();
     return [whole];
   }
 
@@ -174,17 +182,25 @@ export class RecordWriter {
   }
   #keepSmall(): void {
     if (this.#memory.bytes.length > SCRATCH_BYTES_MIN) this.#memory = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+    this.#keepGatheredSmall();
+  }
+  #keepGatheredSmall(): void {
+    const bytes = this.#gathered?.bytes.length ?? 0;
+    if (this.#count === 0 && bytes > SCRATCH_BYTES_MIN) this.#gathered = undefined;
   }
   #encode(value: unknown, mostBytes: number): number {
     for (;;) {
       const limit = Math.min(this.#memory.bytes.length, mostBytes) & ~7;
       const length = this.#encoder.encodeInto(value, this.#memory, 0, limit, false);
-      if (length === REFUSED) throw new DataCloneError('Cannot send $: it cannot be copied', '$');
+      if (length === REFUSED) throw refused();
       if (length !== NO_ROOM) return length;
       if (this.#memory.bytes.length >= mostBytes) throw tooLarge(undefined, mostBytes);
       this.#memory = viewsOf(new ArrayBuffer(2 * this.#memory.bytes.length));
     }
   }
+}
+function refused(): DataCloneError {
+  return new DataCloneError('Cannot send $: it cannot be copied', '$');
 }
 function tooLarge(bytes: number | undefined, most: number): UsageError {
   const text = `Cannot send a value of ${bytes ?? `more than ${most}`} bytes: ${most} are the most; larger ones go over a port (engine.connect)`;
@@ -199,7 +215,9 @@ function errorText(error: unknown, outcome: Outcome): { name: string; message: s
 /** Reads messages: what each says of itself, and the values in it. */
 export class RecordReader {
   readonly #decoder = packed.createDecoder({ knownTexts: 0 });
-  #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+  readonly #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+  /** The one of several values that was read last, where its values are decoded. */
+  #loaded: { readonly record: Record; readonly memory: Views } | undefined;
   /** Who said the last one: mostly it is the same. */
   readonly #fromBytes = new Uint8Array(RECORD_BYTES - FROM_AT);
   #from = '';
@@ -235,9 +253,9 @@ export class RecordReader {
     return this.#from;
   }
 
-  /** The bytes of several values; `undefined` where they make no sense. */
-  several({ count, bytes }: Record): Uint8Array[] | undefined {
-    const values: Uint8Array[] = [];
+  /** Where each of several values lies: its first byte and its length, one behind the other; `undefined` where they make no sense. */
+  several({ count, bytes }: Record): number[] | undefined {
+    const places: number[] = [];
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = 0;
     for (let i = 0; i < count; i++) {
@@ -245,10 +263,23 @@ export class RecordReader {
       const from = at + COUNTED_BYTES;
       const length = view.getUint32(at, true);
       if (from + length > bytes.length) return undefined;
-      values.push(bytes.subarray(from, from + length));
+      places.push(from, length);
       at = from + up8(length);
     }
-    return values;
+    return places;
+  }
+  /**
+   * One of several.
+   * @throws CodecError ERR_DECODE
+   */
+  valueAt(record: Record, from: number, length: number): unknown {
+    // All of them are copied at once, to where they can be decoded.
+    if (this.#loaded?.record !== record)
+      this.#loaded = { record, memory: this.#copied([record.bytes], record.bytes.length) };
+    const { memory } = this.#loaded;
+    // A large one is not kept behind its last.
+    if (up8(from + length) >= record.bytes.length) this.#loaded = undefined;
+    return this.#decoder.decode(memory, from, length);
   }
 
   /**
@@ -259,13 +290,17 @@ export class RecordReader {
     if (record.text !== undefined) return record.text.value;
     let length = 0;
     for (const { length: bytes } of pieces) length += bytes;
+    this.#loaded = undefined;
+    return this.#decoder.decode(this.#copied(pieces, length), 0, length);
+  }
+  #copied(pieces: readonly Uint8Array[], length: number): Views {
     const memory = length > SCRATCH_BYTES_MIN ? viewsOf(new ArrayBuffer(up8(length))) : this.#memory;
     let at = 0;
     for (const piece of pieces) {
       memory.bytes.set(piece, at);
       at += piece.length;
     }
-    return this.#decoder.decode(memory, 0, length);
+    return memory;
   }
 }
 function readText(message: Uint8Array): Record | undefined {

@@ -73,6 +73,8 @@ export class Requests {
   readonly #reader = new RecordReader();
   readonly #pending = new Map<number, Pending>();
   #answers: Promise<Subscription> | undefined;
+  /** That it listens for answers, once it does. */
+  #hears = false;
   #number = 0;
 
   constructor(driver: Driver, names: Names) {
@@ -124,21 +126,28 @@ export class Requests {
   }
   /** @param given whether nobody waits for it any more: then it does not go */
   async #send(name: string, message: Uint8Array, given: () => boolean): Promise<void> {
-    // Before what a client that was closed may never answer.
-    await this.#driver.ready();
-    this.#answers ??= this.#listen();
-    await this.#answers;
-    if (given()) return;
+    if (!this.#driver.up || !this.#hears) {
+      // Before what a client that was closed may never answer.
+      await this.#driver.ready();
+      this.#answers ??= this.#listen();
+      await this.#answers;
+      if (given()) return;
+    }
     if (await this.#driver.tellOne(this.#names.call(name), message)) return;
     const text = `Cannot ask ${name} at ${this.#driver.where}: nobody answers to that name`;
     throw new AddressError('ERR_UNREACHABLE', text, { address: name });
   }
   #listen(): Promise<Subscription> {
     const listening = this.#driver.subscribe(this.#names.reply(this.#id), (bytes) => this.#answered(bytes));
-    listening.catch(() => {
-      // Asked for anew with the next request.
-      this.#answers = undefined;
-    });
+    listening.then(
+      () => {
+        this.#hears = true;
+      },
+      () => {
+        // Asked for anew with the next request.
+        this.#answers = undefined;
+      },
+    );
     return listening;
   }
   #answered(message: Uint8Array): void {

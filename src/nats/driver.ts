@@ -9,7 +9,7 @@ import type { QueueStore } from '../engine/queue.ts';
 import { AddressError, ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_MESSAGE_BYTES_MIN, ENGINE_OPEN_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
-import { NatsQueue } from './queue.ts';
+import { type JetStream, NatsQueue } from './queue.ts';
 
 /** The members of a connection of @nats-io that are used. */
 export interface NatsClient {
@@ -52,8 +52,13 @@ const ROOM = 1024;
 const SCHEMES: readonly string[] = ['nats', 'tls'];
 
 /** @throws (rejects) UnsupportedError where the client's package is not there; AddressError ERR_UNREACHABLE; UsageError ERR_OPTION for what is no client, or no URL */
-export async function natsDriver(server: unknown, options: object, names: Names): Promise<Driver> {
-  if (typeof server !== 'string') return await NatsDriver.over(checkClient(server), false, names);
+export async function natsDriver(
+  server: unknown,
+  options: object,
+  names: Names,
+  jetstream: JetStream | undefined,
+): Promise<Driver> {
+  if (typeof server !== 'string') return await NatsDriver.over(checkClient(server), false, names, jetstream);
   const urls = server.split(',').map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
   const where = urls.map((each) => each.where).join(',');
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
@@ -72,7 +77,7 @@ export async function natsDriver(server: unknown, options: object, names: Names)
     throw new AddressError('ERR_UNREACHABLE', text, { address: where, cause });
   }
   try {
-    return await NatsDriver.over(client, true, names);
+    return await NatsDriver.over(client, true, names, jetstream);
   } catch (error) {
     await client.close();
     throw error;
@@ -93,7 +98,7 @@ function checkClient(client: unknown): NatsClient {
     typeof given.status === 'function'
   )
     return client as NatsClient;
-  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a NATS client: it takes the URL of a server, or a connection that connect() of @nats-io/transport-node has made`;
+  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a NATS client: it takes the URL of a server, or a connection that connect() of @nats-io/transport-node, or in a page wsconnect() of @nats-io/nats-core, has made`;
   throw new UsageError('ERR_OPTION', text, { option: 'server' });
 }
 
@@ -104,6 +109,7 @@ class NatsDriver implements Driver {
   losses = 0;
   readonly #client: NatsClient;
   readonly #ours: boolean;
+  readonly #jetstream: JetStream | undefined;
   readonly #downs = new Set<() => void>();
   readonly #id = randomId();
   readonly #names: Names;
@@ -119,15 +125,21 @@ class NatsDriver implements Driver {
   #up = true;
   #ready: Settleable<void> = settleable();
 
-  private constructor(client: NatsClient, ours: boolean, names: Names) {
+  private constructor(client: NatsClient, ours: boolean, names: Names, jetstream: JetStream | undefined) {
     this.#client = client;
+    this.#jetstream = jetstream;
     this.#ours = ours;
     this.#names = names;
     this.where = withoutSecrets(client.getServer());
     this.#ready.resolve();
     void this.#watch();
   }
-  static async over(client: NatsClient, ours: boolean, names: Names): Promise<NatsDriver> {
+  static async over(
+    client: NatsClient,
+    ours: boolean,
+    names: Names,
+    jetstream: JetStream | undefined,
+  ): Promise<NatsDriver> {
     const where = withoutSecrets(client.getServer());
     if (client.isClosed()) throw new ClosedError(`The NATS client of ${where} is closed`, 'closed');
     const most = mostBytes(client);
@@ -135,7 +147,7 @@ class NatsDriver implements Driver {
       const text = `Cannot use NATS at ${where}: it takes messages of ${client.info?.max_payload} bytes (max_payload), and has to take ${ENGINE_MESSAGE_BYTES_MIN + ROOM}`;
       throw new UnsupportedError(text);
     }
-    const driver = new NatsDriver(client, ours, names);
+    const driver = new NatsDriver(client, ours, names, jetstream);
     const probe = driver.#subscribe(
       `${names.probe(driver.#id)}.*`,
       {},
@@ -291,7 +303,7 @@ class NatsDriver implements Driver {
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {
     await this.ready();
-    return await NatsQueue.open(this.#client, this.where, this.#names.queue(name), ackMs);
+    return await NatsQueue.open(this.#client, this.where, this.#names.queue(name), ackMs, this.#jetstream);
   }
 
   async close(): Promise<void> {

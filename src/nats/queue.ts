@@ -8,7 +8,7 @@ import { QUEUE_ID_MS } from '../limits.ts';
 import type { NatsClient } from './driver.ts';
 
 /** The members of @nats-io/jetstream that are used. */
-interface Package {
+export interface JetStream {
   jetstream(client: NatsClient): Client;
   jetstreamManager(client: NatsClient): Promise<Manager>;
 }
@@ -80,8 +80,16 @@ export class NatsQueue implements QueueStore {
     this.#subject = subject;
     this.#ackMs = ackMs;
   }
-  static async open(client: NatsClient, where: string, subject: string, ackMs: number): Promise<NatsQueue> {
-    const { found } = await packageOf<Package>(['@nats-io/jetstream'], `keep a queue in NATS at ${where}`);
+  /** @param given the package, where this side was handed it */
+  static async open(
+    client: NatsClient,
+    where: string,
+    subject: string,
+    ackMs: number,
+    given: JetStream | undefined,
+  ): Promise<NatsQueue> {
+    const found =
+      given ?? (await packageOf<JetStream>(['@nats-io/jetstream'], `keep a queue in NATS at ${where}`)).found;
     if (typeof (client as { addCloseListener?: unknown }).addCloseListener !== 'function') {
       const text = `Cannot keep a queue in NATS at ${where}: @nats-io/jetstream works with a connection of @nats-io/transport-node, and this is one of another package`;
       throw new UnsupportedError(text);

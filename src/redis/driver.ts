@@ -21,6 +21,12 @@ interface Sharing {
   next: number;
 }
 
+/** The server is asked who they are, and what it has said. */
+interface Asking {
+  readonly asked: Promise<Sharing>;
+  found: Sharing | undefined;
+}
+
 export class RedisDriver implements Driver {
   readonly name = 'redis';
   readonly where: string;
@@ -34,7 +40,7 @@ export class RedisDriver implements Driver {
   losses = 0;
   #ready: Settleable<void> = settleable();
   /** Who hears a subject together, and when that was asked; whose turn it is. */
-  readonly #shared = new Map<string, Promise<Sharing>>();
+  readonly #shared = new Map<string, Asking>();
   readonly #listening = new Map<string, Channel>();
 
   private constructor(where: string, names: Names, server: Server) {
@@ -86,7 +92,7 @@ export class RedisDriver implements Driver {
       return false;
     }
     // Whoever counts on it is told that the server is lost.
-    this.#said(this.#server.publish(subject, bytes)).catch(() => {});
+    void this.#said(this.#server.publish(subject, bytes));
     return true;
   }
   #said(said: Promise<unknown>): Promise<unknown> {
@@ -96,7 +102,7 @@ export class RedisDriver implements Driver {
     return said;
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
-    await this.ready();
+    if (!this.up) await this.ready();
     try {
       return Number(await this.#said(this.#server.publish(subject, bytes))) > 0;
     } catch (thrown) {
@@ -108,7 +114,8 @@ export class RedisDriver implements Driver {
   }
   async tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
     for (const anew of [false, true]) {
-      const all = await this.#sharing(subject, anew);
+      const known = anew ? undefined : this.#known(subject);
+      const all = known ?? (await this.#sharing(subject, anew));
       // One that has gone meanwhile hears nothing: another one does.
       for (let tries = 0; tries < all.channels.length; tries++) {
         const channel = all.channels[all.next++ % all.channels.length] as string;
@@ -117,23 +124,30 @@ export class RedisDriver implements Driver {
     }
     return false;
   }
+  /** What was asked a short while ago. */
+  #known(subject: string): Sharing | undefined {
+    const { found } = this.#shared.get(subject) ?? {};
+    const isNew = found !== undefined && performance.now() - found.atMs < REDIS_CHANNELS_MS;
+    return isNew ? found : undefined;
+  }
   async #sharing(subject: string, anew: boolean): Promise<Sharing> {
-    const known = this.#shared.get(subject);
-    const found = await known?.catch(() => undefined);
+    const before = this.#shared.get(subject);
+    await before?.asked.catch(() => {});
     // Several that ask at a time have one answer.
-    if (known !== this.#shared.get(subject)) return await this.#sharing(subject, false);
-    if (found !== undefined && !anew && found.channels.length > 0 && performance.now() - found.atMs < REDIS_CHANNELS_MS)
-      return found;
-    const asked = this.#ask(subject);
-    this.#shared.set(subject, asked);
+    if (before !== this.#shared.get(subject)) return this.#known(subject) ?? (await this.#sharing(subject, false));
+    const known = anew ? undefined : this.#known(subject);
+    if (known !== undefined) return known;
+    const asking: Asking = { asked: this.#ask(subject), found: undefined };
+    this.#shared.set(subject, asking);
     const forget = (): void => {
-      if (this.#shared.get(subject) === asked) this.#shared.delete(subject);
+      if (this.#shared.get(subject) === asking) this.#shared.delete(subject);
     };
-    asked.then(({ channels }) => {
-      if (channels.length === 0) forget();
+    asking.asked.then((found) => {
+      if (found.channels.length === 0) forget();
+      else asking.found = found;
     }, forget);
     if (this.#shared.size > REDIS_CHANNELS_MAX) this.#shared.delete(this.#shared.keys().next().value as string);
-    return await asked;
+    return await asking.asked;
   }
   async #ask(subject: string): Promise<Sharing> {
     await this.ready();

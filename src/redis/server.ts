@@ -90,7 +90,7 @@ class SingleServer implements Server {
   readonly #clients: Clients;
   readonly #says: Commands;
   readonly #hears: Commands;
-  readonly #up = new Map<Commands, boolean>();
+  readonly #down = new Set<Commands>();
 
   constructor(clients: Clients, says: Commands, hears: Commands) {
     this.#clients = clients;
@@ -98,7 +98,7 @@ class SingleServer implements Server {
     this.#hears = hears;
   }
   get up(): boolean {
-    return [this.#says, this.#hears].every((each) => this.#up.get(each) ?? true);
+    return this.#down.size === 0;
   }
   call(_key: string, ...parts: readonly Text[]): Promise<unknown> {
     return this.#says.call(...parts);
@@ -125,7 +125,8 @@ class SingleServer implements Server {
   watch(told: (up: boolean) => void): void {
     for (const each of [this.#says, this.#hears]) {
       each.watch((up) => {
-        this.#up.set(each, up);
+        if (up) this.#down.delete(each);
+        else this.#down.add(each);
         told(this.up);
       });
     }

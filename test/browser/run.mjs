@@ -49,6 +49,7 @@ const PAGES = [
   'service-worker-own',
   'network',
   'hub',
+  'nats',
 ];
 /** Pages that are served without the headers that isolate. */
 const PLAIN = ['not-isolated', 'bench-page-plain', 'bundles-plain', 'isolate', 'service-worker', 'service-worker-own'];

@@ -3,6 +3,7 @@ import { pageFile } from '../../bench/page/server.mjs';
 import { benchPage, reported } from './bench-page.mjs';
 import { suiteScript } from './bundle-suites.mjs';
 import { host } from './host.mjs';
+import { Nats } from './nats.mjs';
 import { Network } from './network.mjs';
 import { scriptAt } from './service-workers.mjs';
 
@@ -32,9 +33,13 @@ export async function serve(onReport, { port = 0, others = () => undefined } = {
     return typeof onward === 'string' ? { body: onward } : { status: 204 };
   };
   const network = new Network();
+  const nats = new Nats();
   const server = await host(
     async (path, asked) =>
-      (await scriptAt(path, asked)) ?? (await network.answerTo(path, server.origin)) ?? answerTo(path, asked),
+      (await scriptAt(path, asked)) ??
+      (await network.answerTo(path, server.origin)) ??
+      (await nats.answerTo(path, server.origin)) ??
+      answerTo(path, asked),
     {
       port,
       folders: /^\/(browser|doc-examples|iife|bench|test\/browser|test\/kit)\//,
@@ -45,6 +50,7 @@ export async function serve(onReport, { port = 0, others = () => undefined } = {
     close() {
       server.close();
       void network.close();
+      void nats.close();
     },
   };
 }

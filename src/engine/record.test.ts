@@ -1,0 +1,75 @@
+// What is gathered in messages comes out of them: values of every size, in order, whatever a server takes at once.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Random, seed } from '../../test/kit/prng.ts';
+import { DataCloneError, UsageError } from '../errors.ts';
+import { ENGINE_PARTS_MAX } from '../limits.ts';
+import { randomId } from './names.ts';
+import { Numbers } from './numbers.ts';
+import { RecordReader, RecordWriter } from './record.ts';
+
+/** All that comes out of these messages. */
+function read(messages: readonly Uint8Array[]): unknown[] {
+  const reader = new RecordReader();
+  const numbers = new Numbers();
+  const values: unknown[] = [];
+  for (const message of messages) {
+    const record = reader.read(message);
+    assert.ok(record !== undefined);
+    const { pieces, missed, doubled } = numbers.come(record);
+    assert.deepEqual([missed, doubled], [0, false]);
+    if (pieces === undefined) continue;
+    if (record.count === 0) values.push(reader.value(record, pieces));
+    const places = record.count === 0 ? [] : reader.several(record);
+    assert.equal(places?.length, 2 * record.count);
+    for (let i = 0; i < places.length; i += 2)
+      values.push(reader.valueAt(record, places[i] as number, places[i + 1] as number));
+  }
+  return values;
+}
+
+for (const most of [4096, 4099, 70_000, 1_000_000])
+  test(`values of every size come in order, in messages of ${most} bytes at the most`, () => {
+    const random = new Random(seed);
+    const writer = new RecordWriter(randomId(), 'packed', () => most);
+    const values: unknown[] = [];
+    const messages: Uint8Array[] = [];
+    const refused: readonly unknown[] = [() => {}, new Uint8Array(most * ENGINE_PARTS_MAX)];
+    for (let i = 0; i < 2000; i++) {
+      if (random.chance(0.01)) {
+        // What cannot be said leaves the others as they were, and says so.
+        const value = random.chance(0.9) ? refused[0] : refused[1];
+        if (value === refused[0]) assert.throws(() => writer.gather(value, i), DataCloneError);
+        else if (most < 70_000) assert.throws(() => writer.gather(value, values.length), UsageError);
+      }
+      const bytes = random.chance(0.02) ? random.int(0, 3 * most) : random.int(0, 300);
+      const value = random.chance(0.5) ? 'x'.repeat(bytes) : { i, bytes: new Uint8Array(bytes).fill(i) };
+      messages.push(...writer.gather(value, values.length));
+      values.push(value);
+      if (random.chance(0.05)) messages.push(...writer.gathered());
+    }
+    messages.push(...writer.gathered());
+    for (const { length } of messages) assert.ok(length <= most, `one of ${length} bytes`);
+    assert.deepEqual(read(messages), values);
+  });
+
+test('readers of two messages at a time, and values by themselves between them, are not mixed up', () => {
+  const writer = new RecordWriter(randomId(), 'packed', () => 1_000_000);
+  const reader = new RecordReader();
+  const message = (values: readonly unknown[]): Uint8Array => {
+    for (const [i, value] of values.entries()) writer.gather(value, i);
+    return writer.gathered()[0] as Uint8Array;
+  };
+  const [one, two] = [message(['a', { b: 1 }, 'c']), message(['d', 'e'.repeat(100_000), 'f'])].map((bytes) => {
+    const record = reader.read(bytes);
+    assert.ok(record !== undefined);
+    const places = reader.several(record) as number[];
+    return (i: number) => reader.valueAt(record, places[2 * i] as number, places[2 * i + 1] as number);
+  }) as [(i: number) => unknown, (i: number) => unknown];
+  const alone = reader.read(writer.write('g', 9, 1)[0] as Uint8Array);
+  assert.ok(alone !== undefined);
+  assert.deepEqual(
+    [one(0), two(0), one(1), two(1), reader.value(alone, [alone.bytes]), two(2), one(2)],
+    ['a', 'd', { b: 1 }, 'e'.repeat(100_000), 'g', 'f', 'c'],
+  );
+});

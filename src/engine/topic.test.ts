@@ -1,0 +1,99 @@
+// Loops over a reader of topics: what a driver hears comes out of them, in order, and each ends as a loop ends.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CodecError } from '../errors.ts';
+import type { Driver, Heard } from './driver.ts';
+import { Names } from './names.ts';
+import { EngineReader, EngineTopic } from './topic.ts';
+
+/** A driver that is its own server. */
+async function pair(): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard }> {
+  const names = new Names('test');
+  let hear: Heard = () => {};
+  const driver = {
+    closed: false,
+    up: true,
+    losses: 0,
+    where: 'here',
+    maxBytes: 4096,
+    publish(subject: string, bytes: Uint8Array) {
+      hear(bytes, subject);
+      return true;
+    },
+    async flush() {},
+    async subscribe(_subject: string, heard: Heard) {
+      hear = heard;
+      return { close() {}, async drain() {} };
+    },
+  } as Partial<Driver> as Driver;
+  const reader = await EngineReader.open<number>(driver, names, 'numbers', {}, () => {});
+  return {
+    topic: new EngineTopic(driver, names, 'numbers', {}),
+    reader,
+    hear: (bytes, subject) => hear(bytes, subject),
+  };
+}
+
+test('a loop that is left takes nothing more; the next one goes on behind it', async () => {
+  const { topic, reader } = await pair();
+  for (let i = 0; i < 5; i++) topic.publish(i);
+  await topic.flush();
+  const come: unknown[] = [];
+  for await (const value of reader) {
+    come.push(value);
+    if (value === 1) break;
+  }
+  for await (const entry of reader.entries()) {
+    come.push(entry);
+    if (entry[1] === 3) break;
+  }
+  assert.deepEqual(come, [0, 1, ['numbers', 2], ['numbers', 3]]);
+  assert.equal(reader.tryReceive(), 4);
+});
+
+test('calls of next stand in line, are served in order, and end with the reader', async () => {
+  const { topic, reader } = await pair();
+  const loop = reader[Symbol.asyncIterator]();
+  const asked = [loop.next(), loop.next(), loop.next(), loop.next()];
+  for (let i = 0; i < 3; i++) topic.publish(i);
+  await topic.flush();
+  assert.deepEqual(
+    (await Promise.all(asked.slice(0, 3))).map(({ value }) => value),
+    [0, 1, 2],
+  );
+  reader.close();
+  assert.deepEqual(await asked[3], { value: undefined, done: true });
+  assert.deepEqual(await loop.next(), { value: undefined, done: true });
+});
+
+test('a loop that has ended takes nothing, though the reader goes on', async () => {
+  const { topic, reader } = await pair();
+  const loop = reader[Symbol.asyncIterator]();
+  await loop.return?.();
+  topic.publish(7);
+  await topic.flush();
+  assert.deepEqual(await loop.next(), { value: undefined, done: true });
+  assert.equal(await reader.receiveAsync(), 7);
+});
+
+test('what cannot be decoded ends a loop with its error, and is behind the next one', async () => {
+  const { topic, reader, hear } = await pair();
+  const names = new Names('test');
+  topic.publish(1);
+  await topic.flush();
+  // As from another publisher: one value, of bytes that are none.
+  const strange = new Uint8Array(32 + 8 + 8).fill(0xff, 40);
+  strange.set([1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, ...new Array(16).fill(5), 8]);
+  hear(strange, names.topic('numbers'));
+  topic.publish(2);
+  await topic.flush();
+  const come: unknown[] = [];
+  await assert.rejects(async () => {
+    for await (const value of reader) come.push(value);
+  }, CodecError);
+  for await (const value of reader) {
+    come.push(value);
+    break;
+  }
+  assert.deepEqual(come, [1, 2]);
+});
