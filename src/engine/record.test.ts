@@ -73,3 +73,26 @@ test('readers of two messages at a time, and values by themselves between them, 
     ['a', 'd', { b: 1 }, 'e'.repeat(100_000), 'g', 'f', 'c'],
   );
 });
+
+test('a getter that has what is gathered sent, or would gather another value, spoils none', () => {
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  const messages: Uint8Array[] = [];
+  const flushing = {
+    get sent() {
+      messages.push(...writer.gathered());
+      return true;
+    },
+  };
+  const within = {
+    get more() {
+      return writer.gather(1, 9);
+    },
+  };
+  const values: unknown[] = [{ before: 1 }, flushing, 'behind'];
+  for (const [i, value] of values.entries()) {
+    assert.throws(() => writer.gather(within, i), UsageError);
+    messages.push(...writer.gather(value, i));
+  }
+  messages.push(...writer.gathered());
+  assert.deepEqual(read(messages), [{ before: 1 }, { sent: true }, 'behind']);
+});

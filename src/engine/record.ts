@@ -97,10 +97,13 @@ export class RecordWriter {
     if (COUNTED_BYTES + up8(length) <= room && this.#put(value, number)) return before;
     return [...before, ...this.#parts(length, number, 'done')];
   }
+  get #end(): number {
+    return this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
+  }
   /** Whether it had room behind the others. */
   #put(value: unknown, number: number): boolean {
     const most = this.#mostBytes & ~7;
-    const at = this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
+    const at = this.#end;
     const from = at + COUNTED_BYTES;
     if (from >= most) return false;
     let into = (this.#gathered ??= viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN)));
@@ -116,6 +119,8 @@ export class RecordWriter {
       this.#gathered = into;
     }
     if (length === REFUSED) throw refused();
+    // A getter has had what was gathered sent.
+    if (at !== this.#end) return this.#put(value, number);
     into.words[at >>> 2] = length;
     into.words[(at >>> 2) + 1] = 0;
     if (this.#count === 0) this.#first = number;
