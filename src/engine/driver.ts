@@ -19,6 +19,8 @@ export interface Driver {
    * @returns takes it back
    */
   onDown(told: () => void): () => void;
+  /** Whether `ready` waits for nothing: it has its server, which knows all that is listened for. */
+  readonly isReady: boolean;
   /** When it has its server (again). Rejects with a ClosedError once it is closed. */
   ready(): Promise<void>;
   /** To all who listen for it now, once at the most. What is published by one side comes in order. Never throws; whether it is on its way. */

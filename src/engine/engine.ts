@@ -246,14 +246,16 @@ export class Engine {
 }
 
 /**
- * @param client what it is to be made with, where it is made here
+ * @param given whether a client was handed in
+ * @param more options of this engine's own
  * @throws UsageError ERR_OPTION
  */
 export function checkEngineOptions(
   options: EngineOptions & { readonly client?: object | undefined },
   given: boolean,
+  more: readonly string[] = [],
 ): Names {
-  checkNames(options, [...ENGINE_OPTIONS, 'client']);
+  checkNames(options, [...ENGINE_OPTIONS, 'client', ...more]);
   const { client, prefix = 'millrace' } = options;
   const fits = client === undefined || (typeof client === 'object' && client !== null && !Array.isArray(client));
   if (!fits || (given && client !== undefined)) {

@@ -41,6 +41,13 @@ export class Names {
   reply(id: string): string {
     return `${this.#prefix}.reply.${id}`;
   }
+  /** Whether it stands under the prefix. */
+  isOurs(subject: string): boolean {
+    return subject.startsWith(`${this.#prefix}.`);
+  }
+  isReply(subject: string): boolean {
+    return subject.startsWith(this.reply(''));
+  }
   queue(name: string): string {
     return `${this.#prefix}.queue.${name}`;
   }

@@ -96,3 +96,65 @@ test('a getter that has what is gathered sent, or would gather another value, sp
   messages.push(...writer.gathered());
   assert.deepEqual(read(messages), [{ before: 1 }, { sent: true }, 'behind']);
 });
+
+test('a getter that throws once it is read again loses nothing that was gathered', () => {
+  for (let most = 1; most < 8; most++) {
+    const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+    const messages = writer.gather('a'.repeat(3000), 0);
+    let reads = 0;
+    const value = {
+      get text() {
+        if (++reads > most) throw new RangeError('read too often');
+        return 'b'.repeat(2000);
+      },
+    };
+    let thrown: unknown;
+    try {
+      messages.push(...writer.gather(value, 1));
+    } catch (error) {
+      thrown = error;
+    }
+    messages.push(...writer.gathered());
+    const values = read(messages);
+    assert.equal(values[0], 'a'.repeat(3000));
+    assert.equal(values.length, thrown === undefined ? 2 : 1);
+  }
+});
+
+test('nothing of what was gathered before, or was refused, stands in a message', () => {
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  assert.throws(() => writer.gather(['secret '.repeat(100), () => {}], 0), DataCloneError);
+  for (let i = 0; i < 100; i++) writer.gather('secret', i);
+  writer.gathered();
+  for (let i = 0; i < 50; i++) writer.gather('x'.repeat(i % 9), i);
+  const [message] = writer.gathered() as [Uint8Array];
+  const record = new RecordReader().read(message);
+  assert.ok(record !== undefined);
+  let end = 0;
+  const places = new RecordReader().several(record) as number[];
+  for (let i = 0; i < places.length; i += 2) {
+    const [from, length] = [places[i] as number, places[i + 1] as number];
+    assert.ok(record.bytes.subarray(end, from).every((byte, j) => byte === 0 || j + end === from - 8));
+    end = from + length;
+  }
+  assert.ok(record.bytes.subarray(end).every((byte) => byte === 0));
+});
+
+test('JSON: what would be written while another value is read is refused', () => {
+  const writer = new RecordWriter(randomId(), 'json', () => 4096);
+  let inner: unknown;
+  const value = {
+    toJSON() {
+      try {
+        writer.gather(2, 1);
+      } catch (error) {
+        inner = error;
+      }
+      return 'outer';
+    },
+  };
+  const [message] = writer.gather(value, 0) as [Uint8Array];
+  assert.ok(inner instanceof UsageError && inner.code === 'ERR_BUSY', String(inner));
+  const { from, ...said } = JSON.parse(new TextDecoder().decode(message)) as { from: string };
+  assert.deepEqual([from.length, said], [32, { v: 1, n: 0, value: 'outer' }]);
+});

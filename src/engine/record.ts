@@ -57,6 +57,8 @@ export class RecordWriter {
   #gatheredBytes = 0;
   #count = 0;
   #first = 0;
+  /** A value in JSON is being read, which may run code. */
+  #writing = false;
 
   /** @param most bytes of a message */
   constructor(from: string, form: Form, most: () => number) {
@@ -94,8 +96,14 @@ export class RecordWriter {
     const room = this.#mostBytes - RECORD_BYTES;
     const length = this.#encode(value, room * ENGINE_PARTS_MAX);
     const before = this.gathered();
-    if (COUNTED_BYTES + up8(length) <= room && this.#put(value, number)) return before;
-    return [...before, ...this.#parts(length, number, 'done')];
+    if (COUNTED_BYTES + up8(length) > room) return [...before, ...this.#parts(length, number, 'done')];
+    const at = RECORD_BYTES + COUNTED_BYTES;
+    if (this.#gathered === undefined || this.#gathered.bytes.length < at + up8(length))
+      this.#gathered = viewsOf(new ArrayBuffer(Math.max(SCRATCH_BYTES_MIN, at + up8(length))));
+    this.#gathered.bytes.set(this.#memory.bytes.subarray(0, length), at);
+    this.#add(this.#gathered, at, length, number);
+    this.#keepSmall();
+    return before;
   }
   get #end(): number {
     return this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
@@ -121,12 +129,19 @@ export class RecordWriter {
     if (length === REFUSED) throw refused();
     // A getter has had what was gathered sent.
     if (at !== this.#end) return this.#put(value, number);
-    into.words[at >>> 2] = length;
-    into.words[(at >>> 2) + 1] = 0;
-    if (this.#count === 0) this.#first = number;
-    this.#gatheredBytes = from + up8(length);
-    this.#count++;
+    this.#add(into, from, length, number);
     return true;
+  }
+  /** A value that lies there is one more of those that are gathered. */
+  #add(into: Views, from: number, length: number, number: number): void {
+    into.words[(from - COUNTED_BYTES) >>> 2] = length;
+    into.words[(from - COUNTED_BYTES + 4) >>> 2] = 0;
+    const end = from + up8(length);
+    // What was there before is nobody's to read.
+    if (from + length < end) into.bytes.fill(0, from + length, end);
+    if (this.#count === 0) this.#first = number;
+    this.#gatheredBytes = end;
+    this.#count++;
   }
   /** Values that are gathered. */
   get waiting(): number {
@@ -144,18 +159,19 @@ export class RecordWriter {
   }
 
   #text(value: unknown, number: number, outcome: Outcome): Uint8Array {
-    const failed = outcome !== 'done';
-    const said = failed ? { error: errorText(value, outcome) } : { value };
-    let text: string | undefined;
+    if (this.#writing) throw new UsageError('ERR_BUSY', 'Cannot encode: a getter is being read for another value');
+    this.#writing = true;
+    let said: string | undefined;
     try {
-      text =
-        failed || JSON.stringify(value) !== undefined
-          ? JSON.stringify({ v: VERSION, from: this.#from, n: number, ...said })
-          : undefined;
+      said = JSON.stringify(outcome === 'done' ? value : errorText(value, outcome));
     } catch (error) {
       throw new DataCloneError(`Cannot write $ as JSON: ${(error as Error).message}`, '$', error);
+    } finally {
+      this.#writing = false;
     }
-    if (text === undefined) throw new DataCloneError('Cannot write $ as JSON: it has no text for it', '$');
+    if (said === undefined) throw new DataCloneError('Cannot write $ as JSON: it has no text for it', '$');
+    const member = outcome === 'done' ? 'value' : 'error';
+    const text = `{"v":${VERSION},"from":"${this.#from}","n":${number},"${member}":${said}}`;
     const bytes = new TextEncoder().encode(text);
     if (bytes.length > this.#mostBytes) throw tooLarge(bytes.length, this.#mostBytes);
     return bytes as Uint8Array;

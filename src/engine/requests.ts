@@ -126,7 +126,7 @@ export class Requests {
   }
   /** @param given whether nobody waits for it any more: then it does not go */
   async #send(name: string, message: Uint8Array, given: () => boolean): Promise<void> {
-    if (!this.#driver.up || !this.#hears) {
+    if (!this.#driver.isReady || !this.#hears) {
       // Before what a client that was closed may never answer.
       await this.#driver.ready();
       this.#answers ??= this.#listen();

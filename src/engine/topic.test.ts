@@ -2,12 +2,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodecError } from '../errors.ts';
+import { EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
 import { Names } from './names.ts';
-import { EngineReader, EngineTopic } from './topic.ts';
+import { EngineReader, type EngineSubscribeOptions, EngineTopic } from './topic.ts';
 
 /** A driver that is its own server. */
-async function pair(): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard }> {
+async function pair(
+  options: EngineSubscribeOptions = {},
+): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard }> {
   const names = new Names('test');
   let hear: Heard = () => {};
   const driver = {
@@ -26,7 +29,7 @@ async function pair(): Promise<{ topic: EngineTopic<number>; reader: EngineReade
       return { close() {}, async drain() {} };
     },
   } as Partial<Driver> as Driver;
-  const reader = await EngineReader.open<number>(driver, names, 'numbers', {}, () => {});
+  const reader = await EngineReader.open<number>(driver, names, 'numbers', options, () => {});
   return {
     topic: new EngineTopic(driver, names, 'numbers', {}),
     reader,
@@ -96,4 +99,16 @@ test('what cannot be decoded ends a loop with its error, and is behind the next 
     break;
   }
   assert.deepEqual(come, [1, 2]);
+});
+
+test('what is told of a gap may read: each message goes to one who reads', async () => {
+  const nested: Promise<unknown>[] = [];
+  const { topic, reader } = await pair({ capacity: 4, onMissed: () => void nested.push(reader.receiveAsync()) });
+  const first = reader.receiveAsync();
+  for (let i = 0; i < 10; i++) topic.publish(i);
+  await topic.flush();
+  const come = [await first, ...(await Promise.all(nested))];
+  for (let next = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
+  assert.deepEqual(come, [6, 7, 8, 9]);
+  assert.deepEqual([reader.stats().received, reader.missed], [4, 6]);
 });

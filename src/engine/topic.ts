@@ -191,6 +191,7 @@ export class EngineReader<T = unknown> {
   #doubled = 0;
   #strange = 0;
   #inTurn = 0;
+  #serving = false;
   #closed = false;
 
   private constructor(names: Names, pattern: string, options: EngineSubscribeOptions, left: () => void) {
@@ -324,6 +325,16 @@ export class EngineReader<T = unknown> {
     return (await pending) as [string, T];
   }
   #serve(): void {
+    // What is told of a gap may read: it stands in line behind whoever is served.
+    if (this.#serving) return;
+    this.#serving = true;
+    try {
+      this.#serveAll();
+    } finally {
+      this.#serving = false;
+    }
+  }
+  #serveAll(): void {
     while (this.#line.length > 0) {
       if (this.#inTurn >= BUDGET_MESSAGES) return;
       const waiter = this.#line.first();
@@ -349,9 +360,11 @@ export class EngineReader<T = unknown> {
   /** What is there, unless others stand in line for it, or have to have their turn. */
   #takeNow(whatever: boolean): [string, T] | undefined {
     if (this.#line.length > 0 || (!whatever && this.#inTurn >= BUDGET_MESSAGES)) return undefined;
-    const taken = this.#take();
-    this.#count();
-    return taken;
+    try {
+      return this.#take();
+    } finally {
+      this.#count();
+    }
   }
 
   /** `for await (const value of reader)`: until it is closed. */

@@ -61,7 +61,7 @@ export class HubDriver implements Driver {
   #port: Port | undefined;
   #ready: Settleable<void> = pending();
   /** Whether that has come true. */
-  #isReady = false;
+  #knows = false;
   #connecting = false;
   /** Of what is waited for until it is closed. */
   readonly #closing = new Set<(error: Error) => void>();
@@ -84,6 +84,9 @@ export class HubDriver implements Driver {
   get up(): boolean {
     return this.#port !== undefined;
   }
+  get isReady(): boolean {
+    return this.#knows;
+  }
   onDown(told: () => void): () => void {
     this.#downs.add(told);
     return () => void this.#downs.delete(told);
@@ -105,7 +108,7 @@ export class HubDriver implements Driver {
       // It may have ended meanwhile.
       if (this.closed || this.#port !== port || port.reason !== undefined)
         throw new ClosedError(`The hub is lost: ${this.where}`, 'lost');
-      this.#isReady = true;
+      this.#knows = true;
       this.#ready.resolve();
     } catch (error) {
       // Whoever has asked something over it meanwhile waits for nothing.
@@ -218,8 +221,8 @@ export class HubDriver implements Driver {
     if (this.#port === undefined) return;
     this.#port = undefined;
     this.losses++;
-    if (this.#isReady) this.#ready = pending();
-    this.#isReady = false;
+    if (this.#knows) this.#ready = pending();
+    this.#knows = false;
     const error = this.#lost();
     for (const { reject } of this.#asked.values()) reject(error);
     this.#asked.clear();

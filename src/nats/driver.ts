@@ -59,6 +59,7 @@ export async function natsDriver(
   jetstream: JetStream | undefined,
 ): Promise<Driver> {
   if (typeof server !== 'string') return await NatsDriver.over(checkClient(server), false, names, jetstream);
+  if (/^wss?:/.test(server)) throw noWebSockets();
   const urls = server.split(',').map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
   const where = urls.map((each) => each.where).join(',');
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
@@ -83,6 +84,10 @@ export async function natsDriver(
     throw error;
   }
 }
+function noWebSockets(): UsageError {
+  const text = `Cannot connect to NATS by a WebSocket: hand in the connection that wsconnect() of @nats-io/nats-core has made`;
+  return new UsageError('ERR_OPTION', text, { option: 'server' });
+}
 /** The client takes none out of a URL. One name without a password is a token. */
 function credentials(urls: readonly ServerUrl[]): object {
   const { user, password } = urls.find(({ user }) => user !== undefined) ?? {};
@@ -95,7 +100,8 @@ function checkClient(client: unknown): NatsClient {
   if (
     typeof given.publish === 'function' &&
     typeof given.subscribe === 'function' &&
-    typeof given.status === 'function'
+    typeof given.status === 'function' &&
+    typeof given.getServer === 'function'
   )
     return client as NatsClient;
   const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a NATS client: it takes the URL of a server, or a connection that connect() of @nats-io/transport-node, or in a page wsconnect() of @nats-io/nats-core, has made`;
@@ -171,6 +177,9 @@ class NatsDriver implements Driver {
   get up(): boolean {
     return this.#up;
   }
+  get isReady(): boolean {
+    return this.up;
+  }
   onDown(told: () => void): () => void {
     this.#downs.add(told);
     return () => void this.#downs.delete(told);
@@ -186,7 +195,7 @@ class NatsDriver implements Driver {
         // Of what nobody asks for.
         if (this.#denied.size >= DENIED_MAX) this.#denied.clear();
         this.#denied.set(String(error.subject), error.message);
-        this.losses++;
+        if (this.#names.isOurs(String(error.subject))) this.losses++;
       } else if (type === 'reconnect' && !this.closed) {
         this.#up = true;
         this.#ready.resolve();

@@ -19,9 +19,9 @@ export interface NatsOptions extends EngineOptions {
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE; UnsupportedError where the package @nats-io/transport-node is not there
  */
 export async function open(server: string | NatsClient, options: NatsOptions = {}): Promise<Engine> {
-  const { jetstream, ...others } = options;
-  const names = checkEngineOptions(others, typeof server !== 'string');
-  return new Engine(await natsDriver(server, options.client ?? {}, names, checkJetStream(jetstream)), names);
+  const names = checkEngineOptions(options, typeof server !== 'string', ['jetstream']);
+  const jetstream = checkJetStream(options.jetstream);
+  return new Engine(await natsDriver(server, options.client ?? {}, names, jetstream), names);
 }
 function checkJetStream(given: unknown): JetStream | undefined {
   if (given === undefined) return undefined;

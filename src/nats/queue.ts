@@ -53,6 +53,7 @@ interface Message {
 }
 
 const CONSUMER = 'millrace';
+const FOUND_MS = 1000;
 const STREAM_NAME_MAX = 255;
 const NANOS = 1_000_000;
 /** The least time for which JetStream lets somebody wait. */
@@ -72,6 +73,7 @@ export class NatsQueue implements QueueStore {
   readonly #manager: Manager;
   readonly #subject: string;
   readonly #ackMs: number;
+  #foundMs = Number.NEGATIVE_INFINITY;
 
   private constructor(client: NatsClient, js: Client, manager: Manager, subject: string, ackMs: number) {
     this.#client = client;
@@ -239,10 +241,19 @@ export class NatsQueue implements QueueStore {
     // before the first that is not.
     let running = Math.min(given, Math.max(0, jobs.state.messages - waiting));
     if (running > 0 && waiting === 0) {
-      const query = { seq: floor.stream_seq + 1, next_by_subj: `${this.#subject}.>` };
-      if ((await this.#manager.streams.getMessage(this.#stream, query)) === null) running = 0;
+      if (await this.#isEmptyFrom(floor.stream_seq + 1)) running = 0;
     }
     return { waiting, running, dead: dead.state.messages };
+  }
+
+  /** One that is found comes whole, so it is believed for a second; whoever may not ask takes what the server says. */
+  async #isEmptyFrom(seq: number): Promise<boolean> {
+    if (performance.now() - this.#foundMs < FOUND_MS) return false;
+    const query = { seq, next_by_subj: `${this.#subject}.>` };
+    const found = await this.#manager.streams.getMessage(this.#stream, query).catch(() => undefined);
+    if (found === null) return true;
+    this.#foundMs = performance.now();
+    return false;
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {

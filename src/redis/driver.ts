@@ -9,6 +9,7 @@ import { AddressError, ClosedError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, REDIS_CHANNELS_MAX, REDIS_CHANNELS_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Clients } from './clients.ts';
+import { Gathering, messagesIn } from './gathering.ts';
 import { RedisQueue } from './queue.ts';
 import { type Server, serverOf } from './server.ts';
 
@@ -33,6 +34,7 @@ export class RedisDriver implements Driver {
   readonly maxBytes: number = ENGINE_MESSAGE_BYTES_MAX;
   readonly #names: Names;
   readonly #server: Server;
+  readonly #gathering: Gathering;
   readonly #downs = new Set<() => void>();
   #last: Promise<unknown> = Promise.resolve();
   #wasUp = true;
@@ -47,6 +49,7 @@ export class RedisDriver implements Driver {
     this.where = where;
     this.#names = names;
     this.#server = server;
+    this.#gathering = new Gathering((channel, bytes) => server.publish(channel, bytes));
     this.#ready.resolve();
     server.watch(() => this.#changed());
     server.whenOver(() => void this.close());
@@ -78,6 +81,9 @@ export class RedisDriver implements Driver {
     this.#ready.promise.catch(() => {});
     for (const told of [...this.#downs]) told();
   }
+  get isReady(): boolean {
+    return this.up;
+  }
   onDown(told: () => void): () => void {
     this.#downs.add(told);
     return () => void this.#downs.delete(told);
@@ -92,7 +98,8 @@ export class RedisDriver implements Driver {
       return false;
     }
     // Whoever counts on it is told that the server is lost.
-    void this.#said(this.#server.publish(subject, bytes));
+    const isAnswer = this.#names.isReply(subject);
+    void this.#said(isAnswer ? this.#gathering.say(subject, bytes) : this.#server.publish(subject, bytes));
     return true;
   }
   #said(said: Promise<unknown>): Promise<unknown> {
@@ -102,9 +109,12 @@ export class RedisDriver implements Driver {
     return said;
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
+    return await this.#tell(subject, () => this.#server.publish(subject, bytes));
+  }
+  async #tell(subject: string, say: () => Promise<unknown>): Promise<boolean> {
     if (!this.up) await this.ready();
     try {
-      return Number(await this.#said(this.#server.publish(subject, bytes))) > 0;
+      return Number(await this.#said(say())) > 0;
     } catch (thrown) {
       const cause = plainCause(thrown);
       if (!this.up) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
@@ -119,7 +129,7 @@ export class RedisDriver implements Driver {
       // One that has gone meanwhile hears nothing: another one does.
       for (let tries = 0; tries < all.channels.length; tries++) {
         const channel = all.channels[all.next++ % all.channels.length] as string;
-        if (await this.tell(channel, bytes)) return true;
+        if (await this.#tell(channel, () => this.#gathering.say(channel, bytes))) return true;
       }
     }
     return false;
@@ -223,6 +233,7 @@ export class RedisDriver implements Driver {
     this.#changed();
     if (!wasUp) for (const told of [...this.#downs]) told();
     this.#ready.reject(new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed'));
+    this.#gathering.sendAll();
     await this.#server.close();
   }
 }
@@ -239,7 +250,7 @@ class Channel {
   #said: Promise<unknown> = Promise.resolve();
   #asked = 0;
   readonly #told: Heard = (bytes, subject) => {
-    for (const each of [...this.#all]) each(bytes, subject);
+    for (const message of messagesIn(bytes)) for (const each of [...this.#all]) each(message, subject);
   };
 
   constructor(server: Server, named: string, pattern: boolean) {

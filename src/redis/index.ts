@@ -28,9 +28,8 @@ export async function open(
   server: string | NodeRedisClient | IoredisClient | NodeRedisCluster | IoredisCluster,
   options: RedisOptions = {},
 ): Promise<Engine> {
-  const { nodeAddressMap, ...others } = options;
-  const names = checkEngineOptions(others, typeof server !== 'string');
-  const clients = await redisClients(server, options.client ?? {}, checkMap(nodeAddressMap));
+  const names = checkEngineOptions(options, typeof server !== 'string', ['nodeAddressMap']);
+  const clients = await redisClients(server, options.client ?? {}, checkMap(options.nodeAddressMap));
   return new Engine(await RedisDriver.over(clients, names), names);
 }
 function checkMap(map: unknown): AddressMap | undefined {

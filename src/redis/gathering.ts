@@ -1,0 +1,83 @@
+// What is said to one channel while promises settle goes in one message: requests and answers come many at a time, and each publication costs as much as the
+// codec of a hundred. JSON goes by itself, for it is read in other languages.
+//
+// A message of several: u8 kind (192, which no other begins with), 3 bytes of nothing; then each behind a u32 of its bytes, little-endian.
+import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
+import { type Settleable, settleable } from '../port/waiters.ts';
+
+const GATHERED = 0xc0;
+const BRACE = 0x7b;
+const HEAD_BYTES = 4;
+const COUNTED_BYTES = 4;
+
+type Publish = (channel: string, bytes: Uint8Array) => Promise<unknown>;
+
+interface Waiting {
+  readonly messages: Uint8Array[];
+  bytes: number;
+  readonly said: Settleable<unknown>;
+}
+
+export class Gathering {
+  readonly #publish: Publish;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(publish: Publish) {
+    this.#publish = publish;
+  }
+
+  /** @returns what is said to the message that it goes in */
+  say(channel: string, bytes: Uint8Array): Promise<unknown> {
+    const needed = COUNTED_BYTES + bytes.length;
+    const alone = bytes[0] === BRACE;
+    const before = this.#waiting.get(channel);
+    if (before !== undefined && !alone && before.bytes + needed <= ENGINE_MESSAGE_BYTES_MAX) {
+      before.messages.push(bytes);
+      before.bytes += needed;
+      return before.said.promise;
+    }
+    if (before !== undefined) this.#send(channel, before);
+    if (alone) return this.#publish(channel, bytes);
+    if (this.#waiting.size === 0) queueMicrotask(() => this.sendAll());
+    const said = settleable<unknown>();
+    this.#waiting.set(channel, { messages: [bytes], bytes: HEAD_BYTES + needed, said });
+    return said.promise;
+  }
+  sendAll(): void {
+    for (const [channel, waiting] of this.#waiting) this.#send(channel, waiting);
+  }
+  #send(channel: string, { messages, bytes, said }: Waiting): void {
+    this.#waiting.delete(channel);
+    const [first] = messages as [Uint8Array];
+    this.#publish(channel, messages.length === 1 ? first : joined(messages, bytes)).then(said.resolve, said.reject);
+  }
+}
+
+function joined(messages: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  const view = new DataView(whole.buffer);
+  whole[0] = GATHERED;
+  let at = HEAD_BYTES;
+  for (const message of messages) {
+    view.setUint32(at, message.length, true);
+    whole.set(message, at + COUNTED_BYTES);
+    at += COUNTED_BYTES + message.length;
+  }
+  return whole;
+}
+
+/** The messages in one; it by itself where it is no message of several, or makes no sense as one. */
+export function messagesIn(whole: Uint8Array): Uint8Array[] {
+  if (whole[0] !== GATHERED) return [whole];
+  const messages: Uint8Array[] = [];
+  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
+  let at = HEAD_BYTES;
+  while (at + COUNTED_BYTES <= whole.length) {
+    const from = at + COUNTED_BYTES;
+    const end = from + view.getUint32(at, true);
+    if (end > whole.length) return [whole];
+    messages.push(whole.subarray(from, end));
+    at = end;
+  }
+  return at === whole.length ? messages : [whole];
+}
