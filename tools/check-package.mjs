@@ -26,7 +26,7 @@ const SIZE_MAX = {
   './net': 114_200,
   './nats': 76_700,
   './hub': 111_400,
-  './redis': 82_300,
+  './redis': 82_900,
   './rpc': 108_000,
   './topic': 37_800,
   './browser/service-worker': 4_300,

@@ -171,7 +171,8 @@ export class RecordWriter {
     }
     if (said === undefined) throw new DataCloneError('Cannot write $ as JSON: it has no text for it', '$');
     const member = outcome === 'done' ? 'value' : 'error';
-    const text = `{"v":${VERSION},"from":"${this.#from}","n":${number},"${member}":${said}}`;
+    const head = JSON.stringify({ v: VERSION, from: this.#from, n: number });
+    const text = `${head.slice(0, -1)},"${member}":${said}}`;
     const bytes = new TextEncoder().encode(text);
     if (bytes.length > this.#mostBytes) throw tooLarge(bytes.length, this.#mostBytes);
     return bytes as Uint8Array;
