@@ -30,8 +30,11 @@ export interface Driver {
    * @throws (rejects) ClosedError where the server is lost meanwhile; AddressError ERR_UNREACHABLE where it does not allow it
    */
   tell(subject: string, bytes: Uint8Array): Promise<boolean>;
-  /** The same, to one of those who have it together (`share`). */
-  tellOne(subject: string, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * The same, to one of those who have it together (`share`).
+   * @param given whether nobody waits for it any more, asked right before it goes: then it does not, and that is true
+   */
+  tellOne(subject: string, bytes: Uint8Array, given?: () => boolean): Promise<boolean>;
   /** When the server has what was published before. Rejects where it was lost meanwhile. */
   flush(): Promise<void>;
   /**

@@ -131,9 +131,8 @@ export class Requests {
       await this.#driver.ready();
       this.#answers ??= this.#listen();
       await this.#answers;
-      if (given()) return;
     }
-    if (await this.#driver.tellOne(this.#names.call(name), message)) return;
+    if (await this.#driver.tellOne(this.#names.call(name), message, given)) return;
     const text = `Cannot ask ${name} at ${this.#driver.where}: nobody answers to that name`;
     throw new AddressError('ERR_UNREACHABLE', text, { address: name });
   }

@@ -56,6 +56,8 @@ export class HubDriver implements Driver {
   readonly #id = randomId();
   readonly #downs = new Set<() => void>();
   readonly #subscribed = new Map<number, Subscribed>();
+  /** Of these, who is about to leave, and hears until the hub knows: it is not to be told of them anew. */
+  readonly #leaving = new Set<number>();
   readonly #asked = new Map<number, Settleable<unknown>>();
   #number = 0;
   #port: Port | undefined;
@@ -181,7 +183,9 @@ export class HubDriver implements Driver {
     // Some at a time: there may be more than a port takes in one turn.
     const again = [...this.#subscribed];
     while (again.length > 0) {
-      const some = again.splice(-HUB_AGAIN_AT_ONCE).filter(([number]) => this.#subscribed.has(number));
+      const some = again
+        .splice(-HUB_AGAIN_AT_ONCE)
+        .filter(([number]) => this.#subscribed.has(number) && !this.#leaving.has(number));
       await Promise.all(some.map(([number, { subject, together }]) => this.#ask(SUBSCRIBE, number, subject, together)));
     }
   }
@@ -300,14 +304,15 @@ export class HubDriver implements Driver {
     this.losses++;
     return false;
   }
-  async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
+  tell(subject: string, bytes: Uint8Array): Promise<boolean> {
+    return this.tellOne(subject, bytes);
+  }
+  async tellOne(subject: string, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
     await this.ready();
+    if (given?.()) return true;
     if (this.#hasEnough)
       throw new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');
     return (await this.#ask(TELL, subject, bytes)) as boolean;
-  }
-  tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
-    return this.tell(subject, bytes);
   }
   async flush(): Promise<void> {
     await this.#ask(FLUSH);
@@ -330,7 +335,10 @@ export class HubDriver implements Driver {
       throw error;
     }
     const leave = async (): Promise<void> => {
-      if (this.#subscribed.has(number)) await this.#unsubscribe(number);
+      if (!this.#subscribed.has(number)) return;
+      this.#leaving.add(number);
+      await this.#unsubscribe(number);
+      this.#leaving.delete(number);
     };
     return {
       close: () => {

@@ -79,6 +79,7 @@ export class Member {
   #over = false;
   /** What is being said to it of one message. */
   #numbers: number[] = [];
+  readonly #statusTold = ({ data }: { readonly data: unknown }): void => this.#lineIs(data === 'open');
 
   constructor(port: Port, shared: Shared, left: () => void) {
     this.#port = port;
@@ -89,7 +90,7 @@ export class Member {
       this.#leave();
       left();
     });
-    port.link?.addEventListener('status', ({ data }) => this.#lineIs(data === 'open'));
+    port.link?.addEventListener('status', this.#statusTold);
     this.#say([HELLO, HUB_VERSION, HUB]);
   }
   /** Nobody knows whether one that has no line comes back: others do its work meanwhile, and what it says of it when it is back is believed. */
@@ -116,6 +117,8 @@ export class Member {
     if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#awayTimer);
+    // The link may have other channels, and stay.
+    this.#port.link?.removeEventListener('status', this.#statusTold);
     const { subjects, queues, byId } = this.#shared;
     if (this.#id !== undefined && byId.get(this.#id) === this) byId.delete(this.#id);
     for (const { subject, seat } of this.#seats.values()) subjects.remove(subject, seat);

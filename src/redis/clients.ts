@@ -72,6 +72,8 @@ export class Clients {
   readonly #template: Template;
   readonly #map: AddressMap | undefined;
   readonly #open = new Set<Commands>();
+  /** Such as have lost their server since they had it. */
+  readonly #down = new WeakSet<Commands>();
   #closed = false;
 
   /** @param map where nodes of a cluster are for this side */
@@ -103,6 +105,7 @@ export class Clients {
     this.#checkOpen();
     const { connect, commands } = this.#template.make(at && mapped(this.#map, at), comesBack);
     this.#open.add(commands);
+    commands.watch((up) => void (up ? this.#down.delete(commands) : this.#down.add(commands)));
     try {
       const late = (): Error => new Error(`nothing has answered in ${timeoutMs} ms`);
       await inTime(connect(), timeoutMs, late);
@@ -116,6 +119,10 @@ export class Clients {
       const text = `Cannot connect to Redis at ${address}: ${cause.message}`;
       throw new AddressError('ERR_UNREACHABLE', text, { address, cause });
     }
+  }
+  /** Whether it has lost its server: it may have been nobody's to watch by then. */
+  isDown(commands: Commands): boolean {
+    return this.#down.has(commands);
   }
   /** Ends one of them. */
   end(commands: Commands): void {

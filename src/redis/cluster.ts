@@ -4,7 +4,7 @@
 // be no node, or another kind of node, by then.
 
 import { inTime } from '../engine/in-time.ts';
-import { ClosedError } from '../errors.ts';
+import { AddressError, ClosedError } from '../errors.ts';
 import {
   ENGINE_OPEN_MS,
   REDIS_CLUSTER_AGAIN_MS,
@@ -76,11 +76,15 @@ export class Cluster implements Server {
     const cluster = new Cluster(clients, toAll);
     try {
       await cluster.#settle();
+      // One that was lost as it came is looked for.
+      if (cluster.#looking === undefined) cluster.#setUp(true);
+      const text = `Cannot use Redis at ${clients.where}: nodes of its cluster are lost as they are found`;
+      const late = (): Error => new AddressError('ERR_UNREACHABLE', text, { address: clients.where });
+      await inTime(cluster.#ready.promise, ENGINE_OPEN_MS, late);
     } catch (error) {
       await cluster.close();
       throw error;
     }
-    cluster.#setUp(true);
     return cluster;
   }
 
@@ -138,7 +142,7 @@ export class Cluster implements Server {
         if (!isNotNow(thrown) || this.#closed || performance.now() > untilMs) throw thrown;
         const before = asked;
         const [word, , to] = (thrown as Error).message.split(' ');
-        asked = word === 'ASK' && to !== undefined ? addressOf(to) : undefined;
+        asked = word === 'ASK' && to !== undefined ? this.#addressOf(to, key) : undefined;
         if (asked !== undefined && before === undefined) continue;
         this.#look();
         await pause(toldMs);
@@ -146,6 +150,11 @@ export class Cluster implements Server {
         await inTime(this.#ready.promise, ENGINE_OPEN_MS, () => thrown as Error);
       }
     }
+  }
+  /** A node that does not know what it is called is where the one is that speaks of it. */
+  #addressOf(said: string, key: string): Address {
+    const { host, port } = addressOf(said);
+    return { host: host === '' || host === '?' ? this.#nodeOf(key).at.host : host, port };
   }
   /** A slot that is on its way to another node: that one is told in the same breath that it was asked for. */
   async #asked<R>(at: Address, say: (says: Commands) => Promise<R>): Promise<R> {
@@ -366,6 +375,7 @@ export class Cluster implements Server {
       node.deaf = true;
       this.#look();
     });
+    if (this.#clients.isDown(connection)) this.#lose(node);
   }
   #lose(node: Node): void {
     if (node.lost || this.#closed) return;

@@ -111,26 +111,37 @@ export class RedisDriver implements Driver {
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
     return await this.#tell(subject, () => this.#server.publish(subject, bytes));
   }
-  async #tell(subject: string, say: () => Promise<unknown>): Promise<boolean> {
+  async #tell(subject: string, say: () => Promise<unknown>, given?: () => boolean): Promise<boolean> {
     if (!this.up) await this.ready();
+    if (given?.()) return true;
     try {
       return Number(await this.#said(say())) > 0;
     } catch (thrown) {
-      const cause = plainCause(thrown);
-      if (!this.up) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
-      const text = `Cannot say anything to ${subject} at ${this.where}: ${cause.message}`;
-      throw new AddressError('ERR_UNREACHABLE', text, { address: this.where, cause });
+      throw this.#notSaid(subject, thrown);
     }
   }
-  async tellOne(subject: string, bytes: Uint8Array): Promise<boolean> {
-    for (const anew of [false, true]) {
-      const known = anew ? undefined : this.#known(subject);
-      const all = known ?? (await this.#sharing(subject, anew));
-      // One that has gone meanwhile hears nothing: another one does.
-      for (let tries = 0; tries < all.channels.length; tries++) {
-        const channel = all.channels[all.next++ % all.channels.length] as string;
-        if (await this.#tell(channel, () => this.#gathering.say(channel, bytes))) return true;
-      }
+  #notSaid(subject: string, thrown: unknown): Error {
+    const cause = plainCause(thrown);
+    if (!this.up) return new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
+    const text = `Cannot say anything to ${subject} at ${this.where}: ${cause.message}`;
+    return new AddressError('ERR_UNREACHABLE', text, { address: this.where, cause });
+  }
+  async tellOne(subject: string, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
+    let known = this.#known(subject);
+    // Those who were known may all have gone, and so may those who were found.
+    for (let tries = 0; tries < 2; tries++) {
+      const all = known ?? (await this.#sharing(subject));
+      if (all.channels.length === 0) return false;
+      if (await this.#tellAny(all, bytes, given)) return true;
+      known = undefined;
+    }
+    return false;
+  }
+  async #tellAny(all: Sharing, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
+    // One that has gone meanwhile hears nothing: another one does.
+    for (let tries = 0; tries < all.channels.length; tries++) {
+      const channel = all.channels[all.next++ % all.channels.length] as string;
+      if (await this.#tell(channel, () => this.#gathering.say(channel, bytes), given)) return true;
     }
     return false;
   }
@@ -140,13 +151,10 @@ export class RedisDriver implements Driver {
     const isNew = found !== undefined && performance.now() - found.atMs < REDIS_CHANNELS_MS;
     return isNew ? found : undefined;
   }
-  async #sharing(subject: string, anew: boolean): Promise<Sharing> {
+  /** Several that ask at a time have one answer, whatever it is. */
+  #sharing(subject: string): Promise<Sharing> {
     const before = this.#shared.get(subject);
-    await before?.asked.catch(() => {});
-    // Several that ask at a time have one answer.
-    if (before !== this.#shared.get(subject)) return this.#known(subject) ?? (await this.#sharing(subject, false));
-    const known = anew ? undefined : this.#known(subject);
-    if (known !== undefined) return known;
+    if (before !== undefined && before.found === undefined) return before.asked;
     const asking: Asking = { asked: this.#ask(subject), found: undefined };
     this.#shared.set(subject, asking);
     const forget = (): void => {
@@ -157,12 +165,16 @@ export class RedisDriver implements Driver {
       else asking.found = found;
     }, forget);
     if (this.#shared.size > REDIS_CHANNELS_MAX) this.#shared.delete(this.#shared.keys().next().value as string);
-    return await asking.asked;
+    return asking.asked;
   }
   async #ask(subject: string): Promise<Sharing> {
     await this.ready();
-    const channels = await this.#server.channels(shared(subject));
-    return { channels, atMs: performance.now(), next: Math.floor(Math.random() * channels.length) };
+    try {
+      const channels = await this.#server.channels(shared(subject));
+      return { channels, atMs: performance.now(), next: Math.floor(Math.random() * channels.length) };
+    } catch (thrown) {
+      throw this.#notSaid(subject, thrown);
+    }
   }
   async flush(): Promise<void> {
     const { losses } = this;

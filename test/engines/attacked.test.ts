@@ -21,6 +21,7 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
+import { REDIS_CHANNELS_MS } from '../../src/limits.ts';
 import type { Listener, NatsClient } from '../../src/nats/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import * as redis from '../../src/redis/index.ts';
@@ -279,6 +280,13 @@ overEngines((way) => {
     await server.stop();
   });
 
+  test(`${way.name}: many requests to a name that nobody has are all told so`, async () => {
+    const [here] = (await way.open(1)) as [Engine];
+    const asked = Array.from({ length: 1000 }, () => rejection(here.request('nobody', 1)));
+    for (const error of await within('the errors', Promise.all(asked)))
+      assert.ok(error instanceof AddressError && error.code === 'ERR_UNREACHABLE', String(error));
+  });
+
   test(`${way.name}: what is closed while there is no server hears nothing when it is back`, async () => {
     const server = await startServer(way.kind);
     const [here, there] = [await way.another(server), await way.another(server)];
@@ -526,6 +534,32 @@ test('a flush, and what a server says of itself, are waited for ten seconds', as
 });
 
 const noRedis = missingServer('redis');
+test('redis: requests that were lost before they were said are not said when the server is back', {
+  skip: noRedis,
+}, async () => {
+  const server = await startServer('redis');
+  const [here, there] = [await redis.open(server.url), await redis.open(server.url)];
+  const done: unknown[] = [];
+  await there.serve('do', (value) => done.push(value));
+  await here.request('do', 'first');
+  // Who answers is to be asked for anew.
+  await new Promise((resolve) => setTimeout(resolve, REDIS_CHANNELS_MS + 50));
+  await server.freeze(true);
+  const asked = Array.from({ length: 50 }, (_, i) => rejection(here.request('do', i)));
+  await turn();
+  await server.kill();
+  for (const error of await within('the errors', Promise.all(asked)))
+    assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
+  await server.start();
+  await untilSo('it to be back', async () => (await here.request('do', 'last').catch(() => 0)) !== 0);
+  assert.deepEqual(
+    done.filter((value) => value !== 'last'),
+    ['first'],
+  );
+  await Promise.all([here.close(), there.close()]);
+  await server.stop();
+});
+
 test('redis: an error that is none of the connection leaves the engine as it was', { skip: noRedis }, async () => {
   const server = await startServer('redis');
   const { createClient } = (await named('redis')) as {

@@ -458,3 +458,63 @@ test('nothing was left over', { skip }, async () => {
   await turn();
   assert.deepEqual(unhandled, []);
 });
+
+test('a connection to a node that is lost before the other one is there is found out', { skip }, async () => {
+  const there = await started();
+  const victim = await there.ownerOf(slotOf('{millrace.call.lost}'));
+  let lines = 0;
+  let second: () => void = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const proxy = createServer((near) => {
+    const line = ++lines;
+    near.on('error', () => {});
+    const join = (): void => {
+      const far = connectTcp(victim.port, '127.0.0.1').on('error', () => {});
+      near.pipe(far).pipe(near);
+      near.on('close', () => far.destroy());
+      far.on('close', () => near.destroy());
+      if (line !== 1) return;
+      // It is there when it has nothing more to say.
+      far.on('data', () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => near.destroy(), 300);
+      });
+      near.on('close', () => setTimeout(() => second(), 100));
+    };
+    if (line === 2) second = join;
+    else join();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as { port: number };
+  const nodeAddressMap = (address: string): { host: string; port: number } => {
+    const own = Number(address.split(':')[1]);
+    return { host: '127.0.0.1', port: own === victim.port ? port : own };
+  };
+  const other = there.nodes.find((node) => node !== victim) as EngineServer;
+  const [engine, served] = [await redis.open(other.url, { nodeAddressMap }), await redis.open(there.url)];
+  await served.serve('lost', () => 'yes');
+  assert.equal(await within('an answer', engine.request('lost', 1)), 'yes');
+  assert.ok(lines > 2);
+  await Promise.all([engine.close(), served.close()]);
+  proxy.close();
+});
+
+test('a node that does not know what it is called speaks of others as where it is itself', { skip }, async () => {
+  const there = new RedisCluster(['--cluster-preferred-endpoint-type', 'unknown-endpoint']);
+  await there.start();
+  const asked = new Set<string>();
+  const engine = await redis.open(there.url, {
+    nodeAddressMap: (address) => {
+      asked.add(address);
+      return undefined;
+    },
+  });
+  const slot = slotOf('{millrace.queue.new}');
+  const owner = await there.ownerOf(slot);
+  const to = there.nodes.find((node) => node !== owner) as EngineServer;
+  // A queue that is not there yet: what has the slot says where it is to be.
+  await there.moveSlot(slot, to as never, async () => void (await engine.queue('new')));
+  for (const address of asked) assert.match(address, /^127\.0\.0\.1:\d+$/);
+  await engine.close();
+  await there.stop();
+});

@@ -8,7 +8,19 @@ import { fileURLToPath } from 'node:url';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { Taken } from '../../src/engine/queue.ts';
 import { Hub, open } from '../../src/hub/index.ts';
-import { HEARD, HELLO, HUB, HUB_VERSION, OVER, PUBLISH, QUEUE, SUBSCRIBE, TELL } from '../../src/hub/words.ts';
+import {
+  DONE,
+  HEARD,
+  HELLO,
+  HUB,
+  HUB_VERSION,
+  OVER,
+  PUBLISH,
+  QUEUE,
+  SUBSCRIBE,
+  TELL,
+  UNSUBSCRIBE,
+} from '../../src/hub/words.ts';
 import {
   AddressError,
   attach,
@@ -20,8 +32,10 @@ import {
   UnsupportedError,
   UsageError,
 } from '../../src/index.ts';
+import { HUB_AGAIN_AT_ONCE } from '../../src/limits.ts';
 import { connect as connectNet, listen } from '../../src/net/index.ts';
 import { connect } from '../../src/process/index.ts';
+import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { startServer } from '../kit/engine-servers.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
@@ -670,4 +684,71 @@ test('over a network: who has no line is passed over, has its jobs taken, and is
   await listener.close();
   await joining;
   await proxy.close();
+});
+
+test('who leaves while all is said again is not said again behind that', async () => {
+  const asks: unknown[][] = [];
+  let hold = false;
+  const hubs: Port[] = [];
+  const answer = (port: Port, [word, ask]: readonly unknown[]): void => {
+    if (word === HELLO) port.postMessage([HELLO, HUB_VERSION, HUB]);
+    else port.postMessage([DONE, ask, true]);
+  };
+  const held: (readonly unknown[])[] = [];
+  const engine = await open(() => {
+    const [here, there] = pairOfPorts();
+    hubs.push(there);
+    there.on('message', (words: unknown[]) => {
+      asks.push(words);
+      if (hold && (words[0] === SUBSCRIBE || words[0] === UNSUBSCRIBE)) held.push(words);
+      else answer(there, words);
+    });
+    return here;
+  });
+  const served = await engine.serve('sum', () => 1);
+  const [, , number] = asks.at(-1) as unknown[];
+  await Promise.all(Array.from({ length: HUB_AGAIN_AT_ONCE }, (_, i) => engine.subscribe(`topic${i}`)));
+  hold = true;
+  asks.length = 0;
+  hubs[0]?.close();
+  await until('the first portion', () => held.length === HUB_AGAIN_AT_ONCE);
+  const closing = served.close();
+  await until('it to be said', () => asks.some(([word, , of]) => word === UNSUBSCRIBE && of === number));
+  hold = false;
+  // Of who leaves the hub says it last.
+  for (const words of held.slice(0, -1)) answer(hubs[1] as Port, words);
+  await within('the rest', engine.driver.ready());
+  answer(hubs[1] as Port, held.at(-1) as unknown[]);
+  await within('the end', closing);
+  const said = asks.filter(([word, , of]) => (word === SUBSCRIBE || word === UNSUBSCRIBE) && of === number);
+  assert.deepEqual(
+    said.map(([word]) => word),
+    [UNSUBSCRIBE],
+  );
+  await engine.close();
+});
+
+test('members that were channels of a link which stays leave nothing behind', async () => {
+  const hub = new Hub();
+  const listener = await listen('tcp:127.0.0.1:0');
+  const joined: WeakRef<Port>[] = [];
+  void (async () => {
+    for await (const port of listener)
+      for await (const offer of port.link.channels) {
+        const member = offer.accept();
+        joined.push(new WeakRef(member));
+        hub.join(member);
+      }
+  })();
+  const first = await connectNet(listener.address);
+  for (let i = 0; i < 100; i++) await (await open(first.link.channel(`member${i}`))).close();
+  await until('them to be gone', () => joined.length === 100 && hub.stats().members === 0);
+  await untilSo('them to be collected', async () => {
+    collect();
+    await turn();
+    return joined.filter((member) => member.deref() !== undefined).length < 10;
+  });
+  hub.close();
+  await first.link.close();
+  await listener.close();
 });
