@@ -4,9 +4,14 @@ import { CODE_FULL } from '../transport/stream/frames.ts';
 
 /**
  * @param names of packages of which any will do
+ * @param otherwise what else would do, in pages and bundles, where no package is found by its name
  * @throws (rejects) UnsupportedError that names them
  */
-export async function packageOf<T>(names: readonly string[], action: string): Promise<{ name: string; found: T }> {
+export async function packageOf<T>(
+  names: readonly string[],
+  action: string,
+  otherwise: string = 'hand in a client that the program has made',
+): Promise<{ name: string; found: T }> {
   let cause: unknown;
   for (const name of names) {
     try {
@@ -17,7 +22,7 @@ export async function packageOf<T>(names: readonly string[], action: string): Pr
     }
   }
   const listed = names.map((name) => `"${name}"`).join(' or ');
-  const text = `Cannot ${action}: the package ${listed} is not there; npm install ${names[0]} (in a page, or a bundle, hand in what it makes)`;
+  const text = `Cannot ${action}: the package ${listed} is not there; npm install ${names[0]}, or ${otherwise}`;
   throw new UnsupportedError(text, { cause });
 }
 

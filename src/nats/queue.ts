@@ -91,7 +91,14 @@ export class NatsQueue implements QueueStore {
     given: JetStream | undefined,
   ): Promise<NatsQueue> {
     const found =
-      given ?? (await packageOf<JetStream>(['@nats-io/jetstream'], `keep a queue in NATS at ${where}`)).found;
+      given ??
+      (
+        await packageOf<JetStream>(
+          ['@nats-io/jetstream'],
+          `keep a queue in NATS at ${where}`,
+          'hand in all that it exports as option jetstream',
+        )
+      ).found;
     if (typeof (client as { addCloseListener?: unknown }).addCloseListener !== 'function') {
       const text = `Cannot keep a queue in NATS at ${where}: @nats-io/jetstream works with a connection of @nats-io/transport-node, and this is one of another package`;
       throw new UnsupportedError(text);
