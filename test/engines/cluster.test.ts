@@ -169,7 +169,7 @@ for (const name of BOTH)
     const done = new Set<number>();
     await Promise.all(Array.from({ length: 200 }, (_, i) => queue.put(i, { delayMs: i % 2 === 0 ? 0 : 1500 })));
     // What a replica has not heard of goes with its master.
-    await askNode(master.port, 'WAIT 1 10000');
+    await there.isAsFar(replica, master);
     queue.work((i) => void done.add(i), { concurrency: 2 });
     await until('some to be done', () => done.size > 5);
     await stream(async () => {

@@ -109,10 +109,18 @@ export class RedisCluster implements EngineServer {
       const known = await Promise.all(this.nodes.map(({ port }) => askNode(port, 'CLUSTER NODES')));
       return known.every((said) => said.includes(`slave ${id}`));
     });
-    await untilSo('the replica is as far', async () =>
-      (await askNode(node.port, 'INFO replication')).includes('master_link_status:up'),
+    // Before it says so itself, and the replica has answered once, the master keeps what is written for it.
+    await untilSo('its master has it online', async () =>
+      (await askNode(of.port, 'INFO replication')).includes('state=online'),
     );
     return node;
+  }
+  /** A replica has all that its master was told until now. WAIT waits for what was written on its own connection alone. */
+  async isAsFar(replica: EngineServer, master: EngineServer): Promise<void> {
+    const offsetOf = async ({ port }: EngineServer): Promise<number> =>
+      Number(/^master_repl_offset:(\d+)/m.exec(await askNode(port, 'INFO replication'))?.[1]);
+    const written = await offsetOf(master);
+    await untilSo('the replica is as far', async () => (await offsetOf(replica)) >= written);
   }
   /** The node that has a slot. */
   async ownerOf(slot: number): Promise<EngineServer> {
