@@ -132,7 +132,10 @@ const sockets: Broadcast = {
   wait: 'loop/loop',
   serve: async () => {
     const readers: Socket[] = [];
-    const home = await serveSockets('unix', (socket) => void readers.push(socket));
+    const home = await serveSockets('unix', (socket) => {
+      readers.push(socket);
+      socket.write('\n');
+    });
     let gathered = '';
     return {
       ...home,
@@ -150,10 +153,16 @@ const sockets: Broadcast = {
     const socket = await connectTo(address);
     socket.setEncoding('utf8');
     let rest = '';
-    socket.on('data', (text: string) => {
-      const lines = (rest + text).split('\n');
-      rest = lines.pop() as string;
-      for (const line of lines) heard(JSON.parse(line));
+    // Who is connected may still stand in the server's backlog: an empty line says that it is among the readers.
+    await new Promise<void>((resolve) => {
+      socket.on('data', (text: string) => {
+        const lines = (rest + text).split('\n');
+        rest = lines.pop() as string;
+        for (const line of lines) {
+          if (line === '') resolve();
+          else heard(JSON.parse(line));
+        }
+      });
     });
     return { close: () => void socket.destroy() };
   },
