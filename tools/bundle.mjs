@@ -252,6 +252,7 @@ const STARTED_BY_TESTS = [
   'test/process/pipe-child',
   'test/process/program',
   'test/process/topic-child',
+  'test/process/topic-waker-program',
   'test/stress/call-child',
   'test/stress/call-thread',
   'test/stress/kill-victim',

@@ -9,11 +9,14 @@ import { ffiPrimitives } from './ffi.ts';
 import { platformName } from './platform-name.ts';
 import type { Primitives } from './primitives.ts';
 
-/** The primitives, or why there are none. */
-export type Native = { readonly primitives: Primitives } | { readonly primitives: undefined; readonly why: string };
+/** The primitives, and what `nativeFrom` takes in another thread; or why there are none. */
+export type Native =
+  | { readonly primitives: Primitives; readonly from: string }
+  | { readonly primitives: undefined; readonly why: string };
 
 /** Names a file to load in the addon's place, or says `ffi`, or `none`. */
 const CHOICE = 'MILLRACE_NATIVE';
+const FFI = 'ffi';
 
 let found: Native | undefined;
 
@@ -28,6 +31,17 @@ export function native(): Native {
   }
 }
 
+/**
+ * The primitives that another thread of this process has found. A thread that is made of a text lies nowhere: from there no package is found.
+ * @throws what the runtime says of what cannot be loaded
+ */
+export function nativeFrom(from: string): Primitives {
+  if (from !== FFI) return createRequire(from)(from);
+  const found = ffiPrimitives();
+  if (typeof found === 'string') throw new Error(found);
+  return found;
+}
+
 function find(): Native {
   if (system !== 'linux' && system !== 'darwin')
     return without(`memory of processes is written for Linux and macOS, and this is ${system}`);
@@ -35,7 +49,7 @@ function find(): Native {
     return without('this takes --allow-ffi, --allow-sys');
   const choice = may({ name: 'env', variable: CHOICE }) ? env[CHOICE] : undefined;
   if (choice === 'none') return without(`${CHOICE} says none`);
-  if (choice === 'ffi') return foreign(`${CHOICE} says ffi`);
+  if (choice === FFI) return foreign(`${CHOICE} says ffi`);
   const addon = findAddon(choice);
   return addon.primitives === undefined && choice === undefined ? foreign(addon.why) : addon;
 }
@@ -48,7 +62,8 @@ function findAddon(choice: string | undefined): Native {
   let why = `@millrace/native-${name} is not installed`;
   for (const each of from) {
     try {
-      return { primitives: require(each) };
+      const file = require.resolve(each);
+      return { primitives: require(file), from: file };
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
       // One that is there and cannot be loaded is the reason; that another is missing is none.
@@ -63,7 +78,7 @@ function foreign(why: string): Native {
   if ((platform.name !== 'bun' && platform.name !== 'deno') || system !== 'linux') return without(why);
   try {
     const found = ffiPrimitives();
-    return typeof found === 'string' ? without(`${why}; ${found}`) : { primitives: found };
+    return typeof found === 'string' ? without(`${why}; ${found}`) : { primitives: found, from: FFI };
   } catch (error) {
     return without(`${why}; libc cannot be called: ${(error as Error).message}`);
   }

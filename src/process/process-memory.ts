@@ -12,13 +12,13 @@ import type { TopicMemorySource, TopicPiece } from '../transport/topic-medium.ts
  */
 export function processMemory(): TopicMemorySource {
   const found = native();
-  const { primitives } = found;
-  if (primitives === undefined) {
+  if (found.primitives === undefined) {
     throw new UnsupportedError(
       `Cannot have memory that other processes map: ${found.why}; on Linux, Node takes the addon (npm i @millrace/native-<platform>), Deno --allow-ffi and --allow-sys; or send the messages over a port`,
       { feature: 'memory' },
     );
   }
+  const { primitives, from } = found;
   return {
     make(bytes: number): TopicPiece {
       const descriptor = primitives.createMemory(bytes);
@@ -29,7 +29,7 @@ export function processMemory(): TopicMemorySource {
           buffer: mapping.buffer,
           parking: futexParking(primitives, mapping),
           descriptor,
-          startWaker: (plan) => startTopicWaker(primitives, descriptor, plan),
+          startWaker: (plan) => startTopicWaker(primitives, from, descriptor, plan),
           close: () => primitives.close(descriptor),
         };
       } catch (error) {

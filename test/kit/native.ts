@@ -17,7 +17,8 @@ export function addonFile(): string {
 }
 
 /** MILLRACE_NATIVE may name another file, such as the one with sanitizers, or say `ffi`. */
-export const native: Primitives = find(process.env['MILLRACE_NATIVE'] ?? addonFile());
+export const nativeChoice: string = process.env['MILLRACE_NATIVE'] ?? addonFile();
+export const native: Primitives = find(nativeChoice);
 function find(choice: string): Primitives {
   return choice === 'ffi' ? (found().primitives as Primitives) : createRequire(import.meta.url)(choice);
 }

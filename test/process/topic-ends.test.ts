@@ -7,13 +7,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { CLOSED } from '../../src/index.ts';
 import { connect, listen, type PortLink, processMemory } from '../../src/process/index.ts';
 import { createTopic, subscribe, type Topic } from '../../src/topic/index.ts';
 import { startTopicWaker } from '../../src/transport/process/topic-waker.ts';
 import { KNOCK_WORDS, knock, OVER, RUNS } from '../../src/wait/knocks.ts';
-import { descriptors, native } from '../kit/native.ts';
+import { descriptors, native, nativeChoice } from '../kit/native.ts';
 import { until, within } from '../kit/watchdog.ts';
+import { runProgram } from '../runtimes/program.ts';
 
 interface Stage {
   readonly topic: Topic<number>;
@@ -158,6 +160,11 @@ test('a topic that is closed while its memory is on the way: the reader gets wha
     assert.equal(await code(here.shareTopic('numbers', topic)), 'ERR_CLOSED');
   }));
 
+test('the thread that wakes runs in the package as it is shipped', async () => {
+  const program = fileURLToPath(new URL('./topic-waker-program.js', import.meta.url));
+  assert.deepEqual(await runProgram(program, [], 60_000), { status: 0, output: 'runs' });
+});
+
 test('the thread that wakes lets go of a reader that is gone, though nobody is woken behind that', async () => {
   const bytes = 4096;
   const sleeps = 8;
@@ -166,7 +173,7 @@ test('the thread that wakes lets go of a reader that is gone, though nobody is w
   const own = new Int32Array(new SharedArrayBuffer(4 * KNOCK_WORDS));
   let lost = false;
   const plan = { own, bytes, signal: 0, sleeps, lost: () => void (lost = true) };
-  const bells = startTopicWaker(native, memory, plan);
+  const bells = startTopicWaker(native, nativeChoice, memory, plan);
   await until('it runs', () => Atomics.load(own, RUNS) === 1);
   const ends = new Int32Array(2);
   native.socketPair(ends);

@@ -1,16 +1,15 @@
 // The thread itself: wakes whoever sleeps on SIGNAL, and rings for the event loops that say that they sleep.
 import { workerData } from 'node:worker_threads';
-import { native } from '../../native/load.ts';
-import type { Primitives } from '../../native/primitives.ts';
+import { nativeFrom } from '../../native/load.ts';
 import { obeyKnocks } from '../../wait/knocks.ts';
 import { type Ringer, ringerOf } from './bell.ts';
 import { futexParking } from './futex.ts';
 import { BELL_0, DONE_WITH, MEMORY, NOTHING, SLOTS, TAKEN, type TopicWakerStart } from './topic-waker.ts';
 
-const { own, given, bytes, signal, sleeps } = workerData as TopicWakerStart;
+const { native, own, given, bytes, signal, sleeps } = workerData as TopicWakerStart;
 const AWAKE = 0;
 
-const primitives = native().primitives as Primitives;
+const primitives = nativeFrom(native);
 // SYNC topic-bell: it is this thread's from here on; pairs with startTopicWaker.
 const memory = Atomics.exchange(given, MEMORY, NOTHING);
 const mapping = primitives.map(memory, bytes);

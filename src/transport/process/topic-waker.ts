@@ -21,6 +21,8 @@ export const SLOTS = 1;
 export const BELL_0 = 2;
 
 export interface TopicWakerStart {
+  /** Where this thread has the primitives from. */
+  readonly native: string;
   readonly own: Int32Array;
   /** The descriptor of the topic's memory, how far the bells go, and one word for each of them. */
   readonly given: Int32Array;
@@ -30,8 +32,11 @@ export interface TopicWakerStart {
   readonly sleeps: number;
 }
 
-/** @throws what the system says */
-export function startTopicWaker(native: Primitives, descriptor: number, plan: WakerPlan): WakerBells {
+/**
+ * @param from where the primitives are from
+ * @throws what the system says
+ */
+export function startTopicWaker(native: Primitives, from: string, descriptor: number, plan: WakerPlan): WakerBells {
   const { own, bytes, signal, sleeps, lost } = plan;
   const given = new Int32Array(new SharedArrayBuffer(4 * (BELL_0 + TOPIC_HANDLES_MAX)));
   given[MEMORY] = native.duplicate(descriptor);
@@ -44,7 +49,7 @@ export function startTopicWaker(native: Primitives, descriptor: number, plan: Wa
     }
   };
   try {
-    const start: TopicWakerStart = { own, given, bytes, signal, sleeps };
+    const start: TopicWakerStart = { native: from, own, given, bytes, signal, sleeps };
     // What the program preloads into each of its threads has no use there.
     const worker = new Worker(threadUrl(TOPIC_WAKER), { name: 'millrace waker', workerData: start, execArgv: [] });
     worker.unref();
