@@ -57,8 +57,8 @@ export class Cluster implements Server {
   readonly #watching: ((up: boolean) => void)[] = [];
   readonly #check: ReturnType<typeof setInterval>;
   #ready: Settleable<void> = settleable();
-  /** When a slot has had another node than before. */
-  #changedMs = Number.NEGATIVE_INFINITY;
+  /** When each slot has had another node than before. */
+  readonly #changedMs = new Float64Array(SLOTS).fill(Number.NEGATIVE_INFINITY);
   #up = false;
   #closed = false;
   #looking: Promise<void> | undefined;
@@ -124,7 +124,7 @@ export class Cluster implements Server {
       const asked = this.#nodeOf(start);
       await this.#at(start, (says) => says.publishSharded(start, NOTHING));
       if (this.#nodeOf(start) !== asked) continue;
-      if (performance.now() - this.#changedMs > REDIS_CLUSTER_BACK_MS) return [];
+      if (performance.now() - (this.#changedMs[slotOf(start)] as number) > REDIS_CLUSTER_BACK_MS) return [];
       await pause(REDIS_CLUSTER_AGAIN_MS);
     }
   }
@@ -297,7 +297,8 @@ export class Cluster implements Server {
     if (this.#closed) return;
     const before = this.#bySlot;
     this.#bySlot = bySlot.map((name) => this.#nodes.get(name) as Node);
-    if (before.some((node, slot) => node !== this.#bySlot[slot])) this.#changedMs = performance.now();
+    for (const [slot, node] of before.entries())
+      if (node !== this.#bySlot[slot]) this.#changedMs[slot] = performance.now();
     for (const [name, node] of this.#nodes) if (!names.has(name)) this.#drop(name, node);
     const hears = new Set([...this.#nodes.values()].map((node) => node.hears));
     const isThere = ({ kind, name, at }: Listening): boolean =>

@@ -271,6 +271,26 @@ test('who asks, and listens nowhere itself, is not told that nobody answers wher
   for (const engine of [asks, answers]) await engine.close();
 });
 
+test('that nobody answers is told while slots of others move', { skip }, async () => {
+  const there = await started();
+  const engine = await redis.open(there.url);
+  const other = slotOf('{millrace.queue.other}');
+  const queue = await engine.queue<number>('other');
+  let asked: Promise<unknown> | undefined;
+  let over = false;
+  while (!over) {
+    const owner = there.nodes.indexOf(await there.ownerOf(other));
+    await there.moveSlot(other, there.nodes[(owner + 1) % 3] as EngineServer);
+    // It is told so, and looks how the cluster is now.
+    await queue.put(1);
+    asked ??= rejection(engine.request('nobody', 1)).finally(() => {
+      over = true;
+    });
+  }
+  assert.equal(((await asked) as AddressError).code, 'ERR_UNREACHABLE');
+  await engine.close();
+});
+
 test('a master that stands still, and is replaced, holds no worker and nobody who listens', { skip }, async () => {
   const there = new RedisCluster([]);
   await there.start();
