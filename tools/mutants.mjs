@@ -2,6 +2,7 @@
 //
 //   npm run mutants -- --sample 200 --seed 1                  so many changes, drawn by chance
 //   npm run mutants -- --only src/ring --sample 50            in these files only
+//   npm run mutants -- --only src/hub --tests engines/hub     by these tests only: quick, and who survives may be noticed by others
 //   npm run mutants -- --json record.json --jobs 2            keep the record
 //   npm run mutants -- --again record.json                    the survivors of a record, once more
 //
@@ -48,6 +49,7 @@ const { values: options } = parseArgs({
     sample: { type: 'string', default: '50' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
     only: { type: 'string', multiple: true },
+    tests: { type: 'string', multiple: true },
     json: { type: 'string' },
     again: { type: 'string' },
     jobs: { type: 'string', default: '2' },
@@ -179,7 +181,9 @@ await build();
 const runtime = chooseRuntime();
 const sources = filesBelow('dist/src', (path) => path.endsWith('.js') && !path.endsWith('.test.js'));
 const asked = sources.filter((file) => (options.only ?? ['']).some((text) => file.includes(text)));
-const tests = filesBelow('dist', (path) => path.endsWith('.test.js') && !NOT_ASKED.test(path));
+const tests = filesBelow('dist', (path) => path.endsWith('.test.js') && !NOT_ASKED.test(path)).filter((file) =>
+  (options.tests ?? ['']).some((text) => file.includes(text)),
+);
 const all = allMutants(asked);
 const equivalent = new Set(existsSync(EQUIVALENT) ? JSON.parse(readFileSync(EQUIVALENT, 'utf8')).map(keyOf) : []);
 const again =

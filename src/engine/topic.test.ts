@@ -10,7 +10,7 @@ import { EngineReader, type EngineSubscribeOptions, EngineTopic } from './topic.
 /** A driver that is its own server. */
 async function pair(
   options: EngineSubscribeOptions = {},
-): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard }> {
+): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard; driver: { losses: number } }> {
   const names = new Names('test');
   let hear: Heard = () => {};
   const driver = {
@@ -33,6 +33,7 @@ async function pair(
   return {
     topic: new EngineTopic(driver, names, 'numbers', {}),
     reader,
+    driver: driver as { losses: number },
     hear: (bytes, subject) => hear(bytes, subject),
   };
 }
@@ -111,4 +112,41 @@ test('what is told of a gap may read: each message goes to one who reads', async
   for (let next = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
   assert.deepEqual(come, [6, 7, 8, 9]);
   assert.deepEqual([reader.stats().received, reader.missed], [4, 6]);
+});
+
+test('a loss is told by one flush, and by no later one', async () => {
+  const { topic, driver } = await pair();
+  topic.publish(1);
+  driver.losses++;
+  await assert.rejects(topic.flush(), { code: 'ERR_CLOSED', reason: 'lost' });
+  await topic.flush();
+});
+
+test('what was not sent is told by one flush, and by no later one', async () => {
+  const { topic, driver } = await pair();
+  Object.assign(driver, { up: false });
+  topic.publish(1);
+  await assert.rejects(topic.flush(), { code: 'ERR_CLOSED', reason: 'lost' });
+  Object.assign(driver, { up: true });
+  assert.equal(topic.stats().unsent, 1);
+  topic.publish(2);
+  await topic.flush();
+});
+
+test('what makes no sense is counted, and nothing else comes of it', async () => {
+  const { topic, reader, hear } = await pair();
+  const subject = new Names('test').topic('numbers');
+  const head = (outcome: number, count: number): number[] => [
+    ...[1, outcome, 0, 0, 0, 0, 0, 0, 1, 0, count, 0, 0, 0, 0, 0],
+    ...new Array(16).fill(5),
+  ];
+  hear(new Uint8Array(), subject);
+  // More values than there are; one that is longer than what is there; an answer.
+  hear(new Uint8Array([...head(0, 2), 8, 0, 0, 0, 0, 0, 0, 0, ...new Array(8).fill(0)]), subject);
+  hear(new Uint8Array([...head(0, 1), 255, 255, 255, 255, 0, 0, 0, 0]), subject);
+  hear(new Uint8Array([...head(1, 0), ...new Array(8).fill(0)]), subject);
+  topic.publish(1);
+  await topic.flush();
+  assert.equal(await reader.receiveAsync(), 1);
+  assert.deepEqual(reader.stats(), { received: 1, missed: 0, doubled: 0, strange: 4 });
 });

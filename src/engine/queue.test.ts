@@ -1,0 +1,126 @@
+// A queue over a store that does as it is told: what workers take, and how it is settled.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Driver } from './driver.ts';
+import { EngineQueue, type QueueStore, resolveQueue, type Taken, type TakenDead } from './queue.ts';
+import { RecordWriter } from './record.ts';
+
+const nothing = (): void => {};
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+const [job] = new RecordWriter('00'.repeat(16), 'packed', () => 4096).write('a job', 0, 1) as [Uint8Array];
+
+function queueOf(store: Partial<QueueStore>): EngineQueue<string> {
+  const driver = { up: true, closed: false, where: 'here', maxBytes: 4096, async ready() {} } as Partial<Driver>;
+  const rest: Partial<QueueStore> = {
+    isGone: () => false,
+    isSaid: () => false,
+    take: () => turn(),
+    async make() {},
+    async close() {},
+  };
+  return new EngineQueue('mail', driver as Driver, { ...rest, ...store } as QueueStore, resolveQueue({}), nothing);
+}
+
+test('a dead letter that could not be settled can be settled again, and once it is, is not', async () => {
+  let dropped = 0;
+  const dead: TakenDead = {
+    bytes: job,
+    attempts: 5,
+    why: 'Error: no',
+    drop: async () => {
+      if (++dropped === 1) throw new Error('the server is lost');
+    },
+    retry: () => Promise.reject(new Error('it was dropped')),
+  };
+  const queue = queueOf({ takeDead: async () => [dead] });
+  const [letter] = await queue.deadLetters();
+  assert.equal(letter?.value, 'a job');
+  await assert.rejects(letter?.drop() as Promise<void>, { code: 'ERR_CLOSED', reason: 'lost' });
+  await letter?.drop();
+  await letter?.drop();
+  await letter?.retry();
+  assert.equal(dropped, 2);
+});
+
+test('a queue that is gone is made anew, and what was to be said is said again', async () => {
+  const said: string[] = [];
+  const queue = queueOf({
+    isGone: (error) => (error as Error).message === 'gone',
+    make: async () => void said.push('make'),
+    put: async () => {
+      said.push('put');
+      if (said.length === 1) throw new Error('gone');
+    },
+  });
+  await queue.put('a job');
+  assert.deepEqual(said, ['put', 'make', 'put']);
+});
+
+test('what is given to a worker that is closed goes back, and is not done', async () => {
+  const settled: string[] = [];
+  let given: (job: Taken) => void = nothing;
+  const say = (how: string) => async (): Promise<void> => void settled.push(how);
+  const taken: Taken = {
+    bytes: job,
+    attempt: 1,
+    done: say('done'),
+    again: say('again'),
+    back: say('back'),
+    bury: say('bury'),
+    extend: async () => true,
+  };
+  const queue = queueOf({
+    take: async (_count, _waitMs, gives) => {
+      given = gives;
+      await turn();
+    },
+  });
+  const done: string[] = [];
+  const worker = queue.work((value) => void done.push(value));
+  await turn();
+  given(taken);
+  await turn();
+  assert.deepEqual([done, settled], [['a job'], ['done']]);
+  await worker.close();
+  given(taken);
+  await turn();
+  assert.deepEqual([done, settled], [['a job'], ['done', 'back']]);
+});
+
+test('a job is tried again, later each time, and is buried with the last try', async () => {
+  const settled: unknown[] = [];
+  let given: (job: Taken) => void = nothing;
+  const queue = queueOf({
+    take: async (_count, _waitMs, gives) => {
+      given = gives;
+      await turn();
+    },
+  });
+  queue.work(
+    () => {
+      throw new RangeError('too much');
+    },
+    { maxAttempts: 3, retryMs: 100 },
+  );
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    await turn();
+    given({
+      bytes: job,
+      attempt,
+      done: async () => void settled.push('done'),
+      again: async (ms) => void settled.push(ms),
+      back: async () => void settled.push('back'),
+      bury: async (attempts, why) => void settled.push([attempts, why]),
+      extend: async () => true,
+    });
+    await turn();
+  }
+  await queue.close();
+  // One that was given out once more than that, since its workers died, is tried no more.
+  assert.deepEqual(settled, [
+    100,
+    200,
+    [3, 'RangeError: too much'],
+    [3, 'Error: its workers have ended without a word'],
+  ]);
+});
