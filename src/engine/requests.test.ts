@@ -9,7 +9,7 @@ import { Requests } from './requests.ts';
 const nothing = (): void => {};
 
 /** Each subject has one who hears it. */
-function pair(): { requests: Requests; heard: Map<string, Heard>; lose(): void } {
+function pair(): { requests: Requests; heard: Map<string, Heard>; driver: Driver; lose(): void } {
   let lose = nothing;
   const heard = new Map<string, Heard>();
   const say = (subject: string, bytes: Uint8Array): boolean => {
@@ -38,7 +38,7 @@ function pair(): { requests: Requests; heard: Map<string, Heard>; lose(): void }
     subscribe: hears,
     share: hears,
   } as Partial<Driver> as Driver;
-  return { requests: new Requests(driver, new Names('test')), heard, lose: () => lose() };
+  return { requests: new Requests(driver, new Names('test')), heard, driver, lose: () => lose() };
 }
 test('no timer and no listener is left of a request, however it ends', async () => {
   const { requests } = pair();
@@ -127,4 +127,27 @@ test('those that wait are told that the server was lost, and others are answered
   for (const each of asked)
     await assert.rejects(each, (error: ClosedError) => error instanceof ClosedError && error.reason === 'lost');
   assert.equal(await requests.request('double', 2), 4);
+});
+
+test('where answers could not be listened for, the next request listens for them', async () => {
+  const { requests, driver } = pair();
+  await requests.serve('double', (n) => (n as number) * 2, {}, nothing);
+  const { subscribe } = driver;
+  driver.subscribe = () => Promise.reject(new AddressError('ERR_LISTEN', 'not allowed'));
+  await assert.rejects(requests.request('double', 1), { code: 'ERR_LISTEN' });
+  driver.subscribe = subscribe;
+  assert.equal(await requests.request('double', 2), 4);
+});
+
+test('in JSON, too, an answer is nothing, an error, or that this side is busy', async () => {
+  const { requests } = pair();
+  const codec = 'json';
+  await requests.serve('nothing', () => undefined, {}, nothing);
+  assert.equal(await requests.request('nothing', 1, { codec }), null);
+  assert.equal(await requests.request('nothing', 1), undefined);
+  await requests.serve('throws', () => Promise.reject(new RangeError('too much')), {}, nothing);
+  await assert.rejects(requests.request('throws', 1, { codec }), { message: 'too much' });
+  await requests.serve('slow', () => new Promise(() => {}), { concurrency: 1 }, nothing);
+  void requests.request('slow', 1, { timeoutMs: 1000 }).catch(nothing);
+  await assert.rejects(requests.request('slow', 2, { codec }), { code: 'ERR_REFUSED' });
 });
