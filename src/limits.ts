@@ -480,8 +480,8 @@ export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
 /** Milliseconds in which nothing was heard of the other end of a line, after which the server is asked whether anybody is there: a process that is gone is noticed by nothing else. A line at rest costs one such question a second. */
 export const ENGINE_PROBE_MS: number = 2000;
 
-/** Bytes that topics of one publisher have on their way to a server that takes nothing, before further messages count as unsent. */
-export const ENGINE_UNFLUSHED_MAX: number = 16 * 1024 * 1024;
+/** Bytes that topics of one publisher have on their way to a server that takes nothing, before further messages count as unsent: the largest value, and as much behind it. */
+export const ENGINE_UNFLUSHED_MAX: number = 32 * 1024 * 1024;
 /** The least that a server has to take as one message: heads and the first words of a line lie in it with room to spare. */
 export const ENGINE_MESSAGE_BYTES_MIN: number = 4096;
 /** Milliseconds for what is opened on a server: to listen, to subscribe, to serve, a queue, a connection. */

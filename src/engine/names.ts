@@ -76,6 +76,10 @@ function wrong(option: string, value: unknown, takes: string): UsageError {
 export function randomId(): string {
   return [...platformStart.randomWords(4)].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
+/** Whether it is where one asker hears its answers, under whatever prefix. */
+export function isReplySubject(subject: string): boolean {
+  return /\.reply\.[0-9a-f]{32}$/.test(subject);
+}
 export function isId(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }

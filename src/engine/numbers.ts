@@ -39,7 +39,8 @@ export class Numbers {
       sender.next = number;
       this.#drop(sender);
     }
-    if (part > sender.pieces.length || this.#bytes + bytes.length > ENGINE_PARTS_BYTES_MAX) {
+    if (parts > 1) this.#makeRoom(bytes.length, sender);
+    if (part > sender.pieces.length || (parts > 1 && this.#bytes + bytes.length > ENGINE_PARTS_BYTES_MAX)) {
       // One in the middle is missing, or it is too much: so is all of it.
       missed++;
       sender.next = (number + 1) >>> 0;
@@ -53,6 +54,13 @@ export class Numbers {
     sender.next = (number + Math.max(1, count)) >>> 0;
     this.#drop(sender);
     return { missed, pieces, doubled: false };
+  }
+  /** Parts of whoever has said nothing for longest, and may never say the rest, go first. */
+  #makeRoom(bytes: number, sender: Sender): void {
+    for (const each of this.#senders.values()) {
+      if (this.#bytes + bytes <= ENGINE_PARTS_BYTES_MAX) return;
+      if (each !== sender) this.#drop(each);
+    }
   }
   #drop(sender: Sender): void {
     for (const { length } of sender.pieces) this.#bytes -= length;

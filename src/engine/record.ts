@@ -18,7 +18,8 @@ export type Form = 'packed' | 'json';
 export const FORMS: readonly Form[] = ['packed', 'json'];
 
 const FROM_AT = 16;
-const RECORD_BYTES = 32;
+/** Of a packed one without its value. */
+export const RECORD_BYTES = 32;
 /** Before each of several values. */
 const COUNTED_BYTES = 8;
 const up8 = (bytes: number): number => (bytes + 7) & ~7;

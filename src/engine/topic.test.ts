@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodecError } from '../errors.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX } from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
 import { Names } from './names.ts';
@@ -10,6 +11,7 @@ import { EngineReader, type EngineSubscribeOptions, EngineTopic } from './topic.
 /** A driver that is its own server. */
 async function pair(
   options: EngineSubscribeOptions = {},
+  maxBytes: number = 4096,
 ): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard; driver: { losses: number } }> {
   const names = new Names('test');
   let hear: Heard = () => {};
@@ -18,7 +20,7 @@ async function pair(
     up: true,
     losses: 0,
     where: 'here',
-    maxBytes: 4096,
+    maxBytes,
     publish(subject: string, bytes: Uint8Array) {
       hear(bytes, subject);
       return true;
@@ -149,4 +151,19 @@ test('what makes no sense is counted, and nothing else comes of it', async () =>
   await topic.flush();
   assert.equal(await reader.receiveAsync(), 1);
   assert.deepEqual(reader.stats(), { received: 1, missed: 0, doubled: 0, strange: 4 });
+});
+
+test('what is published behind the largest value there is goes, too', async () => {
+  const { topic, reader, driver } = await pair({}, ENGINE_MESSAGE_BYTES_MAX);
+  // A server that has not got all of it yet.
+  Object.assign(driver, { flush: () => new Promise(() => {}) });
+  const most = ENGINE_PARTS_MAX * (ENGINE_MESSAGE_BYTES_MAX - 32) - 64;
+  topic.publish(new Uint8Array(most) as never);
+  for (let i = 0; i < 10; i++) {
+    topic.publish(i);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  assert.equal(topic.stats().unsent, 0);
+  assert.equal(((await reader.receiveAsync()) as unknown as Uint8Array).length, most);
+  for (let i = 0; i < 10; i++) assert.equal(await reader.receiveAsync(), i);
 });

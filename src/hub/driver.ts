@@ -52,6 +52,7 @@ export class HubDriver implements Driver {
   /** Whether there may be another one once the port has ended. */
   readonly #again: boolean;
   readonly #names: Names;
+  #lineBack: Promise<void> | undefined;
   /** By which a hub knows this side when it comes anew, over another port. */
   readonly #id = randomId();
   readonly #downs = new Set<() => void>();
@@ -281,6 +282,25 @@ export class HubDriver implements Driver {
     this.losses++;
     return false;
   }
+  /** What is said while the line to a hub elsewhere is looked for is said once it is back, whoever has given it up by then. */
+  async #lineIsThere(): Promise<void> {
+    const port = this.#port;
+    if (port?.link?.status !== 'reconnecting') return;
+    this.#lineBack ??= new Promise<void>((resolve) => {
+      const { link } = port;
+      const told = (): void => {
+        if (link?.status !== 'reconnecting') over();
+      };
+      const over = (): void => {
+        link?.removeEventListener('status', told);
+        this.#lineBack = undefined;
+        resolve();
+      };
+      link?.addEventListener('status', told);
+      void port.closed.then(over);
+    });
+    await this.#lineBack;
+  }
   /** A hub that takes nothing in is not to fill this side's memory. */
   get #hasEnough(): boolean {
     const port = this.#port;
@@ -300,7 +320,8 @@ export class HubDriver implements Driver {
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
-    if (!this.#hasEnough) return this.#say(PUBLISH, subject, bytes);
+    // Who waits for an answer is to have it, as long as the port takes it.
+    if (!this.#hasEnough || this.#names.isReply(subject)) return this.#say(PUBLISH, subject, bytes);
     this.losses++;
     return false;
   }
@@ -309,6 +330,7 @@ export class HubDriver implements Driver {
   }
   async tellOne(subject: string, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
     await this.ready();
+    await this.#lineIsThere();
     if (given?.()) return true;
     if (this.#hasEnough)
       throw new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');

@@ -1,5 +1,5 @@
 // One who takes part in a hub, at its end of a port: what it says is looked at, word by word, and what it hears is bounded.
-import { isId } from '../engine/names.ts';
+import { isId, isReplySubject } from '../engine/names.ts';
 import { MillraceError } from '../errors.ts';
 import {
   HUB_AWAY_MS,
@@ -91,6 +91,7 @@ export class Member {
       left();
     });
     port.link?.addEventListener('status', this.#statusTold);
+    if (port.link?.status === 'reconnecting') this.#lineIs(false);
     this.#say([HELLO, HUB_VERSION, HUB]);
   }
   /** Nobody knows whether one that has no line comes back: others do its work meanwhile, and what it says of it when it is back is believed. */
@@ -139,12 +140,12 @@ export class Member {
   }
 
   /**
-   * Whether it takes one more: a member that is slow is not to fill this side's memory.
+   * Whether it takes one more: a member that is slow is not to fill this side's memory. Who has asked waits for its answers, and has room for as much as its port.
    * @param together whether another one would do
    */
-  takes(together: boolean): boolean {
+  takes(subject: string, together: boolean): boolean {
     if (this.#over || (together && this.#away)) return false;
-    if (!this.#port.full || this.#port.stats().outboxBytes < HUB_WAITING_BYTES) return true;
+    if (!this.#port.full || this.#port.stats().outboxBytes < HUB_WAITING_BYTES || isReplySubject(subject)) return true;
     this.#shared.dropped++;
     return false;
   }
@@ -220,7 +221,7 @@ export class Member {
     if (isPattern(subject)) throw new Odd('it publishes to a pattern');
     const told: Member[] = [];
     const heard = this.#shared.subjects.each(subject, ({ member, number }, together) => {
-      if (!member.takes(together)) return false;
+      if (!member.takes(subject, together)) return false;
       if (member.note(number)) told.push(member);
       return true;
     });

@@ -122,7 +122,8 @@ class NatsDriver implements Driver {
   /** What was told, and of which the server may still say that nobody hears it. */
   readonly #told = new Set<string>();
   /** Where this user may not publish, as the server has said since somebody last tried. */
-  readonly #denied = new Map<string, string>();
+  readonly #denied = new Map<string, { readonly why: string; readonly at: number }>();
+  #denials = 0;
   /** What waits for the server to have all, and ends with it. */
   readonly #flushing = new Set<(error: Error) => void>();
   readonly #subscriptions = new Set<NatsSubscription>();
@@ -194,7 +195,7 @@ class NatsDriver implements Driver {
       else if (type === 'error' && error?.operation === 'publish') {
         // Of what nobody asks for.
         if (this.#denied.size >= DENIED_MAX) this.#denied.clear();
-        this.#denied.set(String(error.subject), error.message);
+        this.#denied.set(String(error.subject), { why: error.message, at: ++this.#denials });
         if (this.#names.isOurs(String(error.subject))) this.losses++;
       } else if (type === 'reconnect' && !this.closed) {
         this.#up = true;
@@ -243,16 +244,16 @@ class NatsDriver implements Driver {
     if (given?.()) return true;
     const reply = `${this.#names.probe(this.#id)}.${this.#number++}`;
     this.#told.add(reply);
-    this.#denied.delete(subject);
+    const before = this.#denials;
     this.#client.publish(subject, bytes, { reply });
     await this.flush();
     // What the client tells of errors comes a turn later.
     if (this.#told.has(reply)) await new Promise<void>((resolve) => platform.turn(resolve));
     const denied = this.#denied.get(subject);
     const heard = this.#told.delete(reply);
-    if (denied === undefined) return heard;
-    this.#denied.delete(subject);
-    const text = `Cannot say anything to ${subject} at ${this.where}: ${denied}`;
+    // Several may have asked at a time: it is for each of them.
+    if (denied === undefined || denied.at <= before) return heard;
+    const text = `Cannot say anything to ${subject} at ${this.where}: ${denied.why}`;
     throw new AddressError('ERR_UNREACHABLE', text, { address: this.where });
   }
   flush(): Promise<void> {

@@ -45,11 +45,11 @@ export class RedisDriver implements Driver {
   readonly #shared = new Map<string, Asking>();
   readonly #listening = new Map<string, Channel>();
 
-  private constructor(where: string, names: Names, server: Server) {
+  constructor(where: string, names: Names, server: Server) {
     this.where = where;
     this.#names = names;
     this.#server = server;
-    this.#gathering = new Gathering((channel, bytes) => server.publish(channel, bytes));
+    this.#gathering = new Gathering((channel, bytes, given) => server.publish(channel, bytes, given));
     this.#ready.resolve();
     server.watch(() => this.#changed());
     server.whenOver(() => void this.close());
@@ -138,10 +138,11 @@ export class RedisDriver implements Driver {
     return false;
   }
   async #tellAny(all: Sharing, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
+    const first = all.next++;
     // One that has gone meanwhile hears nothing: another one does.
     for (let tries = 0; tries < all.channels.length; tries++) {
-      const channel = all.channels[all.next++ % all.channels.length] as string;
-      if (await this.#tell(channel, () => this.#gathering.say(channel, bytes), given)) return true;
+      const channel = all.channels[(first + tries) % all.channels.length] as string;
+      if (await this.#tell(channel, () => this.#gathering.say(channel, bytes, given), given)) return true;
     }
     return false;
   }

@@ -5,8 +5,9 @@ import { Random, seed } from '../../test/kit/prng.ts';
 import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
 import { Gathering, messagesIn } from './gathering.ts';
 
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-const bytesOf = (said: string): Uint8Array => new TextEncoder().encode(said);
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).trim();
+/** No record is less than its head. */
+const bytesOf = (said: string): Uint8Array => new TextEncoder().encode(said.padEnd(32));
 
 test('messages of one go are one for each channel, in order; those in JSON go by themselves, in their place', async () => {
   const published: [string, string[]][] = [];
@@ -37,8 +38,8 @@ test('no message is larger than one may be, and all that are refused say so', as
     throw new Error('refused');
   });
   const random = new Random(seed);
-  const sizes = Array.from({ length: 200 }, () => random.int(1, ENGINE_MESSAGE_BYTES_MAX / 3));
-  sizes.push(ENGINE_MESSAGE_BYTES_MAX, 1, ENGINE_MESSAGE_BYTES_MAX);
+  const sizes = Array.from({ length: 200 }, () => random.int(32, ENGINE_MESSAGE_BYTES_MAX / 3));
+  sizes.push(ENGINE_MESSAGE_BYTES_MAX, 32, ENGINE_MESSAGE_BYTES_MAX);
   const said = await Promise.allSettled(sizes.map((size) => gathering.say('a', new Uint8Array(size))));
   assert.ok(said.every(({ status }) => status === 'rejected'));
   assert.deepEqual(lengths, sizes);
@@ -47,7 +48,7 @@ test('no message is larger than one may be, and all that are refused say so', as
 test('bytes that are no messages come as they are', async () => {
   const random = new Random(seed);
   for (let i = 0; i < 20_000; i++) {
-    const bytes = Uint8Array.from({ length: random.int(0, 40) }, () => (random.chance(0.7) ? 0 : random.int(0, 255)));
+    const bytes = Uint8Array.from({ length: random.int(0, 120) }, () => (random.chance(0.7) ? 0 : random.int(0, 255)));
     if (bytes.length > 0 && random.chance(0.8)) bytes[0] = 0xc0;
     const messages = messagesIn(bytes);
     if (messages.length === 1 && messages[0] === bytes) continue;
@@ -56,4 +57,27 @@ test('bytes that are no messages come as they are', async () => {
       bytes.length,
     );
   }
+});
+
+test('what no one of us has said comes apart into no more than its bytes would', () => {
+  const zeros = new Uint8Array(ENGINE_MESSAGE_BYTES_MAX);
+  const several = new Uint8Array(2 * ENGINE_MESSAGE_BYTES_MAX);
+  const view = new DataView(several.buffer);
+  for (let at = 4; at < several.length - 36; at += 36) view.setUint32(at, 32, true);
+  for (const bytes of [zeros, several]) {
+    bytes[0] = 0xc0;
+    assert.equal(messagesIn(bytes).length, 1);
+  }
+});
+
+test('a batch of which nobody waits for anything any more is given up, and no other', async () => {
+  const givens: boolean[] = [];
+  const gathering = new Gathering(async (_channel, _bytes, given) => void givens.push(given()));
+  const [left, waits] = [() => true, () => false];
+  gathering.say('a', bytesOf('1'), left);
+  gathering.say('a', bytesOf('2'), left);
+  gathering.say('b', bytesOf('1'), left);
+  gathering.say('b', bytesOf('2'), waits);
+  await gathering.say('c', bytesOf('1'));
+  assert.deepEqual(givens, [true, false, false]);
 });

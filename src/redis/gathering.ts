@@ -2,6 +2,7 @@
 // codec of a hundred. JSON goes by itself, for it is read in other languages.
 //
 // A message of several: u8 kind (192, which no other begins with), 3 bytes of nothing; then each behind a u32 of its bytes, little-endian.
+import { RECORD_BYTES } from '../engine/record.ts';
 import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 
@@ -10,13 +11,17 @@ const BRACE = 0x7b;
 const HEAD_BYTES = 4;
 const COUNTED_BYTES = 4;
 
-type Publish = (channel: string, bytes: Uint8Array) => Promise<unknown>;
+type Publish = (channel: string, bytes: Uint8Array, given: () => boolean) => Promise<unknown>;
 
 interface Waiting {
   readonly messages: Uint8Array[];
+  /** Of each, whether nobody waits for it any more. */
+  readonly givens: (() => boolean)[];
   bytes: number;
   readonly said: Settleable<unknown>;
 }
+
+const wanted = (): boolean => false;
 
 export class Gathering {
   readonly #publish: Publish;
@@ -26,30 +31,36 @@ export class Gathering {
     this.#publish = publish;
   }
 
-  /** @returns what is said to the message that it goes in */
-  say(channel: string, bytes: Uint8Array): Promise<unknown> {
+  /**
+   * @param given whether nobody waits for it any more
+   * @returns what is said to the message that it goes in
+   */
+  say(channel: string, bytes: Uint8Array, given: () => boolean = wanted): Promise<unknown> {
     const needed = COUNTED_BYTES + bytes.length;
     const alone = bytes[0] === BRACE;
     const before = this.#waiting.get(channel);
     if (before !== undefined && !alone && before.bytes + needed <= ENGINE_MESSAGE_BYTES_MAX) {
       before.messages.push(bytes);
+      before.givens.push(given);
       before.bytes += needed;
       return before.said.promise;
     }
     if (before !== undefined) this.#send(channel, before);
-    if (alone) return this.#publish(channel, bytes);
+    if (alone) return this.#publish(channel, bytes, given);
     if (this.#waiting.size === 0) queueMicrotask(() => this.sendAll());
     const said = settleable<unknown>();
-    this.#waiting.set(channel, { messages: [bytes], bytes: HEAD_BYTES + needed, said });
+    this.#waiting.set(channel, { messages: [bytes], givens: [given], bytes: HEAD_BYTES + needed, said });
     return said.promise;
   }
   sendAll(): void {
     for (const [channel, waiting] of this.#waiting) this.#send(channel, waiting);
   }
-  #send(channel: string, { messages, bytes, said }: Waiting): void {
+  #send(channel: string, { messages, givens, bytes, said }: Waiting): void {
     this.#waiting.delete(channel);
     const [first] = messages as [Uint8Array];
-    this.#publish(channel, messages.length === 1 ? first : joined(messages, bytes)).then(said.resolve, said.reject);
+    const whole = messages.length === 1 ? first : joined(messages, bytes);
+    // Where one is wanted, the others go with it.
+    this.#publish(channel, whole, () => givens.every((each) => each())).then(said.resolve, said.reject);
   }
 }
 
@@ -66,16 +77,19 @@ function joined(messages: readonly Uint8Array[], bytes: number): Uint8Array {
   return whole;
 }
 
-/** The messages in one; it by itself where it is no message of several, or makes no sense as one. */
+/**
+ * The messages in one; it by itself where it is no message of several, or makes no sense as one. Anybody may publish there: it is no larger than what is said here, and
+ * no message is less than the head of a record, so that what comes out of it is bounded.
+ */
 export function messagesIn(whole: Uint8Array): Uint8Array[] {
-  if (whole[0] !== GATHERED) return [whole];
+  if (whole[0] !== GATHERED || whole.length > ENGINE_MESSAGE_BYTES_MAX) return [whole];
   const messages: Uint8Array[] = [];
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
   let at = HEAD_BYTES;
   while (at + COUNTED_BYTES <= whole.length) {
     const from = at + COUNTED_BYTES;
     const end = from + view.getUint32(at, true);
-    if (end > whole.length) return [whole];
+    if (end > whole.length || end - from < RECORD_BYTES) return [whole];
     messages.push(whole.subarray(from, end));
     at = end;
   }

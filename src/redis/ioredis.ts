@@ -73,6 +73,8 @@ export function ioredis(client: IoredisClient, where: string = placeOf(client.op
       lazyConnect: true,
       // What cannot be said now is said by nobody later on: lines and requests have their own way to try again.
       enableOfflineQueue: false,
+      // Nor is what was said to a line that broke, and had no answer yet, said again over the next one: it may have been done.
+      maxRetriesPerRequest: 0,
       autoResubscribe: true,
       // Whoever waits for jobs waits as long as it says itself; everything else has a time of ours.
       commandTimeout: undefined,

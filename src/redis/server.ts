@@ -13,8 +13,11 @@ export interface Server {
    * @throws (rejects) what the server says
    */
   call(key: string, ...parts: readonly Text[]): Promise<unknown>;
-  /** How many heard it; what is published to one channel comes in order. */
-  publish(channel: string, bytes: Uint8Array): Promise<unknown>;
+  /**
+   * How many heard it; what is published to one channel comes in order.
+   * @param given whether nobody waits for it any more: then it is not said again where a cluster has not done it at once
+   */
+  publish(channel: string, bytes: Uint8Array, given?: () => boolean): Promise<unknown>;
   /** Who listens goes on to do so whenever the server is up. */
   listen(channel: string, isPattern: boolean, heard: HeardBytes): Promise<void>;
   unlisten(channel: string, isPattern: boolean): Promise<void>;

@@ -463,10 +463,9 @@ test('nats: user, password and token come out of a URL, and what a user may not 
   const at = (userinfo: string): string => server.url.replace('//', `//${userinfo}@`);
   const engine = await nats.open(at('ada:ge%23heim77'));
   const since = performance.now();
-  for (const call of [engine.request('denied', 1), engine.connect('denied')]) {
-    const error = await rejection(call);
+  const many = Array.from({ length: 10 }, (_, i) => engine.request('denied', i));
+  for (const error of await Promise.all([...many, engine.connect('denied')].map((each) => rejection(each))))
     assert.ok(error instanceof AddressError && /permission/i.test(error.message), String(error));
-  }
   assert.ok(performance.now() - since < 5000, 'it was waited for');
   const bob = await nats.open(at('bob:frei'));
   const queue = await rejection(bob.queue('denied'));
@@ -534,31 +533,37 @@ test('a flush, and what a server says of itself, are waited for ten seconds', as
 });
 
 const noRedis = missingServer('redis');
-test('redis: requests that were lost before they were said are not said when the server is back', {
-  skip: noRedis,
-}, async () => {
-  const server = await startServer('redis');
-  const [here, there] = [await redis.open(server.url), await redis.open(server.url)];
-  const done: unknown[] = [];
-  await there.serve('do', (value) => done.push(value));
-  await here.request('do', 'first');
-  // Who answers is to be asked for anew.
-  await new Promise((resolve) => setTimeout(resolve, REDIS_CHANNELS_MS + 50));
-  await server.freeze(true);
-  const asked = Array.from({ length: 50 }, (_, i) => rejection(here.request('do', i)));
-  await turn();
-  await server.kill();
-  for (const error of await within('the errors', Promise.all(asked)))
-    assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
-  await server.start();
-  await untilSo('it to be back', async () => (await here.request('do', 'last').catch(() => 0)) !== 0);
-  assert.deepEqual(
-    done.filter((value) => value !== 'last'),
-    ['first'],
-  );
-  await Promise.all([here.close(), there.close()]);
-  await server.stop();
-});
+for (const client of ['redis', 'ioredis'] as const)
+  test(`${client}: what was lost before the server had it is not said when it is back`, { skip: noRedis }, async () => {
+    const server = await startServer('redis');
+    const { Redis } = (await import('ioredis' as string)) as { Redis: new (port: number) => redis.IoredisClient };
+    const handedIn = client === 'ioredis' ? new Redis(server.port) : undefined;
+    handedIn?.on('error', () => {});
+    const [here, there] = [await redis.open(handedIn ?? server.url), await redis.open(server.url)];
+    handedIn?.disconnect();
+    const done: unknown[] = [];
+    await there.serve('do', (value) => done.push(value));
+    const queue = await here.queue<number>('jobs');
+    await here.request('do', 'first');
+    // Who answers is to be asked for anew.
+    await new Promise((resolve) => setTimeout(resolve, REDIS_CHANNELS_MS + 50));
+    await server.freeze(true);
+    const asked = Array.from({ length: 50 }, (_, i) => rejection(here.request('do', i)));
+    const put = rejection(queue.put(1));
+    await turn();
+    await server.kill();
+    for (const error of await within('the errors', Promise.all([...asked, put])))
+      assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
+    await server.start();
+    await untilSo('it to be back', async () => (await here.request('do', 'last').catch(() => 0)) !== 0);
+    assert.deepEqual(
+      done.filter((value) => value !== 'last'),
+      ['first'],
+    );
+    assert.equal((await queue.stats()).waiting, 0);
+    await Promise.all([here.close(), there.close()]);
+    await server.stop();
+  });
 
 test('redis: an error that is none of the connection leaves the engine as it was', { skip: noRedis }, async () => {
   const server = await startServer('redis');

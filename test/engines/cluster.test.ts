@@ -291,6 +291,31 @@ test('that nobody answers is told while slots of others move', { skip }, async (
   await engine.close();
 });
 
+test('a request that was given up is not said to the node that has the slot by now', { skip }, async () => {
+  const there = await started();
+  const [asks, answers] = [await redis.open(there.url), await redis.open(there.url)];
+  const done: unknown[] = [];
+  await answers.serve('given', (value) => {
+    done.push(value);
+    return (value as number) + 1;
+  });
+  const slot = slotOf('{millrace.call.given}');
+  for (let round = 0; round < 3; round++) {
+    await answered(asks, 'given');
+    const owner = there.nodes.indexOf(await there.ownerOf(slot));
+    await there.moveSlot(slot, there.nodes[(owner + 1) % 3] as EngineServer);
+    const controller = new AbortController();
+    const asked = rejection(asks.request('given', 'given up', { signal: controller.signal }));
+    // It is on its way to the node that had the slot, whose answer comes in a later turn.
+    for (let i = 0; i < 100; i++) await Promise.resolve();
+    controller.abort();
+    await asked;
+    await answered(asks, 'given');
+  }
+  assert.deepEqual(new Set(done), new Set([20]));
+  for (const engine of [asks, answers]) await engine.close();
+});
+
 test('a master that stands still, and is replaced, holds no worker and nobody who listens', { skip }, async () => {
   const there = new RedisCluster([]);
   await there.start();

@@ -1,0 +1,31 @@
+// Who is asked of several that answer to a name, over a server that does as it is told.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Names } from '../engine/names.ts';
+import { RedisDriver } from './driver.ts';
+import type { Server } from './server.ts';
+
+test('however many ask at a time, each asks everybody who answers before it asks anybody again', async () => {
+  const tried = new Map<number, string[]>();
+  const server: Partial<Server> = {
+    up: true,
+    watch() {},
+    whenOver() {},
+    channels: async () => ['dead', 'alive', 'gone'],
+    publish: async (channel, bytes) => {
+      const [, number] = bytes as Uint8Array & [number, number];
+      tried.set(number, [...(tried.get(number) ?? []), channel]);
+      // In a turn of its own: those who try again meet.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      return channel === 'alive' ? 1 : 0;
+    },
+  };
+  const driver = new RedisDriver('here', new Names('test'), server as Server);
+  // In JSON, which goes by itself.
+  const asked = Array.from({ length: 100 }, (_, i) => driver.tellOne('test.call.job', new Uint8Array([0x7b, i])));
+  assert.ok((await Promise.all(asked)).every((heard) => heard));
+  for (const channels of tried.values()) {
+    assert.equal(new Set(channels).size, channels.length, channels.join());
+    assert.equal(channels.at(-1), 'alive');
+  }
+});
