@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { arch } from 'node:process';
 import { platform } from '#platform';
+import { HERE } from '../platform/here.ts';
 
 /** Takes and gives whole numbers: ints, longs, addresses. */
 export type Call = (...values: readonly number[]) => number;
@@ -71,7 +72,7 @@ interface BunFfi {
 }
 
 function onBun(): Foreign {
-  const ffi = createRequire(import.meta.url)('bun:ffi') as BunFfi;
+  const ffi = createRequire(HERE)('bun:ffi') as BunFfi;
   const open: Foreign['open'] = (library, functions) => {
     const declared = each(functions, ([takes, gives]) => ({ args: typesOf(takes), returns: typeOf(gives) }));
     return called(functions, ffi.dlopen(library, declared).symbols);

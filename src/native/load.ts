@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { env, platform as system } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { platform } from '#platform';
+import { HERE } from '../platform/here.ts';
 import { ffiPrimitives } from './ffi.ts';
 import { platformName } from './platform-name.ts';
 import type { Primitives } from './primitives.ts';
@@ -57,7 +58,7 @@ function find(): Native {
 function findAddon(choice: string | undefined): Native {
   if (!may({ name: 'read' })) return without('the addon takes --allow-read');
   const name = platformName();
-  const require = createRequire(import.meta.url);
+  const require = createRequire(HERE);
   const from = choice === undefined ? [`@millrace/native-${name}`, ...built(name)] : [choice];
   let why = `@millrace/native-${name} is not installed`;
   for (const each of from) {
@@ -91,7 +92,7 @@ function without(why: string): Native {
 /** Where it is in the repository: from dist/lib/ and from dist/src/native/. */
 function built(name: string): readonly string[] {
   return ['..', '../..']
-    .map((up) => fileURLToPath(new URL(`${up}/native/${name}/millrace.node`, import.meta.url)))
+    .map((up) => fileURLToPath(new URL(`${up}/native/${name}/millrace.node`, HERE)))
     .filter((file) => existsSync(file));
 }
 

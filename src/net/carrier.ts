@@ -1,5 +1,6 @@
 // The carrier of this thread's networks, where it blocks.
 import { UsageError } from '../errors.ts';
+import { HERE } from '../platform/here.ts';
 import type { StreamLink } from '../port/stream-link.ts';
 import { RESUMES } from '../transport/network/heard.ts';
 import { requestTold } from '../transport/network/upgrade-request.ts';
@@ -33,7 +34,7 @@ class NetCarrier {
   readonly #apart = new WeakMap<CarriedStream, (apart: boolean) => void>();
 
   constructor() {
-    this.#host = new CarrierHost(NET_CARRIER, import.meta.url, {
+    this.#host = new CarrierHost(NET_CARRIER, HERE, {
       told: (news) => this.#told(news as NetNews),
       lost: () => {
         if (own === this) own = undefined;

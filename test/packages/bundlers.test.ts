@@ -5,12 +5,14 @@
 // comes out is taken away from every node_modules and run: Node's on each kind of runtime that is here, the browsers' on
 // Deno, whose workers are the web's (Bun's lack DedicatedWorkerGlobalScope). Real browsers come later.
 import assert from 'node:assert/strict';
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { after, test } from 'node:test';
-import { makeConsumer, node, type Ran, run } from './consumer.ts';
+import { fileURLToPath } from 'node:url';
+import { platformName } from '../../src/native/platform-name.ts';
+import { makeConsumer, node, type Ran, run, runWith, tool } from './consumer.ts';
 
 interface Runtime {
   readonly name: string;
@@ -79,6 +81,35 @@ for (const bundler of ['esbuild', 'vite', 'webpack']) {
     }
   });
 }
+
+test('esbuild, for Node, as CommonJS: the addon, functions of libc and packages are found from where the file lies', () => {
+  const { status, output } = node(project, 'commonjs.mjs');
+  assert.equal(status, 0, output);
+  const folder = join(away, 'commonjs');
+  cpSync(join(project, 'out/commonjs'), folder, { recursive: true });
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, '@millrace'), { recursive: true });
+  symlinkSync(tool('ws'), join(modules, 'ws'), 'junction');
+  const file = fileURLToPath(new URL(`../../native/${platformName()}/millrace.node`, import.meta.url));
+  const hasAddon = existsSync(file);
+  if (hasAddon) {
+    const addon = join(modules, '@millrace', `native-${platformName()}`);
+    mkdirSync(addon);
+    cpSync(file, join(addon, 'index.node'));
+    writeFileSync(join(addon, 'package.json'), '{ "main": "index.node" }');
+  }
+  // It is the default that is asked for.
+  const env = { ...process.env };
+  delete env['MILLRACE_NATIVE'];
+  const here = { name: 'node', kind: 'node', path: process.execPath, installed: true };
+  for (const runtime of [here, ...others]) {
+    const ran = runWith(env, folder, ...command(runtime, 'main.cjs'));
+    const { processWay, blocking } = printed(ran, runtime.name) as { processWay: { why?: string }; blocking: string };
+    assert.equal(blocking, 'listens', runtime.name);
+    if (runtime.kind === 'node' && !hasAddon) assert.match(String(processWay.why), /is not installed/);
+    else assert.deepEqual(processWay, { name: 'memory' }, runtime.name);
+  }
+});
 
 test('under the browser condition every door opens from the browser build', () => {
   const doors = [

@@ -23,7 +23,10 @@ export interface Ran {
 
 /** Runs a program in `cwd` to its end. */
 export function run(cwd: string, command: string, ...args: string[]): Ran {
-  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
+  return runWith(process.env, cwd, command, ...args);
+}
+export function runWith(env: NodeJS.ProcessEnv, cwd: string, command: string, ...args: string[]): Ran {
+  const done = spawnSync(command, args, { cwd, env, encoding: 'utf8', timeout: 120_000 });
   return { status: done.status, output: `${done.stderr}${done.error ?? ''}\n${done.stdout}` };
 }
 /** Runs Node in `cwd` to its end. */

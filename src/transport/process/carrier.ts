@@ -1,6 +1,7 @@
 // The carrier of this thread's sockets on this machine, where it blocks.
 import { TimeoutError } from '../../errors.ts';
 import { CARRIER_START_MS } from '../../limits.ts';
+import { HERE } from '../../platform/here.ts';
 import type { Address } from './address.ts';
 import type { Bound } from './bind.ts';
 import type { CarriedStream } from './carried-stream.ts';
@@ -14,7 +15,7 @@ export class Carrier {
   readonly #connected = new Map<number, (stream: CarriedStream) => void>();
 
   constructor() {
-    this.#host = new CarrierHost(CARRIER, import.meta.url, {
+    this.#host = new CarrierHost(CARRIER, HERE, {
       told: (news) => this.#told(news as News),
       lost: () => {
         if (own === this) own = undefined;
