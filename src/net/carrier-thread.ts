@@ -96,8 +96,9 @@ async function answer(ask: NetAsk): Promise<void> {
       const { bound, hall } = listeners.get(of) ?? {};
       listeners.delete(of);
       await hall?.lastSaid();
-      bound?.close();
+      const closed = bound?.close();
       hall?.close();
+      await closed;
       tell({ of, news: 'unlistened' });
       return;
     }
@@ -125,7 +126,7 @@ serve(
   (ask) => answer(ask as NetAsk),
   () => {
     for (const { bound, hall } of listeners.values()) {
-      bound.close();
+      void bound.close();
       hall.close();
     }
   },

@@ -43,7 +43,7 @@ export interface EntranceListening extends Omit<Listening, 'close'> {
   /** Nobody new is to find it. */
   leave?(): Promise<void>;
   /** Connections that there were are over: lets nobody in any more, also of those that come back. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 export class Entrance {
@@ -83,8 +83,9 @@ export class Entrance {
           await over;
           await left;
           await hall.lastSaid();
-          listening.close();
+          const closed = listening.close();
           hall.close();
+          await closed;
         },
       },
       this.listener,

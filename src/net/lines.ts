@@ -46,7 +46,7 @@ export type Socket = ConstructorParameters<typeof SocketStream>[0];
 export interface BoundLines {
   readonly address: string;
   hold(held: boolean): void;
-  close(): void;
+  close(): void | Promise<void>;
 }
 export interface BindOptions {
   /** Milliseconds of silence after which the system asks for a sign of the other one. */

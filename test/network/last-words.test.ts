@@ -37,6 +37,12 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
       await server.close();
     });
 
+  for (const how of ['blocking', 'not blocking'])
+    test(`${kind}, ${how}: a program ends in which both sides end in the same moment`, async () => {
+      // A session that one side thinks is not over yet would be looked for, and hold it, for a minute.
+      assert.deepEqual(await runProgram(PROGRAM, ['both-end', address, how], 30_000), { status: 0, output: '' });
+    });
+
   for (const blocking of runtimeKind === 'node' ? [false, true] : [false])
     test(`${kind}${blocking ? ', blocking' : ''}: what a listener says last, while a line is broken, arrives over the next one`, async () => {
       const server = await listen(address, { blocking });

@@ -67,3 +67,12 @@ if (what === 'serve-blocked') {
   }
   await server.close();
 }
+/** Both sides of a connection of its own end in the same moment; nothing is to hold it behind that. */
+if (what === 'both-end') {
+  const server = await listen(address);
+  const connected = connect(server.address, { blocking: ms === 'blocking' });
+  const [{ value: far }, near] = await Promise.all([server[Symbol.asyncIterator]().next(), connected]);
+  near.postMessage('here');
+  await (far as Port).receiveAsync();
+  await Promise.all([near.link.close(), server.close()]);
+}

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { platform } from '#platform';
 import { MillraceError } from '../../errors.ts';
-import { WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
+import { RESUME_LAST_HOLD_MS, WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
 import { cannotListen } from './address.ts';
 import type { Line } from './line.ts';
 import { requestOfNode, requestOfWeb, type UpgradeRequest } from './upgrade-request.ts';
@@ -31,7 +31,8 @@ export interface WebSocketPlace {
 export interface WebSocketsBound {
   readonly port: number;
   hold(held: boolean): void;
-  close(): void;
+  /** Lets nobody in any more; lines that there are go on, on Deno for a while. When its address is free. */
+  close(): void | Promise<void>;
 }
 
 type Connected = (line: Line, request: UpgradeRequest) => void;
@@ -55,6 +56,7 @@ const WS_OPTIONS = {
   maxPayload: WEB_SOCKET_MESSAGE_BYTES_MAX,
 };
 const UPGRADE_REQUIRED = 426;
+const UNAVAILABLE = 503;
 
 async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
   const { WebSocketServer } = await packageOf(`listen at ${place.address}`);
@@ -212,17 +214,36 @@ interface DenoHost {
 async function onDeno(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
   const { Deno } = globalThis as unknown as { Deno: DenoHost };
   const { host: hostname, port, tls } = place;
+  const open = new Set<WebSocketLike>();
+  let closing = false;
+  let allGone = (): void => {};
   const server = Deno.serve({ hostname, port, ...tls, onListen() {} }, (request, { remoteAddr }) => {
     const asked = requestOfWeb(request, remoteAddr.hostname);
     const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
+    if (closing) return new Response(null, { status: UNAVAILABLE });
     if (status !== undefined) return new Response(null, { status });
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
+    open.add(socket);
     socket.addEventListener('open', () => connected(new WebSocketLine(socket), asked));
+    socket.addEventListener('close', () => {
+      open.delete(socket);
+      if (open.size === 0) allGone();
+    });
     return response;
   });
   return {
     port: server.addr.port,
     hold: (held) => (held ? server.ref() : server.unref()),
-    close: () => void server.shutdown(),
+    close: async () => {
+      closing = true;
+      // A server of Deno that is shut down takes its WebSockets along, with what was said on them last (seen in 2.9).
+      if (open.size > 0) {
+        await new Promise<void>((resolve) => {
+          allGone = resolve;
+          platform.later(resolve, RESUME_LAST_HOLD_MS);
+        });
+      }
+      void server.shutdown();
+    },
   };
 }
