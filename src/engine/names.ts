@@ -76,7 +76,7 @@ function wrong(option: string, value: unknown, takes: string): UsageError {
 export function randomId(): string {
   return [...platformStart.randomWords(4)].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
-/** Whether it is where one asker hears its answers, under whatever prefix. */
+/** Whether it is where one asker hears its answers, under whatever prefix; a topic may be called so, too. */
 export function isReplySubject(subject: string): boolean {
   return /\.reply\.[0-9a-f]{32}$/.test(subject);
 }

@@ -39,7 +39,7 @@ export class Numbers {
       sender.next = number;
       this.#drop(sender);
     }
-    if (parts > 1) this.#makeRoom(bytes.length, sender);
+    if (parts > 1 && part <= sender.pieces.length) this.#makeRoom(bytes.length, sender);
     if (part > sender.pieces.length || (parts > 1 && this.#bytes + bytes.length > ENGINE_PARTS_BYTES_MAX)) {
       // One in the middle is missing, or it is too much: so is all of it.
       missed++;

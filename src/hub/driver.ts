@@ -8,6 +8,7 @@ import {
   ENGINE_MESSAGE_BYTES_MAX,
   ENGINE_OPEN_MS,
   HUB_AGAIN_AT_ONCE,
+  HUB_ANSWER_BYTES,
   HUB_REDIAL_MAX_MS,
   HUB_WAITING_BYTES,
   REDIAL_FIRST_MS,
@@ -53,6 +54,8 @@ export class HubDriver implements Driver {
   readonly #again: boolean;
   readonly #names: Names;
   #lineBack: Promise<void> | undefined;
+  /** Bytes that wait for it. */
+  #kept = 0;
   /** By which a hub knows this side when it comes anew, over another port. */
   readonly #id = randomId();
   readonly #downs = new Set<() => void>();
@@ -282,10 +285,14 @@ export class HubDriver implements Driver {
     this.losses++;
     return false;
   }
-  /** What is said while the line to a hub elsewhere is looked for is said once it is back, whoever has given it up by then. */
-  async #lineIsThere(): Promise<void> {
+  #takesNothing(): ClosedError {
+    return new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');
+  }
+  /** What is said while the line to a hub elsewhere is looked for is said once it is back, whoever has given it up by then. So what is to be told waits. @throws (rejects) ClosedError where much does */
+  async #lineIsThere(bytes: number): Promise<void> {
     const port = this.#port;
     if (port?.link?.status !== 'reconnecting') return;
+    if (this.#kept > HUB_WAITING_BYTES) throw this.#takesNothing();
     this.#lineBack ??= new Promise<void>((resolve) => {
       const { link } = port;
       const told = (): void => {
@@ -299,12 +306,14 @@ export class HubDriver implements Driver {
       link?.addEventListener('status', told);
       void port.closed.then(over);
     });
+    this.#kept += bytes;
     await this.#lineBack;
+    this.#kept -= bytes;
   }
   /** A hub that takes nothing in is not to fill this side's memory. */
-  get #hasEnough(): boolean {
+  #hasEnough(most: number): boolean {
     const port = this.#port;
-    return port?.full === true && port.stats().outboxBytes > HUB_WAITING_BYTES;
+    return port?.full === true && port.stats().outboxBytes > most;
   }
   /** @throws (rejects) ClosedError; what the hub says against it, or would: `full` */
   #ask(word: number, ...said: unknown[]): Promise<unknown> {
@@ -320,8 +329,9 @@ export class HubDriver implements Driver {
   }
 
   publish(subject: string, bytes: Uint8Array): boolean {
-    // Who waits for an answer is to have it, as long as the port takes it.
-    if (!this.#hasEnough || this.#names.isReply(subject)) return this.#say(PUBLISH, subject, bytes);
+    // Somebody waits for an answer.
+    const most = this.#names.isReply(subject) ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES;
+    if (!this.#hasEnough(most)) return this.#say(PUBLISH, subject, bytes);
     this.losses++;
     return false;
   }
@@ -330,10 +340,9 @@ export class HubDriver implements Driver {
   }
   async tellOne(subject: string, bytes: Uint8Array, given?: () => boolean): Promise<boolean> {
     await this.ready();
-    await this.#lineIsThere();
+    await this.#lineIsThere(bytes.length);
     if (given?.()) return true;
-    if (this.#hasEnough)
-      throw new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');
+    if (this.#hasEnough(HUB_WAITING_BYTES)) throw this.#takesNothing();
     return (await this.#ask(TELL, subject, bytes)) as boolean;
   }
   async flush(): Promise<void> {

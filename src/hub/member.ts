@@ -2,6 +2,7 @@
 import { isId, isReplySubject } from '../engine/names.ts';
 import { MillraceError } from '../errors.ts';
 import {
+  HUB_ANSWER_BYTES,
   HUB_AWAY_MS,
   HUB_QUEUE_BYTES,
   HUB_SEATS_MAX,
@@ -140,12 +141,16 @@ export class Member {
   }
 
   /**
-   * Whether it takes one more: a member that is slow is not to fill this side's memory. Who has asked waits for its answers, and has room for as much as its port.
+   * Whether it takes one more: a member that is slow is not to fill this side's memory. Who has asked waits for its answers, and has more room for those.
    * @param together whether another one would do
    */
   takes(subject: string, together: boolean): boolean {
     if (this.#over || (together && this.#away)) return false;
-    if (!this.#port.full || this.#port.stats().outboxBytes < HUB_WAITING_BYTES || isReplySubject(subject)) return true;
+    if (
+      !this.#port.full ||
+      this.#port.stats().outboxBytes < (isReplySubject(subject) ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES)
+    )
+      return true;
     this.#shared.dropped++;
     return false;
   }

@@ -6,7 +6,12 @@ import type { Address, AddressMap } from './slots.ts';
 
 /** The members of a client of `ioredis` that are used. */
 export interface IoredisClient {
-  readonly options: { readonly host?: string; readonly port?: number; readonly path?: string };
+  readonly options: {
+    readonly host?: string;
+    readonly port?: number;
+    readonly path?: string;
+    maxRetriesPerRequest?: number | null;
+  };
   readonly status: string;
   duplicate(override?: object): IoredisClient;
   connect(): Promise<unknown>;
@@ -131,6 +136,8 @@ function connecting(made: IoredisClient): Connecting {
     publish: (channel, bytes) => made.publish(channel, asBuffer(bytes)),
     publishSharded: (channel, bytes) => made.spublish(channel, asBuffer(bytes)),
     async listen(kind, name, heard) {
+      // Here it is said again: ioredis listens anew without anybody to hear that it was refused, and forgets what it listened for.
+      made.options.maxRetriesPerRequest = null;
       heardBy[kind].set(name, heard);
       await listens[kind](name);
     },

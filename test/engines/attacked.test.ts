@@ -25,6 +25,7 @@ import { REDIS_CHANNELS_MS } from '../../src/limits.ts';
 import type { Listener, NatsClient } from '../../src/nats/index.ts';
 import * as nats from '../../src/nats/index.ts';
 import * as redis from '../../src/redis/index.ts';
+import { CuttingProxy } from '../kit/cutting-proxy.ts';
 import { missingServer, startServer } from '../kit/engine-servers.ts';
 import { overEngines } from '../kit/engines.ts';
 import { rejection } from '../kit/rejection.ts';
@@ -564,6 +565,34 @@ for (const client of ['redis', 'ioredis'] as const)
     await Promise.all([here.close(), there.close()]);
     await server.stop();
   });
+
+test('ioredis: lines that break as they come back leave nobody deaf', { skip: noRedis }, async () => {
+  const server = await startServer('redis');
+  const proxy = await CuttingProxy.to(server.port);
+  const { Redis } = (await import('ioredis' as string)) as { Redis: new (options: object) => redis.IoredisClient };
+  const handedIn = new Redis({ port: proxy.port, retryStrategy: () => 10 });
+  handedIn.on('error', () => {});
+  const here = await redis.open(handedIn);
+  handedIn.disconnect();
+  const there = await redis.open(server.url);
+  const reader = await here.subscribe<number>('news');
+  await here.serve('double', (n) => (n as number) * 2);
+  for (let most = 40; most < 400; most += 20) {
+    const { cuts, lines } = proxy;
+    // Each new line is cut when so much was said over it: some of them between what is listened for and its answer.
+    proxy.most = most;
+    proxy.cut();
+    await until('lines to come and go', () => proxy.cuts > cuts && proxy.lines > lines + 1);
+    proxy.most = Number.POSITIVE_INFINITY;
+    proxy.cut();
+    await untilSo('it to answer', async () => (await there.request('double', most).catch(() => 0)) === 2 * most);
+    there.topic<number>('news').publish(most);
+    for (let heard = 0; heard !== most; ) heard = (await within('the news', reader.receiveAsync())) as number;
+  }
+  await Promise.all([here.close(), there.close()]);
+  await proxy.close();
+  await server.stop();
+});
 
 test('redis: an error that is none of the connection leaves the engine as it was', { skip: noRedis }, async () => {
   const server = await startServer('redis');

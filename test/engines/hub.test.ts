@@ -734,15 +734,50 @@ test('over a network: what was given up while there was no line is not done when
   await until('it to be lost', () => port?.link.status === 'reconnecting');
   assert.ok((await rejection(there.request('job', 'given up', { timeoutMs: 50 }))) instanceof TimeoutError);
   const waits = there.request('job', 'waits');
+  // Not more than may.
+  const many = Array.from({ length: 200 }, (_, i) => there.request('job', new Uint8Array(250_000).fill(i)));
+  const settled = Promise.allSettled(many);
+  await turn();
   await proxy.open();
   await within('an answer', waits);
-  assert.deepEqual(done, ['first', 'waits']);
+  const answers = await within('all of them', settled);
+  const lost = answers.filter(({ status }) => status === 'rejected').length;
+  assert.ok(lost > 50 && lost < 90, `${lost} of 200 refused`);
+  assert.deepEqual(done.slice(0, 2), ['first', 'waits']);
+  assert.equal(done.length, 2 + 200 - lost);
   await there.close();
   await here.close();
   hub.close();
   await listener.close();
   await joining;
   await proxy.close();
+});
+
+test('who takes no answers in is said no more than 48 MiB of them, and is told what it asks otherwise', async () => {
+  const hub = new Hub();
+  const [asker, inHub] = pairOfPorts();
+  hub.join(inHub);
+  asker.postMessage([HELLO, HUB_VERSION, 'ab'.repeat(16)]);
+  const reply = `millrace.reply.${'ab'.repeat(16)}`;
+  asker.postMessage([SUBSCRIBE, 0, 0, reply, false]);
+  await until('it to listen', () => inHub.stats().received === 2);
+  const here = stranger(hub);
+  for (let i = 0; i < 400; i++) {
+    here.postMessage([PUBLISH, reply, new Uint8Array(250_000)]);
+    if (here.full) await within('room', here.drained());
+    await turn();
+  }
+  here.postMessage([TELL, 1, 'millrace.call.nobody', new Uint8Array(1)]);
+  await until('all to be heard', () => hub.stats().dropped > 160);
+  const { outboxBytes } = inHub.stats();
+  assert.ok(outboxBytes > 40 << 20 && outboxBytes < 50 << 20, `${outboxBytes} bytes wait`);
+  asker.postMessage([TELL, 7, 'millrace.call.nobody', new Uint8Array(1)]);
+  for (;;) {
+    const words = (await within('words', asker.receiveAsync())) as unknown[];
+    assert.notEqual(words[0], OVER);
+    if (words[0] === DONE && words[1] === 7) break;
+  }
+  hub.close();
 });
 
 test('answers to many requests at a time come, however large they are together', async () => {

@@ -31,7 +31,7 @@ export interface WebSocketPlace {
 export interface WebSocketsBound {
   readonly port: number;
   hold(held: boolean): void;
-  /** Lets nobody in any more; lines that there are go on, on Deno for a while. When its address is free. */
+  /** Lets nobody in any more; lines that there are go on, on Deno for two seconds, for which this waits. */
   close(): void | Promise<void>;
 }
 
@@ -191,7 +191,8 @@ async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSo
   return {
     port: server.port,
     hold: (held) => (held ? server.ref() : server.unref()),
-    close: () => server.stop(),
+    // It says when all its WebSockets are gone, which may be long.
+    close: () => void server.stop(),
   };
 }
 
@@ -223,8 +224,10 @@ async function onDeno(place: WebSocketPlace, connected: Connected): Promise<WebS
     if (closing) return new Response(null, { status: UNAVAILABLE });
     if (status !== undefined) return new Response(null, { status });
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
-    open.add(socket);
-    socket.addEventListener('open', () => connected(new WebSocketLine(socket), asked));
+    socket.addEventListener('open', () => {
+      open.add(socket);
+      connected(new WebSocketLine(socket), asked);
+    });
     socket.addEventListener('close', () => {
       open.delete(socket);
       if (open.size === 0) allGone();
