@@ -11,6 +11,7 @@ import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Clients } from './clients.ts';
 import { Gathering, messagesIn } from './gathering.ts';
 import { RedisQueue } from './queue.ts';
+import { isSaid } from './replies.ts';
 import { type Server, serverOf } from './server.ts';
 
 /** How channels of those who have a subject together begin; in a cluster they are where it is. */
@@ -122,7 +123,8 @@ export class RedisDriver implements Driver {
   }
   #notSaid(subject: string, thrown: unknown): Error {
     const cause = plainCause(thrown);
-    if (!this.up) return new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
+    // A client may say that it has lost its connection with what was said over it, and in general a moment later.
+    if (!this.up || !isSaid(thrown)) return new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
     const text = `Cannot say anything to ${subject} at ${this.where}: ${cause.message}`;
     return new AddressError('ERR_UNREACHABLE', text, { address: this.where, cause });
   }

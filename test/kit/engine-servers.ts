@@ -140,9 +140,13 @@ class HubThread implements EngineServer {
     await within('a hub', thread.port.receiveAsync());
   }
   async kill(): Promise<void> {
+    // Deno says that a thread has ended while it still answers: from here on it does not. Nor does one end there that stands still.
+    if (Atomics.load(this.#frozen, 0) === 0) await this.freeze(true);
     const thread = this.#thread;
     this.#thread = undefined;
-    await thread?.worker.terminate();
+    const ended = thread?.worker.terminate();
+    await this.freeze(false);
+    await ended;
     await thread?.port.closed;
   }
   async freeze(frozen: boolean): Promise<void> {
