@@ -6,12 +6,7 @@ import type { Address, AddressMap } from './slots.ts';
 
 /** The members of a client of `ioredis` that are used. */
 export interface IoredisClient {
-  readonly options: {
-    readonly host?: string;
-    readonly port?: number;
-    readonly path?: string;
-    maxRetriesPerRequest?: number | null;
-  };
+  readonly options: { readonly host?: string; readonly port?: number; readonly path?: string };
   readonly status: string;
   duplicate(override?: object): IoredisClient;
   connect(): Promise<unknown>;
@@ -80,7 +75,8 @@ export function ioredis(client: IoredisClient, where: string = placeOf(client.op
       enableOfflineQueue: false,
       // Nor is what was said to a line that broke, and had no answer yet, said again over the next one: it may have been done.
       maxRetriesPerRequest: 0,
-      autoResubscribe: true,
+      // It would listen anew with nobody to hear that it was refused, and forget what it listened for where the line breaks meanwhile: that is done here.
+      autoResubscribe: false,
       // Whoever waits for jobs waits as long as it says itself; everything else has a time of ours.
       commandTimeout: undefined,
       // Channels have names of ours, in which no other prefix stands.
@@ -131,13 +127,25 @@ function connecting(made: IoredisClient): Connecting {
     pattern: (name) => made.punsubscribe(name),
     sharded: (name) => made.sunsubscribe(name),
   };
+  const watching: ((up: boolean) => void)[] = [];
+  /** How often it was lost: what was to be said before that is of no use behind it. */
+  let losses = 0;
+  made.on('close', () => {
+    losses++;
+    for (const told of watching) told(false);
+  });
+  made.on('ready', async () => {
+    const before = losses;
+    const kinds = Object.keys(heardBy) as Kind[];
+    // What the server refuses by now is not heard; nor is anything where the line breaks, and then that is told.
+    await Promise.allSettled(kinds.flatMap((kind) => [...heardBy[kind].keys()].map((name) => listens[kind](name))));
+    if (losses === before) for (const told of watching) told(true);
+  });
   const commands: Commands = {
     call: (command, ...parts) => made.callBuffer(command as string, ...parts.map(asBuffer)),
     publish: (channel, bytes) => made.publish(channel, asBuffer(bytes)),
     publishSharded: (channel, bytes) => made.spublish(channel, asBuffer(bytes)),
     async listen(kind, name, heard) {
-      // Here it is said again: ioredis listens anew without anybody to hear that it was refused, and forgets what it listened for.
-      made.options.maxRetriesPerRequest = null;
       heardBy[kind].set(name, heard);
       await listens[kind](name);
     },
@@ -145,10 +153,7 @@ function connecting(made: IoredisClient): Connecting {
       await leaves[kind](name);
       heardBy[kind].delete(name);
     },
-    watch(told) {
-      made.on('close', () => told(false));
-      made.on('ready', () => told(true));
-    },
+    watch: (told) => void watching.push(told),
     whenOver: (told) => void made.on('end', told),
     whenMoved: (told) => void made.on('moved', told),
     close: () => made.disconnect(),
