@@ -8,6 +8,7 @@ import type { Address, AddressMap } from './slots.ts';
 export interface IoredisClient {
   readonly options: { readonly host?: string; readonly port?: number; readonly path?: string };
   readonly status: string;
+  readonly stream?: { on(event: 'error', told: () => void): unknown };
   duplicate(override?: object): IoredisClient;
   connect(): Promise<unknown>;
   callBuffer(command: string, ...parts: readonly (string | Uint8Array)[]): Promise<unknown>;
@@ -94,6 +95,8 @@ function connecting(made: IoredisClient): Connecting {
   made.on('error', (error: Error) => {
     first ??= error;
   });
+  // It listens for one error of each socket, and Deno tells of two where one is reset (seen in 2.9), which would end the process.
+  made.on('connect', () => made.stream?.on('error', () => {}));
   const connect = async (): Promise<void> => {
     try {
       await made.connect();
