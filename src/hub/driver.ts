@@ -53,6 +53,7 @@ export class HubDriver implements Driver {
   /** Whether there may be another one once the port has ended. */
   readonly #again: boolean;
   readonly #names: Names;
+  /** While the port's line is looked for: when it is there again, or the port has ended. */
   #lineBack: Promise<void> | undefined;
   /** Bytes that wait for it. */
   #kept = 0;
@@ -288,7 +289,10 @@ export class HubDriver implements Driver {
   #takesNothing(): ClosedError {
     return new ClosedError(`${this.where} takes nothing in, and ${HUB_WAITING_BYTES} bytes wait for it`, 'lost');
   }
-  /** What is said while the line to a hub elsewhere is looked for is said once it is back, whoever has given it up by then. So what is to be told waits. @throws (rejects) ClosedError where much does */
+  /**
+   * What is said while the line to a hub elsewhere is looked for goes once it is back, whoever has given it up by then: so who tells waits for the line first.
+   * @throws (rejects) ClosedError where as much waits as may
+   */
   async #lineIsThere(bytes: number): Promise<void> {
     const port = this.#port;
     if (port?.link?.status !== 'reconnecting') return;

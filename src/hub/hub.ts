@@ -12,7 +12,7 @@ export interface HubOptions {
 }
 export interface HubStats {
   readonly members: number;
-  /** Messages that were not said to a member, for it had 32 MiB to take in. */
+  /** Messages that were not said to a member, for it had 32 MiB to take in, or 48 of answers. */
   readonly dropped: number;
   /** Bytes that its queues keep, of `maxQueueBytes`. */
   readonly queueBytes: number;

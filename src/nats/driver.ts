@@ -121,7 +121,7 @@ class NatsDriver implements Driver {
   readonly #names: Names;
   /** What was told, and of which the server may still say that nobody hears it. */
   readonly #told = new Set<string>();
-  /** Where this user may not publish, and when the server has said so last: the how-manieth such word it was. */
+  /** Where this user may not publish: what the server has said of it last, and as which of its denials. */
   readonly #denied = new Map<string, { readonly why: string; readonly at: number }>();
   #denials = 0;
   /** What waits for the server to have all, and ends with it. */
