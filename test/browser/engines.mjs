@@ -2,7 +2,16 @@
 // No driver: a page tells the server what it found. So any browser can open one, also by hand, and nothing need be installed
 // beside the browser itself.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
@@ -165,6 +174,8 @@ export async function removeProfile(folder) {
   }
 }
 
+/** How much of a browser's last words is told. */
+const LAST_WORDS_CHARACTERS = 300;
 /** Seconds that a screen or a sound device may take to be there. */
 const READY_SECONDS = 20;
 
@@ -201,8 +212,9 @@ async function running(program, args, { debian, ready, ...options }) {
 
 /** A screen that nobody sees. */
 const screen = () =>
-  // It takes a number that is free, and says which.
-  running('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'], {
+  // It takes a number that is free, and says which. Without -noreset it begins anew when the last program has gone, and turns down who
+  // comes meanwhile: the next browser ends with status 1.
+  running('Xvfb', ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp', '-noreset'], {
     debian: 'xvfb',
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
     ready: async (child) => {
@@ -250,6 +262,9 @@ export async function screenFor(engine) {
   };
 }
 
+/** The last that a browser has said of what it did not like. */
+const lastWords = (file) => readFileSync(file, 'utf8').trim().slice(-LAST_WORDS_CHARACTERS) || 'it said nothing';
+
 /**
  * Opens `url`. `ended` resolves when the browser has gone by itself; `close` ends it and what it started, and nothing else.
  * @param isolated whether the page comes with the headers that isolate it
@@ -257,6 +272,8 @@ export async function screenFor(engine) {
 export function open(engine, program, url, { screen, isolated = true } = {}) {
   const profile = mkdtempSync(join(tmpdir(), `millrace-${engine.name}-`));
   const homes = ['HOME', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'].map((name) => [name, profile]);
+  const said = join(profile, 'millrace-said.txt');
+  const errors = openSync(said, 'a');
   const child = spawn(program, engine.arguments(profile, url), {
     env: {
       ...process.env,
@@ -266,11 +283,12 @@ export function open(engine, program, url, { screen, isolated = true } = {}) {
       ...(isolated && engine.isolatedEnvironment),
       ...screen?.environment,
     },
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', errors],
     detached: true,
   });
+  closeSync(errors);
   const ended = new Promise((resolve) => {
-    child.on('exit', (status, signal) => resolve(`exit ${status ?? signal}`));
+    child.on('exit', (status, signal) => resolve(`exit ${status ?? signal}: ${lastWords(said)}`));
     child.on('error', (error) => resolve(String(error)));
   });
   // Nothing of it is kept: it need not take its time to end.
