@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ClosedError, type Port, spawn } from '../../src/index.ts';
 import { fork } from '../../src/process/index.ts';
+import { connectionOf } from '../../src/rpc/connection.ts';
 import { type Remote, wrap } from '../../src/rpc/index.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { cases, eachCaseAsync, type Random, seed } from '../kit/prng.ts';
@@ -115,6 +116,8 @@ test(`any moment of any calls: each settles (SEED=${seed})`, async () => {
     await within(`all of ${load.begun} calls`, Promise.all(works));
     assert.equal(load.settled, load.begun);
     await within('the end', port.closed);
+    // Which calls are told a turn later, where all of them were answered before.
+    await until('the end of calls', () => connectionOf(port).ended !== undefined);
     await until('generators to be returned', () => load.open === 0);
     assert.deepEqual(leftOf(port), {});
     right += load.right;
