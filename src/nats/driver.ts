@@ -15,6 +15,7 @@ import { type JetStream, NatsQueue } from './queue.ts';
 export interface NatsClient {
   readonly info?: { readonly max_payload: number } | undefined;
   publish(subject: string, bytes: Uint8Array, options?: { reply?: string }): void;
+  request(subject: string, bytes: Uint8Array, options: { timeout: number }): Promise<unknown>;
   subscribe(
     subject: string,
     options: { queue?: string; callback(error: Error | null, message: NatsMessage): void },

@@ -15,22 +15,27 @@ export interface JetStream {
 interface Manager {
   streams: {
     add(options: object): Promise<unknown>;
-    info(name: string): Promise<{ state: { messages: number } }>;
-    /** `null` where there is none. */
-    getMessage(name: string, query: { seq: number; next_by_subj: string }): Promise<unknown>;
+    info(name: string, options?: { deleted_details: boolean }): Promise<{ state: StreamState }>;
   };
   consumers: {
     add(stream: string, options: object): Promise<unknown>;
-    info(
-      stream: string,
-      name: string,
-    ): Promise<{
-      num_pending: number;
-      num_ack_pending: number;
-      ack_floor: { stream_seq: number };
-      config: { ack_wait?: number };
-    }>;
+    info(stream: string, name: string): Promise<ConsumerState>;
   };
+}
+interface StreamState {
+  readonly messages: number;
+  readonly first_seq: number;
+  /** Of those behind the first, such as are there no more. */
+  readonly num_deleted?: number;
+  readonly deleted?: readonly number[];
+}
+interface ConsumerState {
+  readonly num_pending: number;
+  readonly num_ack_pending: number;
+  /** All up to here are done, and the next one is given out, if any is. */
+  readonly ack_floor: { readonly stream_seq: number };
+  readonly delivered: { readonly stream_seq: number };
+  readonly config: { readonly ack_wait?: number };
 }
 interface Client {
   publish(subject: string, bytes: Uint8Array, options?: object): Promise<unknown>;
@@ -53,7 +58,10 @@ interface Message {
 }
 
 const CONSUMER = 'millrace';
-const FOUND_MS = 1000;
+const GONE_MS = 1000;
+/** Jobs that are looked at in one go, and of which the server is asked for a list. */
+const GONE_MOST = 1000;
+const ACK: Uint8Array = new TextEncoder().encode('+ACK');
 const STREAM_NAME_MAX = 255;
 const NANOS = 1_000_000;
 /** The least time for which JetStream lets somebody wait. */
@@ -73,7 +81,7 @@ export class NatsQueue implements QueueStore {
   readonly #manager: Manager;
   readonly #subject: string;
   readonly #ackMs: number;
-  #foundMs = Number.NEGATIVE_INFINITY;
+  #lookedMs = Number.NEGATIVE_INFINITY;
 
   private constructor(client: NatsClient, js: Client, manager: Manager, subject: string, ackMs: number) {
     this.#client = client;
@@ -239,28 +247,50 @@ export class NatsQueue implements QueueStore {
   }
 
   async stats(): Promise<QueueStats> {
-    const [{ num_pending: waiting, num_ack_pending: given, ack_floor: floor }, jobs, dead] = await Promise.all([
+    const [consumer, { state }, dead] = await Promise.all([
       this.#manager.consumers.info(this.#stream, CONSUMER),
       this.#manager.streams.info(this.#stream),
       this.#manager.streams.info(this.#deadStream),
     ]);
-    // A server that was killed may count some as given out that are there no more, and have some that it gives to nobody, for they were done (NATS 2.9): those lie
-    // before the first that is not.
-    let running = Math.min(given, Math.max(0, jobs.state.messages - waiting));
-    if (running > 0 && waiting === 0) {
-      if (await this.#isEmptyFrom(floor.stream_seq + 1)) running = 0;
-    }
+    const again = consumer.num_ack_pending > 0 && (await this.#settleGone(consumer, state));
+    const { num_pending: waiting, num_ack_pending: given } = again
+      ? await this.#manager.consumers.info(this.#stream, CONSUMER)
+      : consumer;
+    const running = Math.min(given, Math.max(0, state.messages - waiting));
     return { waiting, running, dead: dead.state.messages };
   }
-
-  /** One that is found comes whole, so it is believed for a second; whoever may not ask takes what the server says. */
-  async #isEmptyFrom(seq: number): Promise<boolean> {
-    if (performance.now() - this.#foundMs < FOUND_MS) return false;
-    const query = { seq, next_by_subj: `${this.#subject}.>` };
-    const found = await this.#manager.streams.getMessage(this.#stream, query).catch(() => undefined);
-    if (found === null) return true;
-    this.#foundMs = performance.now();
-    return false;
+  /**
+   * A server that was killed may count as given out what was done, and is in the stream no more (seen in NATS 2.9): that is acknowledged again, for the server does
+   * not find out by itself. Looks once a second at the most.
+   * @returns whether it has
+   */
+  async #settleGone({ ack_floor: floor, delivered }: ConsumerState, state: StreamState): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.#lookedMs < GONE_MS) return false;
+    this.#lookedMs = now;
+    const from = floor.stream_seq + 1;
+    const to = Math.min(delivered.stream_seq, from + GONE_MOST - 1);
+    if (from > to) return false;
+    try {
+      const deleted = new Set(await this.#deleted(state));
+      let seq = from;
+      while (seq <= to && (seq < state.first_seq || deleted.has(seq))) seq++;
+      for (let gone = from; gone < seq - 1; gone++) this.#client.publish(this.#ackSubject(gone), ACK);
+      // It has taken the others when it answers to the last one.
+      if (from < seq) await this.#client.request(this.#ackSubject(seq - 1), ACK, { timeout: EXPIRES_MS });
+      return from < seq;
+    } catch {
+      // Who may not ask, or hears nothing, takes what the server says.
+      return false;
+    }
+  }
+  async #deleted({ num_deleted: count = 0 }: StreamState): Promise<readonly number[]> {
+    if (count === 0 || count > GONE_MOST) return [];
+    return (await this.#manager.streams.info(this.#stream, { deleted_details: true })).state.deleted ?? [];
+  }
+  /** Of one that was given out: how often, as which, when, and how many were behind it, of which the server asks nothing. */
+  #ackSubject(seq: number): string {
+    return `$JS.ACK.${this.#stream}.${CONSUMER}.1.${seq}.${seq}.0.0`;
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
