@@ -32,9 +32,9 @@ interface StreamState {
 interface ConsumerState {
   readonly num_pending: number;
   readonly num_ack_pending: number;
-  /** All up to here are done, and the next one is given out, if any is. */
+  /** All up to here are done. */
   readonly ack_floor: { readonly stream_seq: number };
-  readonly delivered: { readonly stream_seq: number };
+  readonly delivered: { readonly consumer_seq: number; readonly stream_seq: number };
   readonly config: { readonly ack_wait?: number };
 }
 interface Client {
@@ -60,7 +60,7 @@ interface Message {
 const CONSUMER = 'millrace';
 const GONE_MS = 1000;
 /** Jobs that are looked at in one go, and of which the server is asked for a list. */
-const GONE_MOST = 1000;
+const GONE_MOST = 10_000;
 const ACK: Uint8Array = new TextEncoder().encode('+ACK');
 const STREAM_NAME_MAX = 255;
 const NANOS = 1_000_000;
@@ -82,6 +82,9 @@ export class NatsQueue implements QueueStore {
   readonly #subject: string;
   readonly #ackMs: number;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  /** What the server said then of what was given out; up to where those that are gone were acknowledged since. */
+  #stood = '';
+  #goneTo = 0;
 
   private constructor(client: NatsClient, js: Client, manager: Manager, subject: string, ackMs: number) {
     this.#client = client;
@@ -260,30 +263,40 @@ export class NatsQueue implements QueueStore {
     return { waiting, running, dead: dead.state.messages };
   }
   /**
-   * A server that was killed may count as given out what was done, and is in the stream no more (seen in NATS 2.9): that is acknowledged again, for the server does
-   * not find out by itself. Looks once a second at the most.
+   * A server that was killed may count as given out what was done, and is in the stream no more (seen in NATS 2.9). It does not find out by itself: where
+   * nothing was given out or done between two looks, a second apart, what is not there is acknowledged again.
    * @returns whether it has
    */
-  async #settleGone({ ack_floor: floor, delivered }: ConsumerState, state: StreamState): Promise<boolean> {
+  async #settleGone(consumer: ConsumerState, state: StreamState): Promise<boolean> {
     const now = performance.now();
     if (now - this.#lookedMs < GONE_MS) return false;
     this.#lookedMs = now;
-    const from = floor.stream_seq + 1;
-    const to = Math.min(delivered.stream_seq, from + GONE_MOST - 1);
+    const { ack_floor: floor, delivered, num_ack_pending: given } = consumer;
+    const stands = `${delivered.consumer_seq} ${given}`;
+    if (stands !== this.#stood) {
+      this.#stood = stands;
+      this.#goneTo = floor.stream_seq;
+      return false;
+    }
+    const from = this.#goneTo + 1;
+    const to = Math.min(delivered.stream_seq, this.#goneTo + GONE_MOST);
     if (from > to) return false;
     try {
       const deleted = new Set(await this.#deleted(state));
-      let seq = from;
-      while (seq <= to && (seq < state.first_seq || deleted.has(seq))) seq++;
-      for (let gone = from; gone < seq - 1; gone++) this.#client.publish(this.#ackSubject(gone), ACK);
-      // It has taken the others when it answers to the last one.
-      if (from < seq) await this.#client.request(this.#ackSubject(seq - 1), ACK, { timeout: EXPIRES_MS });
-      return from < seq;
+      const gone: number[] = [];
+      for (let seq = from; seq <= to; seq++) if (seq < state.first_seq || deleted.has(seq)) gone.push(seq);
+      for (const seq of gone.slice(0, -1)) this.#client.publish(this.#ackSubject(seq), ACK);
+      const last = gone.at(-1);
+      // It has taken the others when it answers to this one.
+      if (last !== undefined) await this.#client.request(this.#ackSubject(last), ACK, { timeout: EXPIRES_MS });
+      this.#goneTo = to;
+      return last !== undefined;
     } catch {
       // Who may not ask, or hears nothing, takes what the server says.
       return false;
     }
   }
+  /** Of those behind the first that is there. */
   async #deleted({ num_deleted: count = 0 }: StreamState): Promise<readonly number[]> {
     if (count === 0 || count > GONE_MOST) return [];
     return (await this.#manager.streams.info(this.#stream, { deleted_details: true })).state.deleted ?? [];
