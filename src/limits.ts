@@ -495,8 +495,10 @@ export const ENGINE_LAST_MS: number = 2000;
 export const ENGINE_PARTS_MAX: number = 64;
 /** Bytes of such parts that a reader keeps, of all who publish together. */
 export const ENGINE_PARTS_BYTES_MAX: number = 64 * 1024 * 1024;
-/** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. */
-export const ENGINE_SENDERS_MAX: number = 4096;
+/** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. Each topic that a program publishes to counts; 200 bytes for one. */
+export const ENGINE_SENDERS_MAX: number = 65_536;
+/** Bytes of messages that wait with the reader of a topic before the oldest one goes, however few they are: whoever may publish could fill its memory otherwise. */
+export const ENGINE_WAITING_BYTES: number = 64 * 1024 * 1024;
 /** Messages that wait with the reader of a topic before the oldest one goes. */
 export const ENGINE_WAITING_DEFAULT: number = 1024;
 /** Requests of one side that wait for an answer; and those that wait with one who answers, beyond which it says that it is busy. */

@@ -2,7 +2,7 @@
 
 import { platform } from '#platform';
 import { ClosedError, UsageError } from '../errors.ts';
-import { ENGINE_LAST_MS, ENGINE_OPEN_MS } from '../limits.ts';
+import { ENGINE_LAST_MS, ENGINE_OPEN_MS, TIMEOUT_MS_MAX } from '../limits.ts';
 import { byLines, connectBy } from '../net/connecting.ts';
 import { Entrance, type EntranceOptions } from '../net/entrance.ts';
 import { checkToken, type NetChoice, resolveNetChoice, type TokenOption } from '../net/options.ts';
@@ -204,7 +204,7 @@ export class Engine {
   }
   async #close(drainMs: number): Promise<void> {
     const parts = [...this.#open].map(async (each) => each.close({ drainMs }));
-    await settledInTime(Promise.allSettled(parts), drainMs + 2 * ENGINE_LAST_MS);
+    await settledInTime(Promise.allSettled(parts), Math.min(drainMs + 2 * ENGINE_LAST_MS, TIMEOUT_MS_MAX));
     // Last words go at the end of a turn.
     await new Promise<void>((resolve) => platform.turn(resolve));
     if (this.driver.up) await settledInTime(this.driver.flush(), ENGINE_LAST_MS);

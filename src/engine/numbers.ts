@@ -4,6 +4,8 @@ import type { Record } from './record.ts';
 
 interface Sender {
   next: number;
+  /** A value of which a part was missed: what else comes of it is of no use. */
+  skips: number;
   /** Parts of the value that is under way. */
   pieces: Uint8Array[];
 }
@@ -18,6 +20,7 @@ export interface Come {
   readonly doubled: boolean;
 }
 
+const SKIPPED: Come = { missed: 0, pieces: undefined, doubled: false };
 const DOUBLED: Come = { missed: 0, pieces: undefined, doubled: true };
 
 export class Numbers {
@@ -28,11 +31,12 @@ export class Numbers {
 
   come({ from, number, part, parts, count, bytes }: Record): Come {
     const known = this.#senders.get(from);
-    const sender = known ?? { next: number, pieces: [] };
+    const sender = known ?? { next: number, skips: -1, pieces: [] };
     this.#senders.delete(from);
     this.#senders.set(from, sender);
     if (this.#senders.size > ENGINE_SENDERS_MAX) this.#forgetFirst();
     const ahead = (number - sender.next) | 0;
+    if (number === sender.skips) return SKIPPED;
     if (ahead < 0 || (ahead === 0 && part < sender.pieces.length)) return DOUBLED;
     let missed = ahead;
     if (ahead > 0) {
@@ -44,6 +48,7 @@ export class Numbers {
       // One in the middle is missing, or it is too much: so is all of it.
       missed++;
       sender.next = (number + 1) >>> 0;
+      sender.skips = number;
       this.#drop(sender);
       return { missed, pieces: undefined, doubled: false };
     }

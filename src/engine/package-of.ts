@@ -45,7 +45,7 @@ export function serverUrl(text: string, schemes: readonly string[]): ServerUrl {
     url = new URL(text);
   } catch {
     throw noServer(
-      `it takes ${takes}; characters of a password that have a meaning in URLs are written as %23 for #, %2F for /, %40 for @`,
+      `it takes ${takes}; characters of a password that have a meaning in URLs are written as %23 for #, %2F for /, %3F for ?, %40 for @`,
     );
   }
   const scheme = url.protocol.slice(0, -1);
@@ -53,7 +53,16 @@ export function serverUrl(text: string, schemes: readonly string[]): ServerUrl {
   if (!schemes.includes(scheme)) throw noServer(`it takes ${takes}, and this one begins with ${scheme}:`);
   // What stands behind an unescaped # of a password would be taken for the rest of a URL, and the password for its host.
   if (url.hash !== '') throw noServer(`${takes} has no '#'; in a password that is written as %23`);
-  const part = (said: string): string | undefined => (said === '' ? undefined : decodeURIComponent(said));
+  // So would what stands before an unescaped / or ?, and an @ is behind it.
+  if (scheme !== 'unix' && `${url.pathname}${url.search}`.includes('@'))
+    throw noServer(`${takes} has no '@' behind its host; in a password / is written as %2F, ? as %3F, @ as %40`);
+  const part = (said: string): string | undefined => {
+    try {
+      return said === '' ? undefined : decodeURIComponent(said);
+    } catch {
+      throw noServer("a '%' of a user or a password is written as %25");
+    }
+  };
   const where = url.host === '' ? `${scheme}:${url.pathname}` : `${scheme}://${url.host}`;
   return { where, user: part(url.username), password: part(url.password) };
 }

@@ -158,3 +158,15 @@ test('JSON: what would be written while another value is read is refused', () =>
   const { from, ...said } = JSON.parse(new TextDecoder().decode(message)) as { from: string };
   assert.deepEqual([from.length, said], [32, { v: 1, n: 0, value: 'outer' }]);
 });
+
+test('in JSON, too, an error that is called Busy and has a text is one that was thrown', () => {
+  const writer = new RecordWriter(randomId(), 'json', () => 4096);
+  const thrown = Object.assign(new Error('the printer is on fire'), { name: 'Busy' });
+  for (const [value, outcome] of [
+    [thrown, 'failed'],
+    [undefined, 'busy'],
+  ] as const) {
+    const [message] = writer.write(value, 0, 1, outcome) as [Uint8Array];
+    assert.equal(new RecordReader().read(message)?.outcome, outcome);
+  }
+});

@@ -337,7 +337,8 @@ function readText(message: Uint8Array): Record | undefined {
   if (v !== VERSION || typeof from !== 'string' || !isId(from) || !(Number.isInteger(n) && (n as number) >= 0))
     return undefined;
   const { name, message: text } = Object(error) as { name?: unknown; message?: unknown };
-  const outcome = error === undefined ? 'done' : name === BUSY ? 'busy' : 'failed';
+  // A handler may throw one of that name, with a text.
+  const outcome = error === undefined ? 'done' : name === BUSY && text === '' ? 'busy' : 'failed';
   // Whoever has sent it may have sent anything in their place.
   const asText = (part: unknown, otherwise: string): string => (typeof part === 'string' ? part : otherwise);
   const value =

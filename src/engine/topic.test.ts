@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CodecError } from '../errors.ts';
-import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX } from '../limits.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_WAITING_BYTES } from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
 import { Names } from './names.ts';
@@ -166,4 +166,20 @@ test('what is published behind the largest value there is goes, too', async () =
   assert.equal(topic.stats().unsent, 0);
   assert.equal(((await reader.receiveAsync()) as unknown as Uint8Array).length, most);
   for (let i = 0; i < 10; i++) assert.equal(await reader.receiveAsync(), i);
+});
+
+test('large messages that nobody reads go as many ones do: the oldest first', async () => {
+  const { topic, reader } = await pair({}, ENGINE_MESSAGE_BYTES_MAX);
+  const large = topic as unknown as EngineTopic<Uint8Array>;
+  const [count, bytes] = [20, 8 * 1024 * 1024];
+  for (let i = 0; i < count; i++) {
+    large.publish(new Uint8Array(bytes).fill(i));
+    await large.flush();
+  }
+  const fits = Math.floor(ENGINE_WAITING_BYTES / bytes) - 1;
+  assert.equal(reader.missed, count - fits);
+  const first = (await reader.receiveAsync()) as unknown as Uint8Array;
+  assert.equal(first[0], count - fits);
+  for (let i = 0; i < fits; i++) reader.tryReceive();
+  assert.equal(reader.tryReceive(), EMPTY);
 });

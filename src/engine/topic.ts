@@ -7,6 +7,7 @@ import {
   ENGINE_REQUEST_MS,
   ENGINE_SENDERS_MAX,
   ENGINE_UNFLUSHED_MAX,
+  ENGINE_WAITING_BYTES,
   ENGINE_WAITING_DEFAULT,
 } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
@@ -122,7 +123,7 @@ export class EngineTopic<T = unknown> {
 }
 
 export interface EngineSubscribeOptions {
-  /** Messages that wait while nobody reads; default 1024. */
+  /** Messages that wait while nobody reads, and of 64 MiB at the most; default 1024. */
   readonly capacity?: number | undefined;
   /** What becomes of a reader that is slow: beyond `capacity` the oldest message goes, and is missed (`skip`, the default); or it gets the newest each time, and no other (`newest`). */
   readonly slow?: 'skip' | 'newest' | undefined;
@@ -167,6 +168,8 @@ interface Waiting {
   readonly from: number;
   readonly length: number;
   readonly missed: number;
+  /** Of the message; of one of several, of it alone. */
+  readonly bytes: number;
 }
 
 /** Reads what is published to the topics of a pattern. */
@@ -186,6 +189,7 @@ export class EngineReader<T = unknown> {
   #subscription: Subscription | undefined;
   #waiting: Waiting[] = [];
   #first = 0;
+  #waitingBytes = 0;
   #received = 0;
   #missed = 0;
   #doubled = 0;
@@ -243,16 +247,24 @@ export class EngineReader<T = unknown> {
       return;
     }
     const before = missed + this.#ahead.take(topic);
-    if (record.count === 0) this.#wait({ topic, record, pieces, from: 0, length: 0, missed: before });
+    if (record.count === 0) {
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      this.#wait({ topic, record, pieces, from: 0, length: 0, missed: before, bytes });
+    }
     for (let i = 0; i < several.length; i += 2) {
       const [from, length] = [several[i] as number, several[i + 1] as number];
-      this.#wait({ topic, record, pieces, from, length, missed: i === 0 ? before : 0 });
+      this.#wait({ topic, record, pieces, from, length, missed: i === 0 ? before : 0, bytes: length });
     }
     this.#serve();
   }
+  get #waitingCount(): number {
+    return this.#waiting.length - this.#first;
+  }
   #wait(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    if (this.#waiting.length - this.#first > this.#capacity) this.#skip();
+    this.#waitingBytes += waiting.bytes;
+    if (this.#waitingCount > this.#capacity) this.#skip();
+    while (this.#waitingBytes > ENGINE_WAITING_BYTES && this.#waitingCount > 1) this.#skip();
   }
   /** The oldest one goes. */
   #skip(): void {
@@ -263,6 +275,7 @@ export class EngineReader<T = unknown> {
   #shift(): Waiting {
     const first = this.#waiting[this.#first] as Waiting;
     this.#waiting[this.#first++] = undefined as unknown as Waiting;
+    this.#waitingBytes -= first.bytes;
     if (this.#first * 2 > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first);
       this.#first = 0;
@@ -287,7 +300,7 @@ export class EngineReader<T = unknown> {
     return taken === undefined ? (this.#closed ? CLOSED : EMPTY) : taken[1];
   }
   #take(): [topic: string, value: T] | undefined {
-    if (this.#waiting.length === this.#first) return undefined;
+    if (this.#waitingCount === 0) return undefined;
     const { topic, record, pieces, from, length, missed: before } = this.#shift();
     this.#received++;
     const missed = before + this.#skipped.take(topic);
@@ -407,6 +420,7 @@ export class EngineReader<T = unknown> {
     this.#closed = true;
     this.#waiting = [];
     this.#first = 0;
+    this.#waitingBytes = 0;
     this.#subscription?.close();
     this.#left();
     while (this.#line.length > 0) this.#line.first().resolve(CLOSED);

@@ -61,7 +61,10 @@ export async function natsDriver(
 ): Promise<Driver> {
   if (typeof server !== 'string') return await NatsDriver.over(checkClient(server), false, names, jetstream);
   if (/^wss?:/.test(server)) throw noWebSockets();
-  const urls = server.split(',').map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
+  // A password, or a token, may have commas.
+  const urls = server
+    .split(/,\s*(?=\w+:\/\/|[^@]*$)/)
+    .map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
   const where = urls.map((each) => each.where).join(',');
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
   let client: NatsClient;

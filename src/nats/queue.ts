@@ -157,14 +157,16 @@ export class NatsQueue implements QueueStore {
     return `${streamName(this.#subject)}_x`;
   }
   async #make(name: string, subjects: readonly string[]): Promise<void> {
-    await this.#manager.streams.add({
-      name,
-      subjects,
-      retention: 'workqueue',
-      storage: 'file',
-      duplicate_window: QUEUE_ID_MS * NANOS,
-    });
-    await this.#checkAck(name);
+    // Somebody may have given one that is there bounds, or replicas, of its own.
+    if (!(await this.#isThere(name)))
+      await this.#manager.streams.add({
+        name,
+        subjects,
+        retention: 'workqueue',
+        storage: 'file',
+        duplicate_window: QUEUE_ID_MS * NANOS,
+      });
+    if (await this.#isGivenOut(name)) return;
     await this.#manager.consumers.add(name, {
       durable_name: CONSUMER,
       ack_policy: 'explicit',
@@ -173,13 +175,21 @@ export class NatsQueue implements QueueStore {
       max_ack_pending: -1,
     });
   }
-
-  /** Some servers would take it from there for all. @throws UsageError ERR_OPTION */
-  async #checkAck(name: string): Promise<void> {
-    const found = await this.#manager.consumers.info(name, CONSUMER).catch(() => undefined);
+  async #isThere(stream: string): Promise<boolean> {
+    try {
+      await this.#manager.streams.info(stream);
+      return true;
+    } catch (error) {
+      if (this.isGone(error)) return false;
+      throw error;
+    }
+  }
+  /** Whether it has the consumer. @throws UsageError ERR_OPTION where that has another ackMs, which some servers would take from there on for all */
+  async #isGivenOut(stream: string): Promise<boolean> {
+    const found = await this.#manager.consumers.info(stream, CONSUMER).catch(() => undefined);
     const ackMs = (found?.config.ack_wait ?? 0) / NANOS;
-    if (found === undefined || ackMs === this.#ackMs) return;
-    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${ackMs}, and all who use it say the same (nats consumer rm ${name} ${CONSUMER}, once all have ended, lets them say another)`;
+    if (found === undefined || ackMs === this.#ackMs) return found !== undefined;
+    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${ackMs}, and all who use it say the same (nats consumer rm ${stream} ${CONSUMER}, once all have ended, lets them say another)`;
     throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: this.#ackMs });
   }
 
@@ -192,7 +202,7 @@ export class NatsQueue implements QueueStore {
     for await (const message of await this.#fetch(this.#stream, count, waitMs)) {
       const early = this.#earlyMs(message);
       if (early > 0) message.nak(early);
-      else if (this.#delayMs(message) > 0) await this.#due(message);
+      else if (this.#ofSubject(message).delayMs > 0) await this.#due(message);
       else given(this.#taken(message));
     }
   }
@@ -206,20 +216,23 @@ export class NatsQueue implements QueueStore {
     const consumer = await this.#js.consumers.get(stream, CONSUMER);
     return await consumer.fetch({ max_messages: count, expires: Math.max(waitMs, EXPIRES_MS) });
   }
-  #delayMs({ subject }: Message): number {
+  /** Of one for later its delay; of one that was given back, how often it was tried before. */
+  #ofSubject({ subject }: Message): { readonly delayMs: number; readonly tried: number } {
     const later = `${this.#subject}.later.`;
-    return subject.startsWith(later) ? Number(subject.slice(later.length)) : 0;
+    const [delay = 0, tried = 0] = subject.startsWith(later) ? subject.slice(later.length).split('-') : [];
+    return { delayMs: Number(delay), tried: Number(tried) };
   }
   #earlyMs(message: Message): number {
-    const delayMs = this.#delayMs(message);
+    const { delayMs } = this.#ofSubject(message);
     if (delayMs === 0) return 0;
     const putMs = Number(BigInt(message.info.timestampNanos) / BigInt(NANOS));
     return putMs + delayMs - Date.now();
   }
   #taken(message: Message): Taken {
+    const attempt = this.#ofSubject(message).tried + message.info.deliveryCount;
     return {
       bytes: message.data,
-      attempt: message.info.deliveryCount,
+      attempt,
       done: async () => {
         await message.ackAck();
       },
@@ -228,8 +241,9 @@ export class NatsQueue implements QueueStore {
         await this.#client.flush();
       },
       back: async () => {
-        // The server counts each time that it gives one out: a fresh copy was never given out.
-        await this.#js.publish(`${this.#subject}.now`, message.data);
+        // The server counts each time that it gives one out: a fresh copy was never given out, and says of the times before.
+        const subject = attempt > 1 ? `${this.#subject}.later.0-${attempt - 1}` : `${this.#subject}.now`;
+        await this.#js.publish(subject, message.data);
         await message.ackAck();
       },
       bury: async (attempts, why) => {

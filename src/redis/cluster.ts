@@ -54,6 +54,8 @@ export class Cluster implements Server {
   #bySlot: Node[] = [];
   readonly #coming = new Map<string, Coming>();
   readonly #listening = new Map<string, Listening>();
+  /** Publications that no node has answered yet. */
+  readonly #saying = new Set<Promise<unknown>>();
   readonly #watching: ((up: boolean) => void)[] = [];
   readonly #check: ReturnType<typeof setInterval>;
   #ready: Settleable<void> = settleable();
@@ -110,7 +112,17 @@ export class Cluster implements Server {
   async call(key: string, ...parts: readonly Text[]): Promise<unknown> {
     return await this.#at(key, (says) => says.call(...parts));
   }
-  async publish(channel: string, bytes: Uint8Array, given?: () => boolean): Promise<unknown> {
+  publish(channel: string, bytes: Uint8Array, given?: () => boolean): Promise<unknown> {
+    const said = this.#publish(channel, bytes, given);
+    this.#saying.add(said);
+    const settled = (): void => void this.#saying.delete(said);
+    said.then(settled, settled);
+    return said;
+  }
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#saying);
+  }
+  async #publish(channel: string, bytes: Uint8Array, given?: () => boolean): Promise<unknown> {
     const toAll = this.#toAll(channel);
     return await this.#at(channel, async (says) => {
       if (given?.() === true) return 1;

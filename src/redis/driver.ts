@@ -181,7 +181,9 @@ export class RedisDriver implements Driver {
   }
   async flush(): Promise<void> {
     const { losses } = this;
+    this.#gathering.sendAll();
     await this.#last;
+    await this.#server.settled();
     if (!this.up || this.losses !== losses) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost');
   }
 
@@ -213,6 +215,7 @@ export class RedisDriver implements Driver {
       close();
       const cause = plainCause(thrown);
       if (this.closed) throw new ClosedError(`The client of Redis at ${this.where} is closed`, 'closed', cause);
+      if (!isSaid(thrown)) throw new ClosedError(`The Redis server at ${this.where} is lost`, 'lost', cause);
       const text = `Cannot listen for ${named} at ${this.where}: ${cause.message}`;
       throw new AddressError('ERR_LISTEN', text, { address: this.where, cause });
     }

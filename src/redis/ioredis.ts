@@ -150,7 +150,13 @@ function connecting(made: IoredisClient): Connecting {
     publishSharded: (channel, bytes) => made.spublish(channel, asBuffer(bytes)),
     async listen(kind, name, heard) {
       heardBy[kind].set(name, heard);
-      await listens[kind](name);
+      try {
+        await listens[kind](name);
+      } catch (error) {
+        // Nobody has it: it is not to be listened for when the server is back.
+        heardBy[kind].delete(name);
+        throw error;
+      }
     },
     async unlisten(kind, name) {
       await leaves[kind](name);

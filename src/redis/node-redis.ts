@@ -50,6 +50,7 @@ export function isNodeRedis(client: unknown): client is NodeRedisClient {
   if (![duplicate, sendCommand, pSubscribe].every((member) => typeof member === 'function') || slots !== undefined)
     return false;
   if (typeof destroy !== 'function') throw tooOld();
+  if (typeof (client as { getSentinelNode?: unknown }).getSentinelNode === 'function') throw noSentinels();
   return true;
 }
 export function isNodeRedisCluster(client: unknown): client is NodeRedisCluster {
@@ -57,6 +58,11 @@ export function isNodeRedisCluster(client: unknown): client is NodeRedisCluster 
   if (slots === undefined || typeof duplicate !== 'function' || typeof nodeClient !== 'function') return false;
   if (typeof destroy !== 'function') throw tooOld();
   return true;
+}
+function noSentinels(): UsageError {
+  const text =
+    'Cannot use a client of Sentinels of the package "redis": hand in one of "ioredis", new Redis({ sentinels, name }), or a client of the server itself';
+  return new UsageError('ERR_OPTION', text, { option: 'server' });
 }
 function tooOld(): UsageError {
   const text =
@@ -92,15 +98,21 @@ export function asBuffer(part: string | Uint8Array): string | Uint8Array {
   return typeof part === 'string' ? part : Buffer.from(part.buffer, part.byteOffset, part.length);
 }
 
-/** Channels have names of ours, in which no other prefix stands. */
-const OWN_NAMES = { keyPrefix: undefined };
+const OURS = {
+  // Channels have names of ours, in which no other prefix stands.
+  keyPrefix: undefined,
+  // What cannot be said now is said by nobody later on, nor over another connection: lines and requests have their own way to try again.
+  disableOfflineQueue: true,
+  // A server that takes its time is not lost; whatever is said to it has a time of ours.
+  commandOptions: { timeout: undefined },
+};
 
 export function nodeRedis(client: NodeRedisClient, where: string = placeOf(client.options)): Template {
   const more = (at: Address | undefined, comesBack: boolean): NodeRedisClient => {
-    if (comesBack) return client.duplicate(OWN_NAMES);
+    if (comesBack) return client.duplicate(OURS);
     // Its options have what stood in a URL, too.
     const socket = { ...client.options?.socket, ...(at && { path: undefined, ...at }), reconnectStrategy: false };
-    return client.duplicate({ ...OWN_NAMES, url: undefined, socket });
+    return client.duplicate({ ...OURS, url: undefined, socket });
   };
   return {
     where,
@@ -129,6 +141,9 @@ function connecting(made: NodeRedisClient): Connecting {
     tolds.set(key, told);
     return told;
   };
+  const forget = (kind: Kind, name: string): void => {
+    for (const map of [heardBy, tolds]) map.delete(`${kind} ${name}`);
+  };
   const listens: Record<Kind, (name: string, heard: NodeRedisHeard) => Promise<void>> = {
     channel: (name, heard) => made.subscribe(name, heard, true),
     pattern: (name, heard) => made.pSubscribe(name, heard, true),
@@ -144,10 +159,17 @@ function connecting(made: NodeRedisClient): Connecting {
     call: (...parts) => made.sendCommand(parts.map(asBuffer), { ...AS_BYTES, timeout: undefined }),
     publish: (channel, bytes) => made.publish(channel, asBuffer(bytes)),
     publishSharded: (channel, bytes) => made.sPublish(channel, asBuffer(bytes)),
-    listen: (kind, name, heard) => listens[kind](name, named(kind, name, heard)),
+    async listen(kind, name, heard) {
+      try {
+        await listens[kind](name, named(kind, name, heard));
+      } catch (error) {
+        forget(kind, name);
+        throw error;
+      }
+    },
     async unlisten(kind, name) {
       await leaves[kind](name);
-      for (const map of [heardBy, tolds]) map.delete(`${kind} ${name}`);
+      forget(kind, name);
     },
     watch(told) {
       // Not every error is one of the connection.

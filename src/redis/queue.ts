@@ -26,11 +26,12 @@ type Entry = [id: Text, fields: Text[] | null];
 
 /** KEYS stream, later, id; ARGV job, delay in ms, whether there is an id, ms of it, a random text */
 const PUT = `
-if ARGV[3] == '1' and not redis.call('SET', KEYS[3], '', 'NX', 'PX', ARGV[4]) then return 0 end
+if ARGV[3] == '1' and redis.call('GET', KEYS[3]) then return 0 end
 if tonumber(ARGV[2]) > 0 then
   local t = redis.call('TIME')
   redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2], ARGV[5] .. ':0:' .. ARGV[1])
 else redis.call('XADD', KEYS[1], '*', 'v', ARGV[1], 'a', '0') end
+if ARGV[3] == '1' then redis.call('SET', KEYS[3], '', 'PX', ARGV[4]) end
 return 1`;
 /** Jobs that one script moves: nothing else is done meanwhile. */
 const DUE_MOST = 100;

@@ -26,6 +26,8 @@ export interface Server {
   /** A connection for who stands still until there is something, at the one that has this key. */
   waits(key: string): Promise<Commands>;
   endWaits(waits: Commands): void;
+  /** When all that was published before is answered, or refused; of one connection its last answer says so. Never rejects. */
+  settled(): Promise<unknown>;
   /** @param told whether it is there, each time that changes */
   watch(told: (up: boolean) => void): void;
   /** @param told that it is not for ever: a client has given up */
@@ -119,6 +121,7 @@ class SingleServer implements Server {
     const found = await this.#says.call('PUBSUB', 'CHANNELS', `${start}*`);
     return (found as Text[]).map(textOf);
   }
+  async settled(): Promise<void> {}
   async waits(): Promise<Commands> {
     return await this.#clients.once();
   }

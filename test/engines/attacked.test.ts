@@ -233,6 +233,26 @@ overEngines((way) => {
     assert.deepEqual(await queue.stats(), { waiting: 0, running: 0, dead: 0 });
   });
 
+  test(`${way.name}: tries are counted on where a worker is closed in the midst of one`, async () => {
+    const [here] = (await way.open(1)) as [Engine];
+    const queue = await here.queue<string>('counted.on');
+    await queue.put('poison');
+    const tries: number[] = [];
+    for (let round = 1; round <= 2; round++) {
+      const worker = queue.work(
+        (_, { attempt, signal }) => {
+          tries.push(attempt);
+          if (tries.length % 2 === 1) throw new Error('in vain');
+          return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        },
+        { retryMs: 10 },
+      );
+      await until('both', () => tries.length === 2 * round);
+      await worker.close({ drainMs: 10 });
+    }
+    assert.deepEqual(tries, [1, 2, 2, 3]);
+  });
+
   test(`${way.name}: what somebody has left is another one's, however many are worked at before it`, async () => {
     const [here, there] = (await way.open(2)) as [Engine, Engine];
     const queue = await here.queue<number>('behind', { ackMs: 1000 });
@@ -375,6 +395,7 @@ overEngines((way) => {
   });
 });
 
+const noRedis = missingServer('redis');
 const named = (name: string): Promise<never> => import(name) as Promise<never>;
 const nothing = missingServer('nats');
 test('nats: a client that was handed in is left as it was', { skip: nothing }, async () => {
@@ -486,11 +507,27 @@ test('secrets of an address stand in no error, and what is no address of the doo
   for (const [open, urls] of [
     [
       nats.open,
-      ['redis://ada:geheim@127.0.0.1:1', 'nats://ada:ge#heim@127.0.0.1:1', 'nats://ada:geheim@127.0.0.1:99999', ''],
+      [
+        ...[
+          'redis://ada:geheim@127.0.0.1:1',
+          'nats://ada:ge#heim@127.0.0.1:1',
+          'nats://ada:geheim@127.0.0.1:99999',
+          '',
+        ],
+        ...['nats://ge/heim@127.0.0.1:1', 'nats://ge?heim@127.0.0.1:1', 'nats://ada:%heim@127.0.0.1:1'],
+      ],
     ],
     [
       redis.open,
-      ['nats://ada:geheim@127.0.0.1:1', 'redis://ada:ge#heim@127.0.0.1:1', 'redis://ada:ge/heim@127.0.0.1:1', 'geheim'],
+      [
+        ...[
+          'nats://ada:geheim@127.0.0.1:1',
+          'redis://ada:ge#heim@127.0.0.1:1',
+          'redis://ada:ge/heim@127.0.0.1:1',
+          'geheim',
+        ],
+        ...['redis://ada:12/heim@127.0.0.1:1', 'redis://ada:12?heim@127.0.0.1:1', 'redis://ada:%heim@127.0.0.1:1'],
+      ],
     ],
   ] as const)
     for (const url of urls) {
@@ -502,9 +539,102 @@ test('secrets of an address stand in no error, and what is no address of the doo
     for (const open of [nats.open, redis.open])
       assert.match(String(await rejection(open('nats://127.0.0.1:1', { client } as never))), /Option client/);
   assert.match(String(await rejection(nats.open('nats://127.0.0.1:1', { prefix: null } as never))), /Option prefix/);
+  // Commas of a token, or a password, begin no other server.
+  for (const url of ['nats://ge,heim@127.0.0.1:1', 'nats://ada:1,heim@127.0.0.1:1,127.0.0.1:2']) {
+    const error = await rejection(nats.open(url));
+    assert.ok(error instanceof AddressError, String(error));
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /heim/, url);
+  }
   const old = { duplicate() {}, sendCommand() {}, pSubscribe() {} };
+  const sentinel = { ...old, destroy() {}, getSentinelNode() {} };
+  assert.match(String(await rejection(redis.open(sentinel as never))), /Sentinels/);
   assert.match(String(await rejection(redis.open(old as never))), /version 4 or older/);
 });
+
+test('the longest time to end in is a time', async () => {
+  const hub = await startServer('thread');
+  const engine = await openHub(() => hub.member());
+  const queue = await engine.queue('long');
+  let done = false;
+  let goes: (() => void) | undefined;
+  queue.work(async () => {
+    await new Promise<void>((resolve) => {
+      goes = resolve;
+    });
+    done = true;
+  });
+  await queue.put(1);
+  await until('it to be worked at', () => goes !== undefined);
+  const closed = engine.close({ drainMs: 2 ** 31 - 1 });
+  for (let i = 0; i < 20; i++) await turn();
+  goes?.();
+  await within('the end', closed);
+  assert.ok(done);
+  await hub.stop();
+});
+
+/** Engines by either package, of one server. */
+const CLIENTS: Readonly<Record<string, (url: string) => Promise<Engine>>> = {
+  redis: (url) => redis.open(url),
+  async ioredis(url) {
+    const { Redis } = (await import('ioredis' as string)) as {
+      Redis: new (url: string, options: object) => redis.IoredisClient;
+    };
+    return await redis.open(new Redis(url, { lazyConnect: true }));
+  },
+};
+for (const [name, open] of Object.entries(CLIENTS)) {
+  test(`${name}: who could not listen as the server was lost is not listened for when it is back`, {
+    skip: noRedis,
+  }, async () => {
+    const server = await startServer('redis');
+    const [works, asks] = [await open(server.url), await open(server.url)];
+    await server.freeze(true);
+    const failed = rejection(works.serve('sum', () => 'first'));
+    for (let i = 0; i < 20; i++) await turn();
+    await server.kill();
+    const error = await within('its end', failed);
+    assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
+    await server.start();
+    const served = await works.serve('sum', () => 'second');
+    for (let i = 0; i < 10; i++) assert.equal(await asks.request('sum', i), 'second');
+    await served.close();
+    assert.ok((await rejection(asks.request('sum', 1))) instanceof AddressError);
+    for (const engine of [works, asks]) await engine.close();
+    await server.stop();
+  });
+
+  test(`${name}: requests that had no room on their way, and were given up, are not said over the next line`, {
+    skip: noRedis,
+  }, async () => {
+    const server = await startServer('redis');
+    const proxy = await CuttingProxy.to(server.port);
+    const [asks, answers] = [await open(`redis://127.0.0.1:${proxy.port}`), await open(server.url)];
+    const done: unknown[] = [];
+    await answers.serve('pay', ([number]: [number]) => void done.push(number));
+    await asks.request('pay', [0]);
+    proxy.stall(true);
+    const much = new Uint8Array(200_000);
+    const all = Array.from({ length: 60 }, (_, i) => asks.request('pay', [i + 1, much], { timeoutMs: 300 }));
+    for (const each of await Promise.all(all.map((one) => rejection(one))))
+      assert.ok(each instanceof TimeoutError, String(each));
+    proxy.stall(false);
+    proxy.cut();
+    await untilSo('the next line', () =>
+      asks.request('pay', [-1], { timeoutMs: 1000 }).then(
+        () => true,
+        () => false,
+      ),
+    );
+    assert.deepEqual(
+      done.filter((number) => (number as number) > 0),
+      [],
+    );
+    for (const engine of [asks, answers]) await engine.close();
+    await proxy.close();
+    await server.stop();
+  });
+}
 
 test('a flush, and what a server says of itself, are waited for ten seconds', async () => {
   const hub = await startServer('thread');
@@ -534,7 +664,6 @@ test('a flush, and what a server says of itself, are waited for ten seconds', as
   silent.close();
 });
 
-const noRedis = missingServer('redis');
 for (const client of ['redis', 'ioredis'] as const)
   test(`${client}: what was lost before the server had it is not said when it is back`, { skip: noRedis }, async () => {
     const server = await startServer('redis');
@@ -702,6 +831,45 @@ test('redis: queues leave nobody behind in the server, and jobs that are due tog
   await engine.close();
   await untilSo('all to be gone', async () => (await list()).length === 1);
   admin.destroy();
+  await server.stop();
+});
+
+test('redis: a job that the server refused can be put again, with its id', { skip: noRedis }, async () => {
+  const server = await startServer('redis');
+  const { createClient } = (await named('redis')) as { createClient(options: object): redis.NodeRedisClient };
+  const admin = createClient({ url: server.url });
+  await admin.connect();
+  await admin.sendCommand(['ACL', 'SETUSER', 'half', 'on', '>x', '~*', '&*', '+@all', '-xadd'], {});
+  const engine = await redis.open(server.url.replace('//', '//half:x@'));
+  const queue = await engine.queue('half');
+  const error = await rejection(queue.put(1, { id: 'one' }));
+  assert.ok(error instanceof RefusedError, String(error));
+  await admin.sendCommand(['ACL', 'SETUSER', 'half', '+xadd'], {});
+  for (let i = 0; i < 2; i++) await queue.put(1, { id: 'one' });
+  assert.deepEqual(await queue.stats(), { waiting: 1, running: 0, dead: 0 });
+  await engine.close();
+  admin.destroy();
+  await server.stop();
+});
+
+test('nats: a queue whose stream somebody has given bounds of its own is a queue', {
+  skip: missingServer('nats'),
+}, async () => {
+  const server = await startServer('nats');
+  const { connect } = (await named('@nats-io/transport-node')) as { connect(options: object): Promise<NatsClient> };
+  const { jetstreamManager } = (await named('@nats-io/jetstream')) as {
+    jetstreamManager(client: NatsClient): Promise<{ streams: { update(name: string, to: object): Promise<unknown> } }>;
+  };
+  const first = await nats.open(server.url);
+  await (await first.queue('bounded')).put(1);
+  const client = await connect({ servers: server.url });
+  const manager = await jetstreamManager(client);
+  await manager.streams.update('millrace_dqueue_dbounded', { max_bytes: 1_000_000, description: 'ours' });
+  const second = await nats.open(server.url);
+  const queue = await second.queue('bounded');
+  await queue.put(2);
+  assert.deepEqual(await queue.stats(), { waiting: 2, running: 0, dead: 0 });
+  for (const each of [client, first, second]) await each.close();
   await server.stop();
 });
 

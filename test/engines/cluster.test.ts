@@ -316,6 +316,30 @@ test('a request that was given up is not said to the node that has the slot by n
   for (const engine of [asks, answers]) await engine.close();
 });
 
+test('a flush is over when all nodes have what they were told', { skip }, async () => {
+  const there = await started();
+  const engine = await redis.open(there.url);
+  const topicAt = async (node: EngineServer): Promise<string> => {
+    for (let i = 0; ; i++)
+      if ((await there.ownerOf(slotOf(`millrace.topic.flushed.${i}`))) === node) return `flushed.${i}`;
+  };
+  const [slow, quick] = there.nodes as [EngineServer, EngineServer];
+  const [first, last] = [engine.topic(await topicAt(slow)), engine.topic(await topicAt(quick))];
+  await slow.freeze(true);
+  first.publish(1);
+  await turn();
+  last.publish(2);
+  let over = false;
+  const flushed = first.flush().finally(() => {
+    over = true;
+  });
+  for (let i = 0; i < 20; i++) await askNode(quick.port, 'PING');
+  assert.equal(over, false);
+  await slow.freeze(false);
+  await within('the flush', flushed);
+  await engine.close();
+});
+
 test('a master that stands still, and is replaced, holds no worker and nobody who listens', { skip }, async () => {
   const there = new RedisCluster([]);
   await there.start();
