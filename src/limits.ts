@@ -552,6 +552,8 @@ export const HUB_QUEUE_BYTES_DEFAULT: number = 256 * 1024 * 1024;
 export const HUB_THING_BYTES: number = 256;
 /** Bytes that wait for a member, or for its hub, that takes nothing in, before more is dropped: as ENGINE_UNFLUSHED_MAX. */
 export const HUB_WAITING_BYTES: number = ENGINE_UNFLUSHED_MAX;
+/** Answers that wait for a member whose port has no room for them, before it is ended: it asks, and takes nothing in. */
+export const HUB_UNSAID_MAX: number = 1024;
 /** The same of answers, which somebody waits for: what is left of a port's outbox is for what would end a member if it could not be said. */
 export const HUB_ANSWER_BYTES: number = (3 * OUTBOX_BYTES_DEFAULT) / 4;
 /** Characters of a subject: two names of ours with what stands before them. */

@@ -8,6 +8,7 @@ import {
   HUB_SEATS_MAX,
   HUB_TAKE_MS_MAX,
   HUB_TAKES_MAX,
+  HUB_UNSAID_MAX,
   HUB_WAITING_BYTES,
   QUEUE_CONCURRENCY_MAX,
   QUEUE_DEAD_MAX,
@@ -39,6 +40,8 @@ import {
   UNSUBSCRIBE,
   type Words,
 } from './words.ts';
+
+const FULL = 'ERR_OUTBOX_FULL';
 
 /** Where one subscription of a member is. */
 export interface Seat {
@@ -78,6 +81,8 @@ export class Member {
   /** How often it waits for jobs. */
   #takes = 0;
   #over = false;
+  /** Answers that its port had no room for. */
+  readonly #unsaid: Words[] = [];
   /** What is being said to it of one message. */
   #numbers: number[] = [];
   readonly #statusTold = ({ data }: { readonly data: unknown }): void => this.#lineIs(data === 'open');
@@ -128,15 +133,52 @@ export class Member {
     for (const queue of queues.values()) queue.left(this, false);
   }
   #say(words: Words): void {
+    const [word] = words;
+    if (this.#unsaid.length > 0 && word !== OVER) {
+      if (word === HEARD) this.#shared.dropped++;
+      else this.#keep(words);
+      return;
+    }
+    const code = this.#posted(words);
+    if (code === undefined) return;
+    // Its readers find that it is missing.
+    if (word === HEARD && (code === FULL || code === 'ERR_TOO_LARGE')) this.#shared.dropped++;
+    else if (word === OVER) this.#port.close();
+    else if (code === FULL) this.#keep(words);
+    else this.end(`it could not be answered (${code})`);
+  }
+  /** @returns why not */
+  #posted(words: Words): string | undefined {
     try {
       this.#port.postMessage(words);
+      return undefined;
     } catch (error) {
-      if (!(error instanceof MillraceError)) throw error;
-      // Its readers find that it is missing.
-      if (words[0] === HEARD && ['ERR_TOO_LARGE', 'ERR_OUTBOX_FULL'].includes(error.code ?? '')) this.#shared.dropped++;
-      // It takes nothing in, though it asks; or no answer that there is.
-      else if (words[0] === OVER) this.#port.close();
-      else this.end(`it could not be answered: ${error.message}`);
+      if (error instanceof MillraceError) return error.code;
+      throw error;
+    }
+  }
+  /** An answer has no room: a port may have less of it than is left to spare here. It goes when there is, and what is heard meanwhile is passed over. */
+  #keep(words: Words): void {
+    this.#unsaid.push(words);
+    if (this.#unsaid.length > HUB_UNSAID_MAX) this.end('it takes nothing in, though it asks');
+    else if (this.#unsaid.length === 1) this.#sayLater();
+  }
+  #sayLater(): void {
+    this.#port.drained().then(
+      () => this.#sayUnsaid(),
+      () => {},
+    );
+  }
+  #sayUnsaid(): void {
+    for (let words = this.#unsaid[0]; words !== undefined && !this.#over; words = this.#unsaid[0]) {
+      const { outboxBytes: before } = this.#port.stats();
+      const code = this.#posted(words);
+      if (code !== undefined) {
+        if (code === FULL && before > 0) this.#sayLater();
+        else this.end(`it could not be answered (${code})`);
+        return;
+      }
+      this.#unsaid.shift();
     }
   }
 

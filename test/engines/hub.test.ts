@@ -10,6 +10,7 @@ import type { Taken } from '../../src/engine/queue.ts';
 import { Hub, open } from '../../src/hub/index.ts';
 import {
   DONE,
+  FLUSH,
   HEARD,
   HELLO,
   HUB,
@@ -615,6 +616,45 @@ test('what could not be said as a reader left, or who answers, is said when ther
   await one.close();
   await two.close();
   await server.stop();
+});
+
+test('a member whose port has room for less than is left to spare is passed over, and has its answers', async () => {
+  const hub = new Hub();
+  const engine = await open(hub);
+  const { port, remote } = channel({ outboxBytes: 1 << 20 });
+  hub.join(port);
+  const slow = attach(remote);
+  const said: unknown[][] = [];
+  const read = async (): Promise<void> => {
+    const words = await within('a word', slow.receiveAsync());
+    assert.ok(Array.isArray(words), String(words));
+    said.push(words);
+  };
+  slow.postMessage([HELLO, HUB_VERSION, null]);
+  slow.postMessage([SUBSCRIBE, 1, 1, 'millrace.topic.x', false]);
+  await read();
+  await read();
+  const topic = engine.topic('x');
+  for (let i = 0; i < 80; i++) {
+    topic.publish(new Uint8Array(250_000));
+    await topic.flush();
+  }
+  for (let ask = 2; ask < 600; ask++) slow.postMessage([FLUSH, ask]);
+  await turn();
+  while (said.at(-1)?.[1] !== 599) await read();
+  assert.deepEqual(
+    said.filter(([word]) => word === DONE).map(([, ask]) => ask),
+    Array.from({ length: 599 }, (_, i) => i + 1),
+  );
+  const heard = said.filter(([word]) => word === HEARD).length;
+  assert.ok(heard > 0 && heard < 80, `${heard} were heard`);
+  assert.equal(hub.stats().dropped, 80 - heard);
+  topic.publish(1);
+  await topic.flush();
+  await read();
+  assert.equal(said.at(-1)?.[0], HEARD);
+  await engine.close();
+  hub.close();
 });
 
 test('more subscriptions than a port takes in one turn are all said again', async () => {
