@@ -444,6 +444,10 @@ export const RESUME_MEMORY_FIRST: number = 1024;
 export const RESUME_MEMORY_BLOCK: number = 64 * 1024;
 /** Milliseconds without a line after which a session is over, unless it is told otherwise: a server that is started anew, a laptop between two networks. */
 export const RESUME_MS_DEFAULT: number = 60_000;
+/** Milliseconds for the answer to who comes back over a new line, at the least; more where there is more time. */
+export const RESUME_ANSWER_MS_MIN: number = 1000;
+/** Sockets of which nobody knows yet who they are, before the one that says nothing for longest goes: handshakes that never end cost some 50 KiB each. */
+export const YOUNG_SOCKETS_MAX: number = 1024;
 /** Milliseconds for the last words of a side that has ended to reach the other one. */
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
 /** Milliseconds of these for which they hold the process, since the other side has told of something: another line is often had at once, and nobody wants to wait at the end of a program. */
@@ -497,6 +501,8 @@ export const ENGINE_PARTS_MAX: number = 64;
 export const ENGINE_PARTS_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. Each topic that a program publishes to counts; 200 bytes for one. */
 export const ENGINE_SENDERS_MAX: number = 65_536;
+/** Topics that an engine publishes to and knows again by their names; the one that was not asked for in longest begins its numbers anew. */
+export const ENGINE_TOPICS_MAX: number = 4096;
 /** Bytes of messages that wait with the reader of a topic before the oldest one goes, however few they are: whoever may publish could fill its memory otherwise. */
 export const ENGINE_WAITING_BYTES: number = 64 * 1024 * 1024;
 /** Messages that wait with the reader of a topic before the oldest one goes. */

@@ -2,7 +2,7 @@
 
 import { platform } from '#platform';
 import { ClosedError, UsageError } from '../errors.ts';
-import { ENGINE_LAST_MS, ENGINE_OPEN_MS, TIMEOUT_MS_MAX } from '../limits.ts';
+import { ENGINE_LAST_MS, ENGINE_OPEN_MS, ENGINE_TOPICS_MAX, TIMEOUT_MS_MAX } from '../limits.ts';
 import { byLines, connectBy } from '../net/connecting.ts';
 import { Entrance, type EntranceOptions } from '../net/entrance.ts';
 import { checkToken, type NetChoice, resolveNetChoice, type TokenOption } from '../net/options.ts';
@@ -56,6 +56,8 @@ export class Engine {
   readonly #requests: Requests;
   /** Listeners, connections, readers, who answers, queues. */
   readonly #open = new Set<Closable>();
+  /** Publishers, by form and name: readers go by the numbers of each. */
+  readonly #topics = new Map<string, EngineTopic>();
   #closing: Promise<void> | undefined;
 
   /** @internal */
@@ -137,7 +139,14 @@ export class Engine {
    */
   topic<T = unknown>(name: string, options: EngineTopicOptions = {}): EngineTopic<T> {
     this.#checkOpen();
-    return new EngineTopic<T>(this.driver, this.#names, checkName('name', name), options);
+    const made = new EngineTopic<T>(this.driver, this.#names, checkName('name', name), options);
+    const key = `${made.form} ${name}`;
+    const topic = (this.#topics.get(key) as EngineTopic<T> | undefined) ?? made;
+    // Behind those that were asked for before it: a program may have names without end.
+    this.#topics.delete(key);
+    this.#topics.set(key, topic as EngineTopic);
+    if (this.#topics.size > ENGINE_TOPICS_MAX) this.#topics.delete(this.#topics.keys().next().value as string);
+    return topic;
   }
   /**
    * Listens to all topics of a pattern, from when it resolves on.

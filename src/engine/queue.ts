@@ -176,10 +176,12 @@ export class EngineQueue<T = unknown> {
     };
     const action = `Cannot ${what} queue ${this.name}`;
     let given = false;
+    let isSaid = false;
     const says = async (): Promise<R> => {
       await driver.ready();
       // Nobody waits for it any more: it is not to be done.
       if (given) throw new Error('it was given up');
+      isSaid = true;
       return await say();
     };
     try {
@@ -194,7 +196,7 @@ export class EngineQueue<T = unknown> {
         throw refusedBy(`${action}: the server at ${driver.where} says`, cause);
       }
       throw new ClosedError(
-        `${cause.message.startsWith(action) ? '' : `${action}: `}${cause.message}; nobody knows whether that was done`,
+        `${cause.message.startsWith(action) ? '' : `${action}: `}${cause.message}; ${isSaid ? 'nobody knows whether that was done' : 'it was not done'}`,
         'lost',
         cause,
       );

@@ -36,7 +36,7 @@ export interface ServeOptions {
 }
 /** What who answers is told of a request. */
 export interface Asked {
-  /** Aborted where nobody waits for the answer any more: this side is closed, and its time is over. */
+  /** Aborted where the answer goes nowhere any more: this side is closed, and its time is over. Each request has one of its own; who asks, and gives up, is not told of by it. */
   readonly signal: AbortSignal;
 }
 export type Answer = (value: never, asked: Asked) => unknown;
@@ -182,22 +182,33 @@ export class Requests {
     const rule = { fallback: ENGINE_SERVING_DEFAULT, min: 1, max: ENGINE_REQUESTS_MAX };
     const concurrency = checked('concurrency', options.concurrency, rule) as number;
     const answering = new Set<Promise<void>>();
-    const over = new AbortController();
+    const running = new Set<AbortController>();
+    let over: ClosedError | undefined;
     const subscription = await this.#driver.share(this.#names.call(name), (message) => {
-      const doing = this.#answer(
-        message,
-        (value) => answer(value, { signal: over.signal }),
-        answering.size >= concurrency,
-      );
+      let controller: AbortController | undefined;
+      const asked: Asked = {
+        // Most look at none.
+        get signal() {
+          controller ??= new AbortController();
+          running.add(controller);
+          if (over !== undefined) controller.abort(over);
+          return controller.signal;
+        },
+      };
+      const doing = this.#answer(message, (value) => answer(value, asked), answering.size >= concurrency);
       answering.add(doing);
-      void doing.finally(() => answering.delete(doing));
+      void doing.finally(() => {
+        answering.delete(doing);
+        if (controller !== undefined) running.delete(controller);
+      });
     });
     let closing: Promise<void> | undefined;
     const close = async (drainMs: number): Promise<void> => {
       await settledInTime(subscription.drain(), ENGINE_LAST_MS);
       subscription.close();
       await settledInTime(Promise.all(answering), drainMs);
-      over.abort(new ClosedError(`Who answers to ${name} is closed`, 'closed'));
+      over = new ClosedError(`Who answers to ${name} is closed`, 'closed');
+      for (const each of running) each.abort(over);
       if (this.#driver.up) await settledInTime(this.#driver.flush(), ENGINE_LAST_MS);
       left();
     };

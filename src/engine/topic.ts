@@ -34,6 +34,8 @@ export interface EngineTopicStats {
 /** Publishes to one topic. */
 export class EngineTopic<T = unknown> {
   readonly name: string;
+  /** @internal */
+  readonly form: Form;
   readonly #driver: Driver;
   readonly #subject: string;
   readonly #writer: RecordWriter;
@@ -52,6 +54,7 @@ export class EngineTopic<T = unknown> {
     checkNames(options, ['codec']);
     const form = checked('codec', options.codec, { fallback: 'packed', names: FORMS }) as Form;
     this.name = name;
+    this.form = form;
     this.#driver = driver;
     this.#subject = names.topic(name);
     this.#writer = new RecordWriter(randomId(), form, () => driver.maxBytes);

@@ -114,7 +114,8 @@ export class Working<T> implements Worker {
         if (!this.#store.isGone(error)) throw error;
         await this.#store.make();
       } catch (thrown) {
-        this.#tell(plainCause(thrown));
+        // A client that has just lost its server says so a moment later.
+        if (this.#store.isSaid(thrown)) this.#tell(plainCause(thrown));
       }
     }
     await new Promise((resolve) => setTimeout(resolve, limits.QUEUE_AGAIN_MS));

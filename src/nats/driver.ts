@@ -74,6 +74,7 @@ export async function natsDriver(
       ...credentials(urls),
       // Reconnecting for ever is what lines count on; they have times of their own.
       maxReconnectAttempts: -1,
+      timeout: ENGINE_OPEN_MS,
       ...options,
     });
   } catch (thrown) {

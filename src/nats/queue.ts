@@ -4,13 +4,13 @@
 import { packageOf, plainCause, refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { UnsupportedError, UsageError } from '../errors.ts';
-import { QUEUE_ID_MS } from '../limits.ts';
+import { ENGINE_REQUEST_MS, QUEUE_ID_MS } from '../limits.ts';
 import type { NatsClient } from './driver.ts';
 
 /** The members of @nats-io/jetstream that are used. */
 export interface JetStream {
-  jetstream(client: NatsClient): Client;
-  jetstreamManager(client: NatsClient): Promise<Manager>;
+  jetstream(client: NatsClient, options: { timeout: number }): Client;
+  jetstreamManager(client: NatsClient, options: { timeout: number }): Promise<Manager>;
 }
 interface Manager {
   streams: {
@@ -58,6 +58,8 @@ interface Message {
 }
 
 const CONSUMER = 'millrace';
+/** What is asked of it has times of ours, which are no longer. */
+const TIMES = { timeout: 2 * ENGINE_REQUEST_MS };
 const GONE_MS = 1000;
 /** Jobs that are looked at in one go, and of which the server is asked for a list. */
 const GONE_MOST = 10_000;
@@ -121,7 +123,7 @@ export class NatsQueue implements QueueStore {
     }
     let manager: Manager;
     try {
-      manager = await found.jetstreamManager(client);
+      manager = await found.jetstreamManager(client, TIMES);
     } catch (thrown) {
       const cause = plainCause(thrown);
       const why = /permission/i.test(cause.message)
@@ -129,7 +131,7 @@ export class NatsQueue implements QueueStore {
         : `it has no JetStream (${cause.message}); start nats-server with -js`;
       throw new UnsupportedError(`Cannot keep a queue in NATS at ${where}: ${why}`, { cause });
     }
-    const queue = new NatsQueue(client, found.jetstream(client), manager, subject, ackMs);
+    const queue = new NatsQueue(client, found.jetstream(client, TIMES), manager, subject, ackMs);
     try {
       await queue.make();
     } catch (thrown) {

@@ -1,5 +1,4 @@
 // For a server that there is already: it gives each socket that it has let in, and the acceptor is the listener behind.
-import { UsageError } from '../errors.ts';
 import type { Listener } from '../port/link-listener.ts';
 import { NOTHING_SAID, type NodeRequest, type WebRequest } from '../transport/network/upgrade-request.ts';
 import { Entrance, type EntranceOptions } from './entrance.ts';
@@ -45,12 +44,7 @@ export function acceptor<In = unknown, Out = unknown>(options: EntranceOptions =
   const { listener, hall } = entrance.behind({ address: 'an accepted socket', hold() {}, close() {} });
   const accepts: Acceptor = {
     accept(socket, request) {
-      const given = givenLine(socket, request, pingMs);
-      if (given.request === undefined && entrance.origins !== 'any') {
-        const text =
-          "Cannot accept a WebSocket without the request that asked for it: accept(socket, request), or origins: 'any' where pages of any origin may come";
-        throw new UsageError('ERR_OPTION', text, { option: 'request' });
-      }
+      const given = givenLine(socket, request, pingMs, entrance.origins === 'any');
       const asked = given.request ?? NOTHING_SAID;
       if (refusedFor(entrance.origins, asked) !== undefined) given.refuse();
       else given.open((line) => hall.enter(line, given.kind, asked));

@@ -17,14 +17,22 @@ export interface Given {
 /** Those that were given once. */
 const known = new WeakSet<object>();
 
-/** @throws UsageError ERR_OPTION for what is no socket, or was given before, or no request */
-export function givenLine(socket: unknown, request: unknown, pingMs: number): Given {
+/**
+ * @param anyone whether pages of any origin may come, so that nobody asks for the request
+ * @throws UsageError ERR_OPTION for what is no socket, or was given before, or no request
+ */
+export function givenLine(socket: unknown, request: unknown, pingMs: number, anyone: boolean): Given {
   const given: Readonly<Record<string, unknown>> = Object(socket);
   if (known.has(given)) {
     const text = 'Cannot accept a socket twice: it was accepted before';
     throw new UsageError('ERR_OPTION', text, { option: 'socket' });
   }
   const line = lineOf(socket, given, request, pingMs);
+  if (line.request === undefined && !anyone) {
+    const text =
+      "Cannot accept a WebSocket without the request that asked for it: accept(socket, request), or origins: 'any' where pages of any origin may come";
+    throw new UsageError('ERR_OPTION', text, { option: 'request' });
+  }
   known.add(given);
   return line;
 }
@@ -43,12 +51,15 @@ function lineOf(socket: unknown, given: Readonly<Record<string, unknown>>, reque
 }
 
 const NOT_ALLOWED = 1008;
+const CONNECTING = 0;
 
 function givenWebSocket(socket: WebSocketLike, request: unknown, pingMs: number): Given {
   const asked = request === undefined ? undefined : requestOfEither(request);
   const { socket: below } = Object(request) as { socket?: Socket };
   below?.setKeepAlive?.(true, pingMs);
   const beneath = holding(below);
+  // What a stranger says wrongly is told as an error, also of one that is let in by nobody.
+  socket.addEventListener('error', () => {});
   return {
     kind: 'ws',
     request: asked,
@@ -57,6 +68,11 @@ function givenWebSocket(socket: WebSocketLike, request: unknown, pingMs: number)
       if (socket.readyState === OPEN) opened(new WebSocketLine(socket, beneath));
       else socket.addEventListener('open', () => opened(new WebSocketLine(socket, beneath)));
     },
-    refuse: () => socket.close(NOT_ALLOWED, 'pages of this origin are not let in'),
+    refuse() {
+      const refuse = (): void => socket.close(NOT_ALLOWED, 'pages of this origin are not let in');
+      // Deno's are given out before they are open, and cannot be closed then.
+      if (socket.readyState === CONNECTING) socket.addEventListener('open', refuse);
+      else refuse();
+    },
   };
 }

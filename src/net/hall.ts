@@ -50,6 +50,8 @@ export class Hall {
   readonly #sessions: Sessions;
   readonly #options: HallOptions;
   readonly #fresh = new Set<FreshLine>();
+  /** Of these, such as have said nothing yet, the oldest first: how each leaves. */
+  readonly #silent = new Map<FreshLine, () => void>();
   #closed = false;
 
   constructor(host: HallHost, options: HallOptions) {
@@ -71,6 +73,8 @@ export class Hall {
 
   enter(line: Line, kind: string, request: UpgradeRequest): void {
     const { maxConnections, timeoutMs } = this.#options;
+    // Whoever says nothing is not to keep others out, who may be about to go on.
+    if (this.#fresh.size >= maxConnections) for (const drop of [...this.#silent.values()].slice(0, 1)) drop();
     if (this.#closed || this.#fresh.size >= maxConnections) {
       line.destroy();
       return;
@@ -79,15 +83,19 @@ export class Hall {
     const waits: Waits = { late: undefined };
     const left = (): void => {
       this.#fresh.delete(fresh);
+      this.#silent.delete(fresh);
       waits.late = undefined;
     };
-    this.#fresh.add(fresh);
-    waits.late = () => {
+    const drop = (): void => {
       left();
       line.destroy();
     };
+    this.#fresh.add(fresh);
+    this.#silent.set(fresh, drop);
+    waits.late = drop;
     tellLate(waits, timeoutMs);
     fresh.read(({ greeting, bytes }) => {
+      this.#silent.delete(fresh);
       if (greeting?.resume === undefined) {
         left();
         this.#begin(fresh, kind, request);

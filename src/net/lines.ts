@@ -1,9 +1,10 @@
 // The lines that servers' runtimes have, by the kind of an address; in a browser's build browser-lines.ts is in its place.
 import { UsageError } from '../errors.ts';
+import { checkNames } from '../port/options.ts';
 import { type NetAddress, netAddressText } from '../transport/network/address.ts';
 import type { Line } from '../transport/network/line.ts';
-import { bindTls, type ClientTls, dialTls, type ServerTls, subjectOf } from '../transport/network/tls.ts';
-import { NOTHING_SAID, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
+import { bindTls, type ClientTls, dialTls, type ServerTls } from '../transport/network/tls.ts';
+import { NOTHING_SAID, subjectOf, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { type Client, dialWebSocket, type MakeWebSocket } from '../transport/network/web-socket-dial.ts';
 import { bindWebSockets } from '../transport/network/web-socket-server.ts';
 import { packageOf } from '../transport/network/ws-package.ts';
@@ -58,8 +59,11 @@ export interface BindOptions {
   refuses(request: UpgradeRequest): number | undefined;
 }
 
+const SERVER_TLS: readonly string[] = ['key', 'cert', 'ca', 'requestCert'];
 /** @throws UsageError ERR_OPTION */
 export function checkServerTls(at: NetAddress, tls: ServerTls | undefined): void {
+  // One that is misspelt would leave a door open.
+  if (tls !== undefined) checkNames(tls, SERVER_TLS);
   if (sealed(at) === (tls !== undefined)) return;
   const why = sealed(at)
     ? 'this address takes option tls, with a key and a certificate'

@@ -1,4 +1,5 @@
 // A session that this side has asked for, over its first line, and those that are found in its place.
+import { RESUME_ANSWER_MS_MIN } from '../limits.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
 import { type Finding, Redial } from './redial.ts';
@@ -34,7 +35,9 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
       unwatch();
     },
   });
-  const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs: SILENCES * pingMs, resumeMs });
+  // One that opens, and never says anything, is not to take the time of all others.
+  const answerMs = Math.min(SILENCES * pingMs, Math.max(resumeMs / 4, RESUME_ANSWER_MS_MIN));
+  const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs, resumeMs });
   const connect = (speaker: Resumed & Watched): void => {
     unwatch = watchSilence(speaker, pingMs, () => {
       if (stream.session === undefined) return;

@@ -83,7 +83,7 @@ export interface PortLink {
   /**
    * Ends it, and its channels as `closed`. What they had accepted still goes out, as far as the other side has room for it; with `drainMs` it ends
    * with its last channel, or after so many milliseconds at the latest, and neither side opens another one meanwhile.
-   * @returns when it is over
+   * @returns when it is over, and the other side has the last words of it, or did not take them in two seconds
    * @throws UsageError ERR_OPTION
    */
   close(options?: LinkCloseOptions): Promise<void>;

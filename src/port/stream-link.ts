@@ -33,6 +33,7 @@ export class StreamLink implements PortLink {
   /** Of those that wait, what some loop has been given. */
   readonly #shown = new WeakSet<Opening>();
   readonly #channels: LinkChannels;
+  readonly #stream: ByteStream;
 
   /**
    * @param stream what comes is to be given to `connection` from then on
@@ -46,6 +47,7 @@ export class StreamLink implements PortLink {
     greeted: () => void,
   ) {
     this.address = address;
+    this.#stream = stream;
     this.closed = this.#ended.promise;
     const leaving = settleable<Leaving>();
     this.leaving = leaving.promise;
@@ -141,6 +143,7 @@ export class StreamLink implements PortLink {
     if (drainMs === undefined) this.connection.close({ text });
     else this.connection.leave({ timeoutMs: drainMs, text });
     await this.closed;
+    await this.#stream.lastSaid;
   }
 
   // ---- what the other side opens -----------------------------------------------------------------------------------

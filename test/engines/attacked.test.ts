@@ -233,6 +233,33 @@ overEngines((way) => {
     assert.deepEqual(await queue.stats(), { waiting: 0, running: 0, dead: 0 });
   });
 
+  test(`${way.name}: each request has a signal of its own; a topic has one publisher, however often it is asked for`, async () => {
+    const [here, there] = (await way.open(2)) as [Engine, Engine];
+    const signals: AbortSignal[] = [];
+    const served = await here.serve('own.signal', (value, { signal }) => {
+      signals.push(signal);
+      return value === 'waits' ? new Promise(() => {}) : value;
+    });
+    for (let i = 0; i < 20; i++) assert.equal(await there.request('own.signal', i), i);
+    assert.equal(new Set(signals).size, 20);
+    const waits = rejection(there.request('own.signal', 'waits', { timeoutMs: 2000 }));
+    await until('it to be asked', () => signals.length === 21);
+    await served.close({ drainMs: 10 });
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      signals.map((_, i) => i === 20),
+    );
+    await waits;
+
+    assert.equal(here.topic('one'), here.topic('one'));
+    assert.notEqual(here.topic<number>('one'), here.topic<number>('one', { codec: 'json' }));
+    const reader = await there.subscribe<number>('one');
+    for (let i = 0; i < 3; i++) here.topic<number>('one').publish(i);
+    for (let i = 0; i < 3; i++) assert.equal(await reader.receiveAsync({ timeoutMs: 5000 }), i);
+    assert.deepEqual(here.topic('one').stats(), { published: 3, unsent: 0 });
+    reader.close();
+  });
+
   test(`${way.name}: tries are counted on where a worker is closed in the midst of one`, async () => {
     const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<string>('counted.on');

@@ -220,6 +220,42 @@ test('pages of other origins are not let in, and it wants to know whose page it 
   for (const error of errors) assert.match(String(error), /accept\(socket, request\)/);
 });
 
+test('a page that may not come, and then says nonsense, harms nobody', async () => {
+  const clients = acceptor({ timeoutMs: 5000 });
+  const own = await (SERVERS['ws'] as (give: Give) => Promise<Own>)((socket, request) =>
+    clients.accept(socket, request),
+  );
+  const stranger = connectSocket(Number(new URL(own.address).port), '127.0.0.1');
+  stranger.on('error', () => {});
+  const lines = [
+    'GET / HTTP/1.1',
+    `Host: ${new URL(own.address).host}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Origin: https://evil.example',
+    'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==',
+  ];
+  stranger.write(`${lines.join('\r\n')}\r\n\r\n`);
+  await within('an answer', new Promise((resolve) => stranger.once('data', resolve)));
+  const gone = new Promise((resolve) => stranger.resume().once('close', resolve));
+  stranger.write(new Uint8Array([0xff, 0xff, 0xff, 0xff]));
+  stranger.end();
+  await within('its end', gone);
+  const [port] = await within('both', Promise.all([connect(own.address), take(clients)]));
+  await port.link?.close();
+  await clients.close();
+  await own.close();
+});
+
+test('a socket that was not accepted, for want of its request, can be with it', async () => {
+  const clients = acceptor();
+  const socket = { readyState: 3, addEventListener() {}, send() {}, close() {} };
+  assert.throws(() => clients.accept(socket), /accept\(socket, request\)/);
+  clients.accept(socket, { headers: {}, url: '/', socket: {} });
+  await clients.close();
+});
+
 test('what is no socket, and what is no request, is named', () => {
   const clients = acceptor();
   const webSocket = { addEventListener() {}, send() {}, readyState: 3 };

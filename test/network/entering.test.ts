@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { AddressError, features, type Port, RefusedError, TimeoutError, UsageError } from '../../src/index.ts';
 import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
 import { collect } from '../kit/collect.ts';
@@ -318,7 +319,7 @@ for (const kind of ['tcp', 'ws'] as const)
     await server.close();
   });
 
-test('tcp: who says nothing has a place among maxConnections, and whoever comes beyond is closed at once', async () => {
+test('tcp: who says nothing makes room for whoever comes beyond maxConnections, the first one first', async () => {
   const server = await listen(ADDRESSES.tcp, { maxConnections: 2, timeoutMs: 600_000 });
   const come = async (): Promise<Socket> => {
     const socket = connectSocket(portIn(server.address), '127.0.0.1');
@@ -326,12 +327,20 @@ test('tcp: who says nothing has a place among maxConnections, and whoever comes 
     await new Promise((resolve) => socket.once('connect', resolve));
     return socket;
   };
-  const silent = [await come(), await come(), await come()];
+  const silent: Socket[] = [];
   const closed = (socket: Socket): Promise<Socket> =>
     new Promise((resolve) => socket.resume().once('close', () => resolve(socket)));
+  for (let i = 0; i < 3; i++) silent.push(await come());
   const first = await within('one to be closed', Promise.race(silent.map(closed)));
-  assert.equal(first, silent[2], 'the one that came last');
-  assert.ok(!silent[0]?.destroyed && !silent[1]?.destroyed);
+  assert.equal(first, silent[0], 'the one that came first');
+  assert.ok(!silent[1]?.destroyed && !silent[2]?.destroyed);
+  // However many there are, who greets has a place.
+  const port = await within('a connection', connect(server.address));
+  port.postMessage('here');
+  for await (const near of server) {
+    assert.equal(await near.receiveAsync(), 'here');
+    break;
+  }
   for (const socket of silent) socket.destroy();
   await server.close();
 });
@@ -395,6 +404,100 @@ testOnNode('wss: with a key and a certificate, and a WebSocket of the program', 
   ] as const)
     await assert.rejects(listen(address, options), { code: 'ERR_OPTION', option: 'tls' }, address);
 });
+
+testOnNode('wss: who is asked for a certificate is known by it', async () => {
+  const subjects: (string | undefined)[] = [];
+  const server = await listen('wss://127.0.0.1:0/', {
+    tls: { ...CERTIFICATE, ca: CERTIFICATE.cert, requestCert: true },
+    authorize: ({ subject }) => {
+      subjects.push(subject);
+      return subject;
+    },
+  });
+  const name = 'ws';
+  const { WebSocket: Made } = (await import(name)) as { WebSocket: new (url: string, options: object) => never };
+  const webSocket = (own: object) => (url: string) => new Made(url, { ca: CERTIFICATE.cert, ...own });
+  const nobody = await rejection(connect(server.address, { webSocket: webSocket({}) }));
+  assert.match(String(nobody), /wants a certificate of this side/);
+  const known = connect(server.address, { webSocket: webSocket(CERTIFICATE) });
+  const [far, near] = await within('both', Promise.all([known, take(server)]));
+  assert.equal(near.link?.identity, 'localhost');
+  assert.deepEqual(subjects, ['localhost']);
+  await far.link?.close();
+  await server.close();
+});
+
+test('certificates are asked for, or it is said that they are not', async () => {
+  const misspelt = { tls: { ...CERTIFICATE, requestCerts: true } as never };
+  await assert.rejects(listen('tls:127.0.0.1:0', misspelt), /requestCerts/);
+  if (features().runtime !== 'deno') return;
+  const asks = { tls: { ...CERTIFICATE, requestCert: true } };
+  await assert.rejects(listen('wss://127.0.0.1:0/', asks), { code: 'ERR_UNSUPPORTED' });
+});
+
+test('ws: a host that is none is a bad request, and shows nothing of this program', async () => {
+  const server = await listen('ws://127.0.0.1:0/');
+  const socket = connectSocket(portIn(server.address), '127.0.0.1');
+  socket.on('error', () => {});
+  let said = '';
+  socket.on('data', (bytes) => {
+    said += bytes;
+  });
+  const gone = new Promise((resolve) => socket.once('close', resolve));
+  const lines = ['GET / HTTP/1.1', 'Host: a b', 'Connection: close'];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  await within('its end', gone);
+  assert.match(said, /^HTTP\/1.1 4\d\d /);
+  assert.ok(said.length < 1000, said.slice(0, 1000));
+  await server.close();
+});
+
+test('secrets of an address that is none stand in no error', async () => {
+  for (const address of ['ws://ada:geheim@[/', 'ws://[/?token=geheim', 'tcp:ada:geheim@here:1', 'ws://h/?t=geheim#x']) {
+    const error = await rejection(connect(address));
+    assert.ok(error instanceof UsageError, String(error));
+    assert.doesNotMatch(inspect(error, { depth: 9 }), /geheim/);
+  }
+});
+
+for (const resume of [false, true])
+  test(`tls: a byte that is damaged on its way ends the line, resume: ${resume}`, async () => {
+    const server = await listen('tls:127.0.0.1:0', { resume });
+    let damages = false;
+    const between = createServer((near) => {
+      const far = connectSocket(portIn(server.address), '127.0.0.1');
+      for (const [one, other] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        one.on('error', () => {});
+        one.on('close', () => other.destroy());
+        one.on('data', (bytes) => {
+          if (damages && one === near) {
+            damages = false;
+            bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1;
+          }
+          other.write(bytes);
+        });
+      }
+    });
+    await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+    const { port } = between.address() as { port: number };
+    const [far, near] = await within('both', Promise.all([connect(`tls:localhost:${port}`, { resume }), take(server)]));
+    far.postMessage('whole');
+    assert.equal(await within('a message', near.receiveAsync()), 'whole');
+    damages = true;
+    far.postMessage('damaged');
+    if (resume) {
+      assert.equal(await within('it, over another line', near.receiveAsync()), 'damaged');
+      await far.link?.close();
+    } else {
+      // Nobody says anything any more: the line is all that tells.
+      assert.deepEqual(await within('both ends', Promise.all([far.closed, near.closed])), ['lost', 'lost']);
+    }
+    await server.close();
+    between.close();
+  });
 
 test('tls: who listens has to have a good certificate, and so has who connects where it is asked for one', async () => {
   const server = await listen('tls:127.0.0.1:0');

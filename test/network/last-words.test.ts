@@ -37,6 +37,19 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
       await server.close();
     });
 
+  test(`${kind}: who has ended its connection may exit`, async () => {
+    const server = await listen(address);
+    for (const count of [1, 100]) {
+      const ended = runProgram(PROGRAM, ['close-link', server.address, String(count)], STEP_MS);
+      const port = await within('a connection', take(server));
+      let got = 0;
+      for await (const value of port) assert.equal((value as Uint8Array)[9999], got++ % 256);
+      assert.deepEqual([got, port.reason], [count, 'closed']);
+      assert.deepEqual(await within('its end', ended), { status: 0, output: '' });
+    }
+    await server.close();
+  });
+
   for (const how of ['blocking', 'not blocking'])
     test(`${kind}, ${how}: a program ends in which both sides end in the same moment`, async () => {
       // A session that one side thinks is not over yet would be looked for, and hold it, for a minute.

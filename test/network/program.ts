@@ -35,6 +35,13 @@ if (what === 'much') {
   for (let i = 0; i < Number(ms); i++) port.postMessage(new Uint8Array(50_000).fill(i));
   port.close();
 }
+/** Ends its connection, and exits the moment that this is done. */
+if (what === 'close-link') {
+  const port = await connect(address);
+  for (let i = 0; i < Number(ms); i++) port.postMessage(new Uint8Array(10_000).fill(i));
+  await port.link.close();
+  process.exit(0);
+}
 /** Says its last words while there is no line, and has nothing else to do. */
 if (what === 'last') {
   const port = await connect(address);

@@ -54,6 +54,11 @@ function socketAddress(text: string): NetAddress {
 }
 
 function noAddress(value: unknown, why: string): UsageError {
-  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
-  return new UsageError('ERR_OPTION', `Cannot use ${shown} as an address: ${why}`, { option: 'address', value });
+  // A user, a password and a token stand in no error.
+  const plain =
+    typeof value === 'string'
+      ? value.replace(/^(\w+:(?:\/\/)?)[^@]*@/, '$1...@').replace(/[?#].*$/s, (rest) => `${rest[0]}...`)
+      : value;
+  const shown = typeof plain === 'string' ? JSON.stringify(plain) : String(plain);
+  return new UsageError('ERR_OPTION', `Cannot use ${shown} as an address: ${why}`, { option: 'address', value: plain });
 }

@@ -79,6 +79,10 @@ export class ResumingStream implements ByteStream {
   #lastMs = 0;
   #ended = false;
   #over = false;
+  readonly lastSaid: Promise<void>;
+  #tellLastSaid: () => void = () => {};
+  /** Of the time in which the last line may close. */
+  #lastTimer: ReturnType<typeof setTimeout> | undefined;
   /** How far both had heard as the line that there is, or was, began. */
   #since = -1;
   /** When the first of lines in a row over which nothing has come, though something was to be said, was followed by the next. */
@@ -93,6 +97,9 @@ export class ResumingStream implements ByteStream {
     this.#line = line;
     this.#options = options;
     this.session = options.session;
+    this.lastSaid = new Promise((resolve) => {
+      this.#tellLastSaid = resolve;
+    });
   }
 
   /** The bit of FEATURES that it takes, and what it says of itself in an answer. */
@@ -205,6 +212,7 @@ export class ResumingStream implements ByteStream {
   }
   #broke(reason: EndReason, error: Error | undefined): void {
     this.#line = undefined;
+    this.#isLastSaid();
     if (this.#over || this.session === undefined || !this.#met) {
       this.#finish();
       this.#connection?.closed(reason, error);
@@ -262,11 +270,19 @@ export class ResumingStream implements ByteStream {
     this.#over = true;
     this.#noDeadline();
     this.#keepAlive.close();
+    const heard = this.session !== undefined && this.#kept.length === 0;
     this.#kept.clear();
     this.#sayPending();
     if (this.#line !== undefined) this.#line.end();
     else if (this.#ended) this.#connection?.closed('lost');
+    if (heard || this.#line === undefined) this.#isLastSaid();
+    // What the line has is on its way until it is closed.
+    else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_MS);
     this.#options.over();
+  }
+  #isLastSaid(): void {
+    clearTimeout(this.#lastTimer);
+    this.#tellLastSaid();
   }
 
   // ---- positions ----------------------------------------------------------------------------------------------------

@@ -1,14 +1,7 @@
 // TCP, sealed: sockets of node:tls, to where a name is proved by a certificate.
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
-import {
-  type ConnectionOptions,
-  connect,
-  createServer,
-  type PeerCertificate,
-  type Server,
-  type TLSSocket,
-} from 'node:tls';
+import { type ConnectionOptions, connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import { AddressError, UsageError } from '../../errors.ts';
 import { cannotListen, type NetAddress, netAddressText } from './address.ts';
 import { Young } from './young.ts';
@@ -121,15 +114,15 @@ export async function bindTls(
     handshakeTimeout: timeoutMs,
     allowHalfOpen: true,
   } as object;
-  const young = new Young<string>(timeoutMs);
+  const young = new Young(timeoutMs);
   const server = withTls(at, { key, cert }, () =>
     createServer(options, (socket) => {
-      young.grown(nameOf(socket));
+      young.grown(socket);
       socket.pause();
       connected(socket);
     }),
   );
-  server.on('connection', (socket: Socket) => young.add(nameOf(socket), socket));
+  server.on('connection', (socket: Socket) => young.add(socket));
   // Who cannot be sealed is closed, and nobody else's business.
   server.on('tlsClientError', (_error, socket) => void socket.destroy());
   try {
@@ -146,10 +139,6 @@ export async function bindTls(
     },
   };
 }
-/** The same before and after it is sealed. */
-function nameOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress}:${remotePort}`;
-}
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -162,12 +151,4 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
-}
-/** The name that its certificate proves, where it is sealed and one was asked for. */
-export function subjectOf(socket: Socket | TLSSocket): string | undefined {
-  const { encrypted, authorized } = socket as Partial<TLSSocket>;
-  if (encrypted !== true || authorized !== true) return undefined;
-  const { subject } = (socket as TLSSocket).getPeerCertificate() as Partial<PeerCertificate>;
-  // Of more than one nobody knows which is meant.
-  return typeof subject?.CN === 'string' ? subject.CN : undefined;
 }

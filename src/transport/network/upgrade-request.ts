@@ -1,4 +1,5 @@
 // What a request for a WebSocket says, of whichever server it came to.
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { UsageError } from '../../errors.ts';
 
 /** What a request for a WebSocket says, and from where it comes. */
@@ -8,7 +9,7 @@ export interface UpgradeRequest {
   readonly origin: string | undefined;
   /** Path and query. */
   readonly url: string;
-  /** The common name in the certificate that it has shown, where one is asked for over TLS. */
+  /** The common name in the certificate that it has shown, where one is asked for over TLS; Bun's own server does not say. */
   readonly subject?: string | undefined;
   /** What it has said beside that, by names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
@@ -45,7 +46,15 @@ export function requestOfNode({ headers, socket, url = '/' }: NodeRequest): Upgr
   for (const [name, value] of Object.entries(headers))
     if (value !== undefined) said.set(name, typeof value === 'string' ? value : value.join(', '));
   const { remoteAddress: from = '' } = socket as { remoteAddress?: string };
-  return requestTold({ from, origin: said.get('origin'), url, headers: said });
+  return requestTold({ from, origin: said.get('origin'), url, subject: subjectOf(socket), headers: said });
+}
+/** The name that its certificate proves, of a socket that is sealed and was asked for one. */
+export function subjectOf(socket: object): string | undefined {
+  const { encrypted, authorized } = socket as Partial<TLSSocket>;
+  if (encrypted !== true || authorized !== true) return undefined;
+  const { subject } = (socket as TLSSocket).getPeerCertificate() as Partial<PeerCertificate>;
+  // Of more than one nobody knows which is meant.
+  return typeof subject?.CN === 'string' ? subject.CN : undefined;
 }
 export function requestOfWeb(request: WebRequest, from: string): UpgradeRequest {
   const { pathname, search } = new URL(request.url);

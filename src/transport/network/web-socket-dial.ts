@@ -31,8 +31,9 @@ export async function dialWebSocket(
       signal.removeEventListener('abort', aborted);
       resolve(new WebSocketLine(socket, beneath));
     };
-    const failed = (cause: Error): void => {
+    const failed = (said: Error): void => {
       signal.removeEventListener('abort', aborted);
+      const cause = withoutQuery(said, url, where);
       const text = `Cannot connect to ${where}: ${cause.message}${hint(cause)}`;
       reject(new AddressError('ERR_UNREACHABLE', text, { address: where, cause }));
     };
@@ -47,9 +48,17 @@ export async function dialWebSocket(
   });
 }
 
+/** Bun says all of the address, in which a token may stand. */
+function withoutQuery(said: Error, url: string, where: string): Error {
+  const { search, username } = new URL(url);
+  if ((search === '' && username === '') || !said.message.includes(url)) return said;
+  return Object.assign(new Error(said.message.replaceAll(url, where)), { code: (said as { code?: unknown }).code });
+}
 /** What the system says is said; the rest is guessed at. */
 function hint(cause: Error): string {
   const { code = '' } = cause as { code?: string };
+  if (/ALERT.*CERTIFICATE/.test(code))
+    return '; it wants a certificate of this side, and takes no other: webSocket: (url) => new WebSocket(url, { key, cert }), of the package ws';
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code))
     return '; its certificate is of nobody whom this runtime trusts: say whom to trust by webSocket: (url) => new WebSocket(url, { ca }), of the package ws';
   if (/^E[A-Z]+$/.test(code)) return '';

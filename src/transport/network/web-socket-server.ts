@@ -4,7 +4,7 @@ import { createServer as createHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { platform } from '#platform';
-import { MillraceError } from '../../errors.ts';
+import { MillraceError, UnsupportedError } from '../../errors.ts';
 import { RESUME_LAST_HOLD_MS, WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
 import { cannotListen } from './address.ts';
 import type { Line } from './line.ts';
@@ -55,6 +55,7 @@ const WS_OPTIONS = {
   perMessageDeflate: false,
   maxPayload: WEB_SOCKET_MESSAGE_BYTES_MAX,
 };
+const BAD_REQUEST = 400;
 const UPGRADE_REQUIRED = 426;
 const UNAVAILABLE = 503;
 
@@ -63,8 +64,8 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
   const upgrades = new WebSocketServer(WS_OPTIONS);
   const { tls, timeoutMs } = place;
   const server: Server = tls === undefined ? createHttp() : createHttps({ ...tls, handshakeTimeout: timeoutMs });
-  const young = new Young<Duplex>(timeoutMs);
-  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => young.add(socket, socket));
+  const young = new Young(timeoutMs);
+  server.on('connection', (socket: Socket) => young.add(socket));
   server.on('request', (_request, response) => {
     response.writeHead(UPGRADE_REQUIRED, { Connection: 'close', Upgrade: 'websocket' }).end();
   });
@@ -101,6 +102,15 @@ async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebS
       young.destroy();
     },
   };
+}
+
+/** `undefined` for what is no request, of a host that is none say. */
+function askedBy(request: Request, from: string): UpgradeRequest | undefined {
+  try {
+    return requestOfWeb(request, from);
+  } catch {
+    return undefined;
+  }
 }
 
 function statusFor(place: WebSocketPlace, request: UpgradeRequest): number | undefined {
@@ -168,8 +178,11 @@ async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSo
     hostname: place.host,
     port: place.port,
     ...(place.tls && { tls: place.tls }),
+    // Its page of an error would show this program.
+    development: false,
     fetch(request: Request, server: BunServer): Response | undefined {
-      const asked = requestOfWeb(request, server.requestIP(request)?.address ?? '');
+      const asked = askedBy(request, server.requestIP(request)?.address ?? '');
+      if (asked === undefined) return new Response(null, { status: BAD_REQUEST });
       const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
       if (status === undefined && server.upgrade(request, { data: new BunWebSocket(asked) })) return undefined;
       return new Response(null, { status: status ?? UPGRADE_REQUIRED });
@@ -215,11 +228,16 @@ interface DenoHost {
 async function onDeno(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
   const { Deno } = globalThis as unknown as { Deno: DenoHost };
   const { host: hostname, port, tls } = place;
+  if ((tls as { requestCert?: boolean } | undefined)?.requestCert === true) {
+    const text = `Cannot listen at ${place.address} with tls.requestCert: Deno's server of WebSockets asks nobody for a certificate; tls: does, and so do Node and Bun`;
+    throw new UnsupportedError(text);
+  }
   const open = new Set<WebSocketLike>();
   let closing = false;
   let allGone = (): void => {};
   const server = Deno.serve({ hostname, port, ...tls, onListen() {} }, (request, { remoteAddr }) => {
-    const asked = requestOfWeb(request, remoteAddr.hostname);
+    const asked = askedBy(request, remoteAddr.hostname);
+    if (asked === undefined) return new Response(null, { status: BAD_REQUEST });
     const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
     if (closing) return new Response(null, { status: UNAVAILABLE });
     if (status !== undefined) return new Response(null, { status });

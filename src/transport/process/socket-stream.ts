@@ -114,6 +114,8 @@ export class SocketStream implements ByteStream {
     socket.unref();
     socket.on('error', (error: Error) => {
       this.#error ??= error;
+      // One that is sealed tells of damage, or of a last word, by nothing else.
+      if (this.#sealed) socket.destroy();
     });
     socket.setNoDelay?.(true);
     this.#findDescriptor();

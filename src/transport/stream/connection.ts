@@ -46,6 +46,8 @@ export interface ByteStream {
    * its own: a line that goes with something unread may take back what it has sent. A medium without `flushSync` keeps the process as long.
    */
   end(): void;
+  /** Where `end` alone leaves that open: when what was written last is with the other side, or never will be; in two seconds at the most behind `end`. Never rejects. */
+  readonly lastSaid?: Promise<void>;
   /** Keeps the process alive, or lets it go. At the start it lets it go. It calls nobody back meanwhile. */
   hold(held: boolean): void;
   /**
