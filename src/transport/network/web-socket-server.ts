@@ -57,6 +57,7 @@ const WS_OPTIONS = {
 };
 const BAD_REQUEST = 400;
 const UPGRADE_REQUIRED = 426;
+const FAILED = 500;
 const UNAVAILABLE = 503;
 
 async function onNode(place: WebSocketPlace, connected: Connected): Promise<WebSocketsBound> {
@@ -178,8 +179,8 @@ async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSo
     hostname: place.host,
     port: place.port,
     ...(place.tls && { tls: place.tls }),
-    // Its page of an error would show this program.
-    development: false,
+    // Its own page of an error would show this program.
+    error: (): Response => new Response(null, { status: FAILED }),
     fetch(request: Request, server: BunServer): Response | undefined {
       const asked = askedBy(request, server.requestIP(request)?.address ?? '');
       if (asked === undefined) return new Response(null, { status: BAD_REQUEST });
