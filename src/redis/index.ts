@@ -3,8 +3,6 @@ import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine
 import { UsageError } from '../errors.ts';
 import { redisClients } from './clients.ts';
 import { RedisDriver } from './driver.ts';
-import type { IoredisClient, IoredisCluster } from './ioredis.ts';
-import type { NodeRedisClient, NodeRedisCluster } from './node-redis.ts';
 import type { AddressMap } from './slots.ts';
 
 export * from '../engine/index.ts';
@@ -12,6 +10,10 @@ export type { IoredisClient, IoredisCluster } from './ioredis.ts';
 export type { NodeRedisClient, NodeRedisCluster } from './node-redis.ts';
 export type { Address, AddressMap } from './slots.ts';
 
+/** A client of `redis` or `ioredis`, of one server or of a cluster, of whichever version: it is looked at when it is given. */
+export interface RedisClient {
+  duplicate(...how: never[]): unknown;
+}
 export interface RedisOptions extends EngineOptions {
   /** What the client is made with, where it is made here: `username`, `password`, `socket` or `tls`, and all that its package takes. */
   readonly client?: object | undefined;
@@ -24,10 +26,7 @@ export interface RedisOptions extends EngineOptions {
  *   package `redis`, or else `ioredis`; or a client of either, also of a cluster, which is duplicated, and stays the program's
  * @throws (rejects) UsageError ERR_OPTION; AddressError ERR_UNREACHABLE; UnsupportedError where neither package is there, and for a cluster before Redis 7
  */
-export async function open(
-  server: string | NodeRedisClient | IoredisClient | NodeRedisCluster | IoredisCluster,
-  options: RedisOptions = {},
-): Promise<Engine> {
+export async function open(server: string | RedisClient, options: RedisOptions = {}): Promise<Engine> {
   const names = checkEngineOptions(options, typeof server !== 'string', ['nodeAddressMap']);
   const clients = await redisClients(server, options.client ?? {}, checkMap(options.nodeAddressMap));
   return new Engine(await RedisDriver.over(clients, names), names);
