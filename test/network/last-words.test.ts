@@ -39,15 +39,34 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
 
   test(`${kind}: who has ended its connection may exit`, async () => {
     const server = await listen(address);
+    const proxy = await CuttingProxy.to(portIn(server.address));
     for (const count of [1, 100]) {
-      const ended = runProgram(PROGRAM, ['close-link', server.address, String(count)], STEP_MS);
+      const ended = runProgram(PROGRAM, ['close-link', proxy.inFrontOf(server.address), String(count)], STEP_MS);
       const port = await within('a connection', take(server));
       let got = 0;
-      for await (const value of port) assert.equal((value as Uint8Array)[9999], got++ % 256);
+      for await (const value of port) {
+        if (value === 'cut') proxy.cut();
+        else assert.equal((value as Uint8Array)[9999], got++ % 256);
+      }
       assert.deepEqual([got, port.reason], [count, 'closed']);
       assert.deepEqual(await within('its end', ended), { status: 0, output: '' });
     }
     await server.close();
+    await proxy.close();
+  });
+
+  test(`${kind}: who ends a connection that has no line waits two seconds for one, and no longer`, async () => {
+    const server = await listen(address);
+    const proxy = await CuttingProxy.to(portIn(server.address));
+    const near = await connect(proxy.inFrontOf(server.address));
+    const far = await within('a connection', take(server));
+    await proxy.close();
+    await until('it to be noticed', () => near.link.status === 'reconnecting');
+    near.postMessage('last');
+    await within('the end', near.link.close(), 5);
+    const closing = server.close();
+    void far;
+    await within('its end', closing);
   });
 
   for (const how of ['blocking', 'not blocking'])

@@ -38,6 +38,11 @@ if (what === 'much') {
 /** Ends its connection, and exits the moment that this is done. */
 if (what === 'close-link') {
   const port = await connect(address);
+  // Over the line that it has by then.
+  const cut = Number(ms) > 1;
+  if (cut) port.postMessage('cut');
+  for (const status of cut ? ['reconnecting', 'open'] : [])
+    while (port.link.status !== status) await new Promise((resolve) => setTimeout(resolve, 1));
   for (let i = 0; i < Number(ms); i++) port.postMessage(new Uint8Array(10_000).fill(i));
   await port.link.close();
   process.exit(0);

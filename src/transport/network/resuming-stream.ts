@@ -212,7 +212,7 @@ export class ResumingStream implements ByteStream {
   }
   #broke(reason: EndReason, error: Error | undefined): void {
     this.#line = undefined;
-    this.#isLastSaid();
+    if (this.#over) this.#isLastSaid();
     if (this.#over || this.session === undefined || !this.#met) {
       this.#finish();
       this.#connection?.closed(reason, error);
@@ -275,9 +275,9 @@ export class ResumingStream implements ByteStream {
     this.#sayPending();
     if (this.#line !== undefined) this.#line.end();
     else if (this.#ended) this.#connection?.closed('lost');
-    if (heard || this.#line === undefined) this.#isLastSaid();
+    if (heard || this.#line === undefined || !this.#ended) this.#isLastSaid();
     // What the line has is on its way until it is closed.
-    else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_MS);
+    else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_HOLD_MS);
     this.#options.over();
   }
   #isLastSaid(): void {
@@ -427,6 +427,7 @@ export class ResumingStream implements ByteStream {
       }
       this.#lastHeld = false;
       this.#hold();
+      if (this.#ended) this.#isLastSaid();
     };
     platform.later(look, RESUME_LAST_HOLD_MS);
   }
