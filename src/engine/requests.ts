@@ -186,11 +186,12 @@ export class Requests {
     let over: ClosedError | undefined;
     const subscription = await this.#driver.share(this.#names.call(name), (message) => {
       let controller: AbortController | undefined;
+      let answered = false;
       const asked: Asked = {
         // Most look at none.
         get signal() {
           controller ??= new AbortController();
-          running.add(controller);
+          if (!answered) running.add(controller);
           if (over !== undefined) controller.abort(over);
           return controller.signal;
         },
@@ -199,6 +200,7 @@ export class Requests {
       answering.add(doing);
       void doing.finally(() => {
         answering.delete(doing);
+        answered = true;
         if (controller !== undefined) running.delete(controller);
       });
     });

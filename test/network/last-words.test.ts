@@ -59,14 +59,12 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     const server = await listen(address);
     const proxy = await CuttingProxy.to(portIn(server.address));
     const near = await connect(proxy.inFrontOf(server.address));
-    const far = await within('a connection', take(server));
+    await within('a connection', take(server));
     await proxy.close();
     await until('it to be noticed', () => near.link.status === 'reconnecting');
     near.postMessage('last');
     await within('the end', near.link.close(), 5);
-    const closing = server.close();
-    void far;
-    await within('its end', closing);
+    await within('its end', server.close());
   });
 
   for (const how of ['blocking', 'not blocking'])
