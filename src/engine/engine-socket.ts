@@ -12,7 +12,7 @@ export const DATA = 0;
 /** The answer to who asked for a line, with the subject of its listener. */
 export const OPENED = 1;
 const END = 2;
-/** Is anybody there? Whoever hears it does nothing. */
+/** Is anybody there? Its number is that of the next message. */
 const PROBE = 3;
 export const HEAD_BYTES = 8;
 
@@ -74,16 +74,17 @@ export class EngineSocket implements WebSocketLike {
     if (this.readyState !== OPEN || bytes.length < HEAD_BYTES) return;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const kind = view.getUint8(0);
-    if (kind !== DATA && kind !== END) return;
+    if (kind !== DATA && kind !== END && kind !== PROBE) return;
     const number = view.getUint32(4, true);
     if (number !== this.#heard) {
-      // Said twice: nothing is missing.
+      // Said twice, or asked by a version that says no number: nothing is missing.
       if (((number - this.#heard) | 0) < 0) return;
       // The other end is not to wait until it finds that nobody answers.
       this.#publish(END, NOTHING);
       this.#fail(new Error(`the server has lost messages: number ${number} came in the place of ${this.#heard}`));
       return;
     }
+    if (kind === PROBE) return;
     this.#heard = (number + 1) >>> 0;
     this.#heardLately = true;
     if (kind === END) this.#over({ code: NORMAL });
@@ -106,7 +107,7 @@ export class EngineSocket implements WebSocketLike {
     this.#heardLately = false;
     // Who says something is there.
     if (heard) return;
-    const hears = await this.#driver.tell(this.#there, message(PROBE, 0, NOTHING)).catch(() => true);
+    const hears = await this.#driver.tell(this.#there, message(PROBE, this.#sent, NOTHING)).catch(() => true);
     if (!hears) this.#fail(new Error('the other end is gone'));
   }
 

@@ -18,6 +18,7 @@ import { inTime, lateAt, settledInTime } from './in-time.ts';
 import { Answering, Dialer } from './lines.ts';
 import { checkName, checkPattern, Names } from './names.ts';
 import { EngineQueue, type QueueOptions, resolveQueue } from './queue.ts';
+import { EngineReader, type EngineSubscribeOptions } from './reader.ts';
 import {
   type Asked,
   type DrainOptions,
@@ -27,7 +28,8 @@ import {
   type Served,
   type ServeOptions,
 } from './requests.ts';
-import { EngineReader, type EngineSubscribeOptions, EngineTopic, type EngineTopicOptions } from './topic.ts';
+import { EngineTopic, type EngineTopicOptions, formOf, Publisher } from './topic.ts';
+import { Unflushed } from './unflushed.ts';
 
 export interface EngineOptions {
   /** What all subjects begin with, so that a server's permissions can say who may do what, and several programs share a server; default `millrace`. */
@@ -57,7 +59,8 @@ export class Engine {
   /** Listeners, connections, readers, who answers, queues. */
   readonly #open = new Set<Closable>();
   /** Publishers, by form and name: readers go by the numbers of each. */
-  readonly #topics = new Map<string, EngineTopic>();
+  readonly #topics = new Map<string, Publisher>();
+  readonly #unflushed: Unflushed;
   #closing: Promise<void> | undefined;
 
   /** @internal */
@@ -65,6 +68,7 @@ export class Engine {
     this.driver = driver;
     this.#names = names;
     this.#requests = new Requests(driver, names);
+    this.#unflushed = new Unflushed(driver);
     driver.onDown(() => {
       // By whoever has its client, or for good: nothing of what is under way can be said any more.
       if (driver.closed) void this.close({ drainMs: 0 });
@@ -139,14 +143,15 @@ export class Engine {
    */
   topic<T = unknown>(name: string, options: EngineTopicOptions = {}): EngineTopic<T> {
     this.#checkOpen();
-    const made = new EngineTopic<T>(this.driver, this.#names, checkName('name', name), options);
-    const key = `${made.form} ${name}`;
-    const topic = (this.#topics.get(key) as EngineTopic<T> | undefined) ?? made;
+    const form = formOf(options);
+    const key = `${form} ${name}`;
+    const found = this.#topics.get(key);
+    const publisher = found ?? new Publisher(this.driver, this.#names, checkName('name', name), form, this.#unflushed);
     // Behind those that were asked for before it: a program may have names without end.
-    this.#topics.delete(key);
-    this.#topics.set(key, topic as EngineTopic);
+    if (found !== undefined) this.#topics.delete(key);
+    this.#topics.set(key, publisher);
     if (this.#topics.size > ENGINE_TOPICS_MAX) this.#topics.delete(this.#topics.keys().next().value as string);
-    return topic;
+    return new EngineTopic<T>(publisher);
   }
   /**
    * Listens to all topics of a pattern, from when it resolves on.

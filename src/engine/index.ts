@@ -14,13 +14,6 @@ export type {
   Worker,
   WorkOptions,
 } from './queue.ts';
+export type { EngineReader, EngineReaderStats, EngineReceiveOptions, EngineSubscribeOptions } from './reader.ts';
 export type { Asked, DrainOptions, RequestOptions, Served, ServeOptions } from './requests.ts';
-export type {
-  EngineReader,
-  EngineReaderStats,
-  EngineReceiveOptions,
-  EngineSubscribeOptions,
-  EngineTopic,
-  EngineTopicOptions,
-  EngineTopicStats,
-} from './topic.ts';
+export type { EngineTopic, EngineTopicOptions, EngineTopicStats } from './topic.ts';

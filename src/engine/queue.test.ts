@@ -18,7 +18,13 @@ function queueOf(store: Partial<QueueStore>): EngineQueue<string> {
     async make() {},
     async close() {},
   };
-  return new EngineQueue('mail', driver as Driver, { ...rest, ...store } as QueueStore, resolveQueue({}), nothing);
+  return new EngineQueue(
+    'mail',
+    driver as Driver,
+    { ...rest, ...store } as QueueStore,
+    resolveQueue({ ackMs: 1000 }),
+    nothing,
+  );
 }
 
 test('a dead letter that could not be settled can be settled again, and once it is, is not', async () => {
@@ -123,4 +129,48 @@ test('a job is tried again, later each time, and is buried with the last try', a
     [3, 'RangeError: too much'],
     [3, 'Error: its workers have ended without a word'],
   ]);
+});
+
+test('a job that another worker has by now is not given back, nor is one that is being said to be done', async () => {
+  const settled: string[] = [];
+  let given: (job: Taken) => void = nothing;
+  let heard: () => void = nothing;
+  const say = (how: string) => async (): Promise<void> => void settled.push(how);
+  const taken = (rest: Partial<Taken>): Taken => ({
+    bytes: job,
+    attempt: 1,
+    done: say('done'),
+    again: say('again'),
+    back: say('back'),
+    bury: say('bury'),
+    extend: async () => true,
+    ...rest,
+  });
+  const queue = queueOf({
+    take: async (_count, _waitMs, gives) => {
+      given = gives;
+      await turn();
+    },
+  });
+  const ends: (() => void)[] = [];
+  const lost = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
+  const worker = queue.work(
+    async (_value, { signal }) => {
+      signal.addEventListener('abort', () => heard());
+      await new Promise<void>((resolve) => ends.push(resolve));
+    },
+    { concurrency: 3 },
+  );
+  await turn();
+  given(taken({ extend: async () => false }));
+  given(taken({ done: () => new Promise<void>(() => settled.push('is being done')) }));
+  given(taken({}));
+  ends[1]?.();
+  // Its first sign says that it is another one's.
+  await lost;
+  await worker.close({ drainMs: 10 });
+  assert.deepEqual(settled, ['is being done', 'back']);
+  for (const end of ends) end();
 });

@@ -169,13 +169,14 @@ export class EngineQueue<T = unknown> {
   /** Some clients keep what is said while there is no server for as long as there is none. */
   async #said<R>(what: string, say: () => Promise<R>): Promise<R> {
     const [driver, store, ms] = [this.#driver, this.#store, limits.ENGINE_REQUEST_MS];
+    let given = false;
     const again = async (error: unknown): Promise<R> => {
       if (!store.isGone(error)) throw error;
       await store.make();
+      if (given) throw error;
       return await say();
     };
     const action = `Cannot ${what} queue ${this.name}`;
-    let given = false;
     let isSaid = false;
     const says = async (): Promise<R> => {
       await driver.ready();

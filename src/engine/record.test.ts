@@ -100,7 +100,7 @@ test('a getter that has what is gathered sent, or would gather another value, sp
 test('a getter that throws once it is read again loses nothing that was gathered', () => {
   for (let most = 1; most < 8; most++) {
     const writer = new RecordWriter(randomId(), 'packed', () => 4096);
-    const messages = writer.gather('a'.repeat(3000), 0);
+    const messages = [...writer.gather('a'.repeat(3000), 0)];
     let reads = 0;
     const value = {
       get text() {

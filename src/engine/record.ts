@@ -11,6 +11,8 @@ import { packed } from '../codec/packed.ts';
 import { DataCloneError, UsageError } from '../errors.ts';
 import { ENGINE_PARTS_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
+import { scratch } from '../memory/scratch.ts';
+import { bytesOfHex, hexOf } from './hex.ts';
 import { isId } from './names.ts';
 import { messageOf, nameOf } from './thrown.ts';
 
@@ -28,6 +30,7 @@ const VERSION = 1;
 export type Outcome = 'done' | 'failed' | 'busy';
 const OUTCOMES: readonly Outcome[] = ['done', 'failed', 'busy'];
 const BRACE = 0x7b;
+const NONE: readonly Uint8Array[] = [];
 
 export interface Record {
   readonly from: string;
@@ -52,9 +55,10 @@ export class RecordWriter {
   readonly #form: Form;
   readonly #most: () => number;
   readonly #encoder;
-  #memory: Views = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
-  /** A message of several values, as far as it is: encoded where they lie. */
+  /** A message of several values, as far as it is: encoded where they lie. Memory of the thread's, until they go. */
   #gathered: Views | undefined;
+  /** Values that are being encoded: a getter may publish, and what it finds in use is not given back. */
+  #encoding = 0;
   #gatheredBytes = 0;
   #count = 0;
   #first = 0;
@@ -64,7 +68,7 @@ export class RecordWriter {
   /** @param most bytes of a message */
   constructor(from: string, form: Form, most: () => number) {
     this.#from = from;
-    this.#fromBytes = Uint8Array.from(from.match(/../g) ?? [], (hex) => Number.parseInt(hex, 16));
+    this.#fromBytes = bytesOfHex(from);
     this.#form = form;
     this.#most = most;
     this.#encoder = CODECS[form].createEncoder({ knownTexts: 0 });
@@ -82,7 +86,10 @@ export class RecordWriter {
   write(value: unknown, number: number, most: number, outcome: Outcome = 'done'): Uint8Array[] {
     if (this.#form === 'json') return [this.#text(value, number, outcome)];
     const room = this.#mostBytes - RECORD_BYTES;
-    return this.#parts(this.#encode(value, room * most), number, outcome);
+    const encoded = this.#encode(value, room * most);
+    const messages = this.#parts(encoded.bytes, number, outcome);
+    scratch.give(encoded.memory, encoded.bytes.length);
+    return messages;
   }
 
   /**
@@ -90,21 +97,39 @@ export class RecordWriter {
    * @param number one more than that of the one before
    * @throws as write; nothing was gathered
    */
-  gather(value: unknown, number: number): Uint8Array[] {
+  gather(value: unknown, number: number): readonly Uint8Array[] {
     if (this.#form === 'json') return [this.#text(value, number, 'done')];
-    if (this.#put(value, number)) return [];
+    if (this.#put(value, number)) return NONE;
     // First, for whoever cannot be encoded leaves what is gathered.
     const room = this.#mostBytes - RECORD_BYTES;
-    const length = this.#encode(value, room * ENGINE_PARTS_MAX);
+    const { memory, bytes } = this.#encode(value, room * ENGINE_PARTS_MAX);
+    const { length } = bytes;
     const before = this.gathered();
-    if (COUNTED_BYTES + up8(length) > room) return [...before, ...this.#parts(length, number, 'done')];
     const at = RECORD_BYTES + COUNTED_BYTES;
-    if (this.#gathered === undefined || this.#gathered.bytes.length < at + up8(length))
-      this.#gathered = viewsOf(new ArrayBuffer(Math.max(SCRATCH_BYTES_MIN, at + up8(length))));
-    this.#gathered.bytes.set(this.#memory.bytes.subarray(0, length), at);
-    this.#add(this.#gathered, at, length, number);
-    this.#keepSmall();
-    return before;
+    const alone = COUNTED_BYTES + up8(length) > room;
+    const messages = alone ? [...before, ...this.#parts(bytes, number, 'done')] : before;
+    if (!alone) {
+      const into = this.#roomFor(at + up8(length), 0);
+      into.bytes.set(bytes, at);
+      this.#add(into, at, length, number);
+    }
+    scratch.give(memory, length);
+    return messages;
+  }
+  /** Memory of at least so many bytes, in which what is gathered stays. */
+  #roomFor(bytes: number, used: number): Views {
+    const before = this.#gathered;
+    if (before !== undefined && before.bytes.length >= bytes) return before;
+    const into = scratch.take(bytes);
+    if (before !== undefined) {
+      into.bytes.set(before.bytes.subarray(0, used));
+      this.#giveBack(before, used);
+    }
+    this.#gathered = into;
+    return into;
+  }
+  #giveBack(memory: Views, used: number): void {
+    if (this.#encoding === 0) scratch.give(memory, used);
   }
   get #end(): number {
     return this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
@@ -115,21 +140,20 @@ export class RecordWriter {
     const at = this.#end;
     const from = at + COUNTED_BYTES;
     if (from >= most) return false;
-    let into = (this.#gathered ??= viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN)));
+    let into = this.#roomFor(SCRATCH_BYTES_MIN, at);
     let length = NO_ROOM;
     for (;;) {
       const { bytes } = into;
-      if (from < bytes.length)
-        length = this.#encoder.encodeInto(value, into, from, Math.min(bytes.length, most) - from, false);
+      if (from < bytes.length) length = this.#encodeInto(value, into, from, Math.min(bytes.length, most) - from);
       if (length !== NO_ROOM) break;
       if (bytes.length >= most) return false;
-      into = viewsOf(new ArrayBuffer(2 * bytes.length));
-      into.bytes.set(bytes.subarray(0, at));
-      this.#gathered = into;
+      into = this.#roomFor(2 * bytes.length, at);
     }
     if (length === REFUSED) throw refused();
-    // A getter has had what was gathered sent.
-    if (at !== this.#end) return this.#put(value, number);
+    // A getter has had what was gathered sent, and may have published more.
+    const isThere = this.#gathered === into || this.#count === 0;
+    if (at !== this.#end || !isThere) return this.#put(value, number);
+    this.#gathered = into;
     this.#add(into, from, length, number);
     return true;
   }
@@ -139,7 +163,7 @@ export class RecordWriter {
     into.words[(from - COUNTED_BYTES + 4) >>> 2] = 0;
     const end = from + up8(length);
     // What was there before is nobody's to read.
-    if (from + length < end) into.bytes.fill(0, from + length, end);
+    for (let i = from + length; i < end; i++) into.bytes[i] = 0;
     if (this.#count === 0) this.#first = number;
     this.#gatheredBytes = end;
     this.#count++;
@@ -149,13 +173,14 @@ export class RecordWriter {
     return this.#count;
   }
   /** What is gathered, if anything is. */
-  gathered(): Uint8Array[] {
-    if (this.#count === 0) return [];
-    const { bytes } = this.#gathered as Views;
-    const whole = bytes.slice(0, this.#gatheredBytes);
+  gathered(): readonly Uint8Array[] {
+    if (this.#count === 0) return NONE;
+    const gathered = this.#gathered as Views;
+    const whole = gathered.bytes.slice(0, this.#gatheredBytes);
     this.#head(whole, 0, this.#first, 1, this.#count, 'done');
     this.#count = 0;
-    this.#keepGatheredSmall();
+    this.#gathered = undefined;
+    this.#giveBack(gathered, whole.length);
     return [whole];
   }
 
@@ -179,18 +204,17 @@ export class RecordWriter {
     return bytes as Uint8Array;
   }
   /** What was encoded, in messages of its own. */
-  #parts(length: number, number: number, outcome: Outcome): Uint8Array[] {
+  #parts(encoded: Uint8Array, number: number, outcome: Outcome): Uint8Array[] {
     const room = this.#mostBytes - RECORD_BYTES;
-    const parts = Math.max(1, Math.ceil(length / room));
+    const parts = Math.max(1, Math.ceil(encoded.length / room));
     const messages: Uint8Array[] = [];
     for (let part = 0; part < parts; part++) {
-      const bytes = this.#memory.bytes.subarray(part * room, Math.min(length, (part + 1) * room));
+      const bytes = encoded.subarray(part * room, (part + 1) * room);
       const whole = new Uint8Array(RECORD_BYTES + bytes.length);
       this.#head(whole, part, number, parts, 0, outcome);
       whole.set(bytes, RECORD_BYTES);
       messages.push(whole);
     }
-    this.#keepSmall();
     return messages;
   }
   #head(message: Uint8Array, part: number, number: number, parts: number, count: number, outcome: Outcome): void {
@@ -203,22 +227,25 @@ export class RecordWriter {
     view.setUint16(10, count, true);
     message.set(this.#fromBytes, FROM_AT);
   }
-  #keepSmall(): void {
-    if (this.#memory.bytes.length > SCRATCH_BYTES_MIN) this.#memory = viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
-    this.#keepGatheredSmall();
-  }
-  #keepGatheredSmall(): void {
-    const bytes = this.#gathered?.bytes.length ?? 0;
-    if (this.#count === 0 && bytes > SCRATCH_BYTES_MIN) this.#gathered = undefined;
-  }
-  #encode(value: unknown, mostBytes: number): number {
+  /** Into memory of the thread's, which is the caller's to give back. */
+  #encode(value: unknown, mostBytes: number): { readonly memory: Views; readonly bytes: Uint8Array } {
+    let memory = scratch.take(SCRATCH_BYTES_MIN);
     for (;;) {
-      const limit = Math.min(this.#memory.bytes.length, mostBytes) & ~7;
-      const length = this.#encoder.encodeInto(value, this.#memory, 0, limit, false);
+      const { bytes } = memory;
+      const length = this.#encodeInto(value, memory, 0, Math.min(bytes.length, mostBytes) & ~7);
+      if (length >= 0) return { memory, bytes: bytes.subarray(0, length) };
+      scratch.give(memory, bytes.length);
       if (length === REFUSED) throw refused();
-      if (length !== NO_ROOM) return length;
-      if (this.#memory.bytes.length >= mostBytes) throw tooLarge(undefined, mostBytes);
-      this.#memory = viewsOf(new ArrayBuffer(2 * this.#memory.bytes.length));
+      if (bytes.length >= mostBytes) throw tooLarge(undefined, mostBytes);
+      memory = scratch.take(2 * bytes.length);
+    }
+  }
+  #encodeInto(value: unknown, memory: Views, at: number, room: number): number {
+    this.#encoding++;
+    try {
+      return this.#encoder.encodeInto(value, memory, at, room, false);
+    } finally {
+      this.#encoding--;
     }
   }
 }
@@ -272,7 +299,7 @@ export class RecordReader {
     for (let i = 0; same && i < known.length; i++) same = known[i] === message[FROM_AT + i];
     if (same) return this.#from;
     known.set(message.subarray(FROM_AT, RECORD_BYTES));
-    this.#from = Array.from(known, (byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#from = hexOf(known);
     return this.#from;
   }
 

@@ -62,7 +62,8 @@ export interface Served {
 }
 
 interface Pending extends Settleable<unknown> {
-  readonly numbers: Numbers;
+  /** Of an answer in parts. */
+  numbers: Numbers | undefined;
 }
 
 export class Requests {
@@ -105,7 +106,7 @@ export class Requests {
     const number = this.#number;
     this.#number = (number + 1) >>> 0;
     const [message] = this.#writers[form].write(value, number, 1) as [Uint8Array];
-    const pending: Pending = { ...settleable<unknown>(), numbers: new Numbers() };
+    const pending: Pending = { ...settleable<unknown>(), numbers: undefined };
     pending.promise.catch(() => {});
     this.#pending.set(number, pending);
     const aborted = (): void => pending.reject(signal?.reason);
@@ -153,8 +154,13 @@ export class Requests {
     const record = this.#reader.read(message);
     const pending = record === undefined ? undefined : this.#pending.get(record.number);
     if (record === undefined || pending === undefined) return;
-    const { pieces, missed } = pending.numbers.come(record);
-    if (missed > 0) pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
+    let pieces: readonly Uint8Array[] | undefined = [record.bytes];
+    if (record.parts > 1) {
+      pending.numbers ??= new Numbers();
+      const come = pending.numbers.come(record);
+      if (come.missed > 0) pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
+      pieces = come.pieces;
+    }
     if (pieces === undefined) return;
     try {
       const value = this.#reader.value(record, pieces);

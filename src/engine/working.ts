@@ -69,8 +69,9 @@ export class Working<T> implements Worker {
     const backs: Promise<void>[] = [];
     for (const [lost, { job, stop }] of this.#kept) {
       stop();
+      // One that was lost is another one's.
+      if (!lost.signal.aborted) backs.push(job.back());
       lost.abort(new ClosedError('The worker is closed, and its time is over', 'closed'));
-      backs.push(job.back());
     }
     if (backs.length > 0) await settledInTime(Promise.allSettled(backs), limits.ENGINE_LAST_MS);
     this.#left();
@@ -133,7 +134,7 @@ export class Working<T> implements Worker {
     }
   }
 
-  /** Rejects where the server was lost: another worker has the job in its time. */
+  /** Where the server does not hear how it ended, another worker has the job in its time. */
   async #do(job: Taken): Promise<void> {
     const { maxAttempts, retryMs, ackMs } = this.#how;
     const { attempt } = job;
@@ -144,6 +145,8 @@ export class Working<T> implements Worker {
       const stop = this.#keep(job, lost);
       try {
         await this.#does(this.#read(job.bytes), { attempt, signal: lost.signal });
+        // From here on it is nothing that can be given back.
+        stop();
         await settledInTime(job.done(), ackMs);
         return;
       } catch (error) {
@@ -158,7 +161,7 @@ export class Working<T> implements Worker {
     const settled =
       attempt >= maxAttempts
         ? job.bury(Math.min(attempt, maxAttempts), why.slice(0, limits.QUEUE_WHY_MAX))
-        : job.again(Math.min(retryMs * 2 ** (attempt - 1), limits.QUEUE_RETRY_MS_MAX));
+        : job.again(Math.min(retryMs * 2 ** Math.min(attempt - 1, 40), limits.QUEUE_RETRY_MS_MAX));
     // Where the server does not hear of it, the job is given out again when its time is up.
     await settledInTime(settled, ackMs);
   }

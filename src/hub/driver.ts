@@ -3,7 +3,7 @@ import type { Driver, Heard, Subscription } from '../engine/driver.ts';
 import { inTime, lateAt } from '../engine/in-time.ts';
 import { type Names, randomId } from '../engine/names.ts';
 import type { QueueStore } from '../engine/queue.ts';
-import { ClosedError, type MillraceError, UnsupportedError, UsageError } from '../errors.ts';
+import { ClosedError, MillraceError, UnsupportedError, UsageError } from '../errors.ts';
 import {
   ENGINE_MESSAGE_BYTES_MAX,
   ENGINE_OPEN_MS,
@@ -331,6 +331,14 @@ export class HubDriver implements Driver {
     }
     return asked.promise;
   }
+  /** @throws (rejects) ClosedError */
+  async #toldOf(word: number, ...said: unknown[]): Promise<unknown> {
+    try {
+      return await this.#ask(word, ...said);
+    } catch (error) {
+      throw error instanceof MillraceError ? error : new ClosedError((error as Error).message, 'lost');
+    }
+  }
 
   publish(subject: string, bytes: Uint8Array): boolean {
     // Somebody waits for an answer.
@@ -347,10 +355,10 @@ export class HubDriver implements Driver {
     await this.#lineIsThere(bytes.length);
     if (given?.()) return true;
     if (this.#hasEnough(HUB_WAITING_BYTES)) throw this.#takesNothing();
-    return (await this.#ask(TELL, subject, bytes)) as boolean;
+    return (await this.#toldOf(TELL, subject, bytes)) as boolean;
   }
   async flush(): Promise<void> {
-    await this.#ask(FLUSH);
+    await this.#toldOf(FLUSH);
   }
 
   subscribe(subject: string, heard: Heard): Promise<Subscription> {
@@ -364,7 +372,7 @@ export class HubDriver implements Driver {
     const number = this.#number++;
     this.#subscribed.set(number, subscribed);
     try {
-      await this.#ask(SUBSCRIBE, number, subscribed.subject, subscribed.together);
+      await this.#toldOf(SUBSCRIBE, number, subscribed.subject, subscribed.together);
     } catch (error) {
       this.#subscribed.delete(number);
       throw error;

@@ -81,10 +81,9 @@ export class Member {
   /** How often it waits for jobs. */
   #takes = 0;
   #over = false;
-  /** Answers that its port had no room for. */
+  /** Answers that its port had no room for; of those that other members have given, the bytes. */
   readonly #unsaid: Words[] = [];
-  /** What is being said to it of one message. */
-  #numbers: number[] = [];
+  #unsaidBytes = 0;
   readonly #statusTold = ({ data }: { readonly data: unknown }): void => this.#lineIs(data === 'open');
 
   constructor(port: Port, shared: Shared, left: () => void) {
@@ -135,15 +134,12 @@ export class Member {
   #say(words: Words): void {
     const [word] = words;
     if (this.#unsaid.length > 0 && word !== OVER) {
-      if (word === HEARD) this.#shared.dropped++;
-      else this.#keep(words);
+      this.#keep(words);
       return;
     }
     const code = this.#posted(words);
     if (code === undefined) return;
-    // Its readers find that it is missing.
-    if (word === HEARD && (code === FULL || code === 'ERR_TOO_LARGE')) this.#shared.dropped++;
-    else if (word === OVER) this.#port.close();
+    if (word === OVER) this.#port.close();
     else if (code === FULL) this.#keep(words);
     else this.end(`it could not be answered (${code})`);
   }
@@ -179,31 +175,42 @@ export class Member {
         return;
       }
       this.#unsaid.shift();
+      if (words[0] === HEARD) this.#unsaidBytes -= (words[2] as Uint8Array).length;
     }
   }
 
   /**
-   * Whether it takes one more: a member that is slow is not to fill this side's memory. Who has asked waits for its answers, and has more room for those.
-   * @param together whether another one would do
+   * Something was published that it listens for. A member that is slow is not to fill this side's memory: it takes no more than a port's share, and its readers find what is
+   * missing. Who has asked waits for its answers, and has more room for those; what its port has no room for goes later, as what one of many is to do.
+   * @param others whether another one may do
+   * @returns whether it will hear it
    */
-  takes(subject: string, together: boolean): boolean {
+  hear(subject: string, bytes: Uint8Array, numbers: readonly number[], together: boolean, others: boolean): boolean {
     if (this.#over || (together && this.#away)) return false;
-    if (
-      !this.#port.full ||
-      this.#port.stats().outboxBytes < (isReplySubject(subject) ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES)
-    )
-      return true;
+    const words = [HEARD, subject, bytes, numbers];
+    const isAnswer = isReplySubject(subject);
+    try {
+      const most = isAnswer ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES;
+      const enough = this.#port.full && this.#port.stats().outboxBytes >= most;
+      const code = enough || this.#unsaid.length > 0 ? FULL : this.#posted(words);
+      if (code === undefined) return true;
+      if (others) return false;
+      if (code !== FULL && code !== 'ERR_TOO_LARGE') this.end(`it could not be told (${code})`);
+      else if ((isAnswer || together) && code === FULL && !enough && this.#hasRoomFor(bytes)) {
+        this.#unsaidBytes += bytes.length;
+        this.#keep(words);
+        return true;
+      }
+    } catch (error) {
+      // Its memory may be damaged: that is not the doing of who publishes.
+      this.end(`it could not be told: ${String(error)}`);
+    }
     this.#shared.dropped++;
     return false;
   }
-  /** @returns whether it is the first of the message that is being said */
-  note(number: number): boolean {
-    return this.#numbers.push(number) === 1;
-  }
-  hear(subject: string, bytes: Uint8Array): void {
-    const numbers = this.#numbers;
-    this.#numbers = [];
-    this.#say([HEARD, subject, bytes, numbers]);
+  /** Half of what may wait is for its own answers, without which it is ended. */
+  #hasRoomFor(bytes: Uint8Array): boolean {
+    return this.#unsaid.length < HUB_UNSAID_MAX / 2 && this.#unsaidBytes + bytes.length <= HUB_ANSWER_BYTES;
   }
 
   #said(value: unknown): void {
@@ -266,13 +273,15 @@ export class Member {
   #publish(about: unknown, what: unknown): number {
     const [subject, bytes] = [check(about, isSubject), check(what, isBytes)];
     if (isPattern(subject)) throw new Odd('it publishes to a pattern');
-    const told: Member[] = [];
-    const heard = this.#shared.subjects.each(subject, ({ member, number }, together) => {
-      if (!member.takes(subject, together)) return false;
-      if (member.note(number)) told.push(member);
+    const told = new Map<Member, number[]>();
+    const heard = this.#shared.subjects.each(subject, ({ member, number }, together, others) => {
+      if (together) return member.hear(subject, bytes, [number], true, others);
+      const numbers = told.get(member);
+      if (numbers === undefined) told.set(member, [number]);
+      else numbers.push(number);
       return true;
     });
-    for (const member of told) member.hear(subject, bytes);
+    for (const [member, numbers] of told) member.hear(subject, bytes, numbers, false, false);
     return heard;
   }
   #subscribe(number: number, subject: string, together: boolean): void {

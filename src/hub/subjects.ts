@@ -10,7 +10,8 @@ class Seats<S> {
     return this.all.size + this.together.size === 0;
   }
 }
-type Hear<S> = (seat: S, together: boolean) => boolean;
+/** @param others whether another one may do: then one that would have to wait for it is passed over */
+type Hear<S> = (seat: S, together: boolean, others: boolean) => boolean;
 
 class Branch<S> {
   readonly children = new Map<string, Branch<S>>();
@@ -97,15 +98,17 @@ function leave<S>(seats: Seats<S>, seat: S): boolean {
 function tell<S>({ all, together }: Seats<S>, hear: Hear<S>): number {
   let heard = 0;
   for (const seat of all) {
-    hear(seat, false);
+    hear(seat, false, false);
     heard++;
   }
   // One that has enough is passed over.
-  for (const seat of together) {
-    if (!hear(seat, true)) continue;
-    together.delete(seat);
-    together.add(seat);
-    return heard + 1;
+  for (const others of [true, false]) {
+    for (const seat of together) {
+      if (!hear(seat, true, others)) continue;
+      together.delete(seat);
+      together.add(seat);
+      return heard + 1;
+    }
   }
   return heard;
 }

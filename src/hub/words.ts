@@ -28,7 +28,7 @@ export const FAILED = 9;
 export const OVER = 10;
 
 /** What a hub says of a queue where it does not do what it is asked for. */
-export type QueueFailure = 'gone' | 'full' | 'odd';
+export type QueueFailure = 'gone' | 'full';
 
 export type Words = readonly unknown[];
 

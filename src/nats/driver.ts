@@ -66,12 +66,15 @@ export async function natsDriver(
     .split(/,\s*(?=\w+:\/\/|[^@]*$)/)
     .map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
   const where = urls.map((each) => each.where).join(',');
+  const said = credentials(urls);
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
   let client: NatsClient;
   try {
     client = await found.connect({
       servers: where.split(','),
-      ...credentials(urls),
+      ...said,
+      // It would go on without where a server, or who sits before it, says that it has none.
+      ...(where.startsWith('tls:') && { tls: {} }),
       // Reconnecting for ever is what lines count on; they have times of their own.
       maxReconnectAttempts: -1,
       timeout: ENGINE_OPEN_MS,
@@ -93,11 +96,23 @@ function noWebSockets(): UsageError {
   const text = `Cannot connect to NATS by a WebSocket: hand in the connection that wsconnect() of @nats-io/nats-core has made`;
   return new UsageError('ERR_OPTION', text, { option: 'server' });
 }
-/** The client takes none out of a URL. One name without a password is a token. */
+/**
+ * The client takes none out of a URL, and says the same to each server. One name without a password is a token.
+ * @throws UsageError ERR_OPTION for what it would say to the wrong one, or in plain text
+ */
 function credentials(urls: readonly ServerUrl[]): object {
-  const { user, password } = urls.find(({ user }) => user !== undefined) ?? {};
+  const named = urls.filter(({ user, password }) => user !== undefined || password !== undefined);
+  const { user, password } = named[0] ?? {};
+  if (named.some((each) => each.user !== user || each.password !== password))
+    throw wrongServers('all of them have one user and one password, for the client says the same to each');
+  const tls = urls.filter(({ where }) => where.startsWith('tls:'));
+  if (tls.length > 0 && tls.length < urls.length) throw wrongServers('all of them begin with tls:, or none does');
+  if (user === undefined && password !== undefined) throw wrongServers('a password has a user before its colon');
   if (user === undefined) return {};
   return password === undefined ? { token: user } : { user, pass: password };
+}
+function wrongServers(why: string): UsageError {
+  return new UsageError('ERR_OPTION', `Cannot use those servers of NATS: ${why}`, { option: 'server' });
 }
 
 function checkClient(client: unknown): NatsClient {
@@ -134,6 +149,7 @@ class NatsDriver implements Driver {
   readonly #subscriptions = new Set<NatsSubscription>();
   #statuses: ReturnType<NatsClient['status']> | undefined;
   #number = 0;
+  #flushed: Promise<void> | undefined;
   #up = true;
   #ready: Settleable<void> = settleable();
 
@@ -250,16 +266,29 @@ class NatsDriver implements Driver {
     const reply = `${this.#names.probe(this.#id)}.${this.#number++}`;
     this.#told.add(reply);
     const before = this.#denials;
-    this.#client.publish(subject, bytes, { reply });
-    await this.flush();
-    // What the client tells of errors comes a turn later.
-    if (this.#told.has(reply)) await new Promise<void>((resolve) => platform.turn(resolve));
-    const denied = this.#denied.get(subject);
-    const heard = this.#told.delete(reply);
-    // Several may have asked at a time: it is for each of them.
-    if (denied === undefined || denied.at <= before) return heard;
-    const text = `Cannot say anything to ${subject} at ${this.where}: ${denied.why}`;
-    throw new AddressError('ERR_UNREACHABLE', text, { address: this.where });
+    try {
+      this.#client.publish(subject, bytes, { reply });
+      await this.#flushAll();
+      // Whoever has an answer was heard.
+      if (given?.()) return true;
+      // What the client tells of errors comes a turn later.
+      if (this.#told.has(reply)) await new Promise<void>((resolve) => platform.turn(resolve));
+      const denied = this.#denied.get(subject);
+      // Several may have asked at a time: it is for each of them.
+      if (denied === undefined || denied.at <= before) return this.#told.has(reply);
+      const text = `Cannot say anything to ${subject} at ${this.where}: ${denied.why}`;
+      throw new AddressError('ERR_UNREACHABLE', text, { address: this.where });
+    } finally {
+      this.#told.delete(reply);
+    }
+  }
+  /** What is told in one go has one answer of the server's. */
+  #flushAll(): Promise<void> {
+    this.#flushed ??= Promise.resolve().then(() => {
+      this.#flushed = undefined;
+      return this.flush();
+    });
+    return this.#flushed;
   }
   flush(): Promise<void> {
     if (!this.#up) return Promise.reject(new ClosedError(`The NATS server at ${this.where} is lost`, 'lost'));
@@ -307,8 +336,9 @@ class NatsDriver implements Driver {
       throw error;
     }
     const drain = async (): Promise<void> => {
-      if (!this.#up || !this.#subscriptions.delete(subscription)) return;
+      if (!this.#up || !this.#subscriptions.has(subscription)) return;
       await subscription.drain();
+      this.#subscriptions.delete(subscription);
     };
     return { close, drain };
   }

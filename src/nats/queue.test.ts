@@ -79,7 +79,7 @@ async function statsOf({ queue }: ReturnType<typeof server>): Promise<QueueStats
   await new Promise((resolve) => setTimeout(resolve, 1001));
   return await it.stats();
 }
-const subjectOf = (seq: number): string => `$JS.ACK.millrace_dqueue_djobs.millrace.1.${seq}.${seq}.0.0`;
+const subjectOf = (seq: number): string => `$JS.ACK.millrace_dqueue_djobs.millrace.1.${seq}.0.0.0`;
 
 test('jobs that are in the stream no more are no longer given out', async () => {
   const it = server(600, [], [72, 74, 600]);

@@ -1,6 +1,7 @@
 // A queue on NATS: a stream of JetStream, on file, of which each job goes once it is done, and one consumer that all workers share; another stream has the dead
 // letters. A job for later stands under a subject of its own, which names the delay, and whoever is given it too soon gives it back until then.
 
+import { bytesOfHex, hexOf } from '../engine/hex.ts';
 import { packageOf, plainCause, refusedBy } from '../engine/package-of.ts';
 import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
 import { UnsupportedError, UsageError } from '../errors.ts';
@@ -83,6 +84,8 @@ export class NatsQueue implements QueueStore {
   readonly #manager: Manager;
   readonly #subject: string;
   readonly #ackMs: number;
+  /** By its stream: to ask for one costs as much as a job. */
+  readonly #consumers = new Map<string, Consumer>();
   #lookedMs = Number.NEGATIVE_INFINITY;
   /** What the server said then of what was given out; up to where those that are gone were acknowledged since. */
   #stood = '';
@@ -201,12 +204,14 @@ export class NatsQueue implements QueueStore {
   }
 
   async take(count: number, waitMs: number, given: (job: Taken) => void): Promise<void> {
-    for await (const message of await this.#fetch(this.#stream, count, waitMs)) {
+    const put: Promise<void>[] = [];
+    for await (const message of this.#fetch(this.#stream, count, waitMs)) {
       const early = this.#earlyMs(message);
       if (early > 0) message.nak(early);
-      else if (this.#ofSubject(message).delayMs > 0) await this.#due(message);
+      else if (this.#ofSubject(message).delayMs > 0) put.push(this.#due(message));
       else given(this.#taken(message));
     }
+    for (const { reason } of (await Promise.allSettled(put)) as PromiseRejectedResult[]) if (reason) throw reason;
   }
   /** A job whose time has come is put like others, for it was given out before, and nobody knows how often: its number is for who does so twice. */
   async #due(message: Message): Promise<void> {
@@ -214,9 +219,14 @@ export class NatsQueue implements QueueStore {
     await this.#js.publish(`${this.#subject}.now`, message.data, { msgID: `later ${message.info.streamSequence}` });
     await message.ackAck();
   }
-  async #fetch(stream: string, count: number, waitMs: number): Promise<AsyncIterable<Message>> {
-    const consumer = await this.#js.consumers.get(stream, CONSUMER);
-    return await consumer.fetch({ max_messages: count, expires: Math.max(waitMs, EXPIRES_MS) });
+  async *#fetch(stream: string, count: number, waitMs: number): AsyncIterable<Message> {
+    const consumer = this.#consumers.get(stream) ?? (await this.#js.consumers.get(stream, CONSUMER));
+    // One that has nothing may be there no more, and is asked for anew.
+    this.#consumers.delete(stream);
+    for await (const message of await consumer.fetch({ max_messages: count, expires: Math.max(waitMs, EXPIRES_MS) })) {
+      this.#consumers.set(stream, consumer);
+      yield message;
+    }
   }
   /** Of one for later its delay; of one that was given back, how often it was tried before. */
   #ofSubject({ subject }: Message): { readonly delayMs: number; readonly tried: number } {
@@ -250,9 +260,7 @@ export class NatsQueue implements QueueStore {
       },
       bury: async (attempts, why) => {
         // In this order: one that is there twice is better than one that is nowhere. Its number makes it one in the stream.
-        const said = Array.from(new TextEncoder().encode(why).subarray(0, WHY_BYTES), (byte) =>
-          byte.toString(16).padStart(2, '0'),
-        ).join('');
+        const said = hexOf(new TextEncoder().encode(why).subarray(0, WHY_BYTES));
         await this.#js.publish(`${this.#subject}.dead.${attempts}.${said || '0'}`, message.data);
         await message.ackAck();
       },
@@ -317,9 +325,12 @@ export class NatsQueue implements QueueStore {
     if (count === 0 || count > GONE_MOST) return [];
     return (await this.#manager.streams.info(this.#stream, { deleted_details: true })).state.deleted ?? [];
   }
-  /** Of one that was given out: how often, as which, when, and how many were behind it, of which the server asks nothing. */
+  /**
+   * Of one that was given out: how often, as which of all that were, when, and how many were behind it. As which is not to be what the server waits for: before 2.10.14 it
+   * takes all before that one for done, though they are not.
+   */
   #ackSubject(seq: number): string {
-    return `$JS.ACK.${this.#stream}.${CONSUMER}.1.${seq}.${seq}.0.0`;
+    return `$JS.ACK.${this.#stream}.${CONSUMER}.1.${seq}.0.0.0`;
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
@@ -327,11 +338,10 @@ export class NatsQueue implements QueueStore {
     const { state } = await this.#manager.streams.info(this.#deadStream);
     const messages: Message[] = [];
     const most = Math.min(count, state.messages);
-    if (most > 0)
-      for await (const message of await this.#fetch(this.#deadStream, most, EXPIRES_MS)) messages.push(message);
+    if (most > 0) for await (const message of this.#fetch(this.#deadStream, most, EXPIRES_MS)) messages.push(message);
     return messages.map((message) => {
       const [attempts = '', said = ''] = message.subject.slice(`${this.#subject}.dead.`.length).split('.');
-      const why = new TextDecoder().decode(Uint8Array.from(said.match(/../g) ?? [], (hex) => Number.parseInt(hex, 16)));
+      const why = new TextDecoder().decode(bytesOfHex(said));
       return {
         bytes: message.data,
         attempts: Number(attempts),

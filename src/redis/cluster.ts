@@ -181,7 +181,7 @@ export class Cluster implements Server {
       return await say(says);
     } catch (error) {
       // It is lost, or was not to be had.
-      if (!isSaid(error)) this.#coming.delete(name);
+      if (!isSaid(error) && this.#coming.get(name) === coming) this.#forgetOne(name, coming.says);
       throw error;
     } finally {
       coming.asked--;
@@ -190,13 +190,15 @@ export class Cluster implements Server {
   /** Connections that were needed for a slot on its way, and are of no use any more. */
   #forgetComing(): void {
     for (const [name, { says, asked }] of this.#coming) {
-      if (asked > 0) continue;
-      this.#coming.delete(name);
-      says.then(
-        (late) => this.#clients.end(late),
-        () => {},
-      );
+      if (asked === 0) this.#forgetOne(name, says);
     }
+  }
+  #forgetOne(name: string, says: Promise<Commands>): void {
+    this.#coming.delete(name);
+    says.then(
+      (late) => this.#clients.end(late),
+      () => {},
+    );
   }
 
   async listen(name: string, isPattern: boolean, heard: HeardBytes): Promise<void> {

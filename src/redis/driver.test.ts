@@ -29,3 +29,34 @@ test('however many ask at a time, each asks everybody who answers before it asks
     assert.equal(channels.at(-1), 'alive');
   }
 });
+
+test('what is published behind an answer goes behind it, and flush waits for both', async () => {
+  const said: string[] = [];
+  const heard: (() => void)[] = [];
+  const server: Partial<Server> = {
+    up: true,
+    watch() {},
+    whenOver() {},
+    async settled() {},
+    publish: (channel) => {
+      said.push(channel);
+      return new Promise((resolve) => heard.push(() => resolve(1)));
+    },
+  };
+  const names = new Names('test');
+  const driver = new RedisDriver('here', names, server as Server);
+  const [answers, topic] = [names.reply('00'.repeat(16)), names.topic('news')];
+  driver.publish(answers, new Uint8Array([1]));
+  driver.publish(topic, new Uint8Array([2]));
+  assert.deepEqual(said, [answers, topic]);
+  // A server answers in order.
+  let flushed = false;
+  const flushing = driver.flush().then(() => {
+    flushed = true;
+  });
+  heard[0]?.();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.equal(flushed, false);
+  heard[1]?.();
+  await flushing;
+});

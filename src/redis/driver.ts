@@ -50,9 +50,10 @@ export class RedisDriver implements Driver {
     this.where = where;
     this.#names = names;
     this.#server = server;
-    this.#gathering = new Gathering((channel, bytes, given) => server.publish(channel, bytes, given));
+    this.#gathering = new Gathering((channel, bytes, given) => this.#said(server.publish(channel, bytes, given)));
     this.#ready.resolve();
     server.watch(() => this.#changed());
+    this.#changed();
     server.whenOver(() => void this.close());
   }
   static async over(clients: Clients, names: Names): Promise<RedisDriver> {
@@ -100,9 +101,16 @@ export class RedisDriver implements Driver {
     }
     // Whoever counts on it is told that the server is lost.
     const isAnswer = this.#names.isReply(subject);
-    void this.#said(isAnswer ? this.#gathering.say(subject, bytes) : this.#server.publish(subject, bytes));
+    const said = isAnswer ? this.#gathering.say(subject, bytes) : this.#publish(subject, bytes);
+    said.catch(() => {});
     return true;
   }
+  /** Behind what is gathered. */
+  #publish(subject: string, bytes: Uint8Array): Promise<unknown> {
+    this.#gathering.sendAll();
+    return this.#said(this.#server.publish(subject, bytes));
+  }
+  /** A server answers in order: when it has answered to what went last, it has all. */
   #said(said: Promise<unknown>): Promise<unknown> {
     this.#last = said.catch(() => {
       this.losses++;
@@ -110,13 +118,13 @@ export class RedisDriver implements Driver {
     return said;
   }
   async tell(subject: string, bytes: Uint8Array): Promise<boolean> {
-    return await this.#tell(subject, () => this.#server.publish(subject, bytes));
+    return await this.#tell(subject, () => this.#publish(subject, bytes));
   }
   async #tell(subject: string, say: () => Promise<unknown>, given?: () => boolean): Promise<boolean> {
     if (!this.up) await this.ready();
     if (given?.()) return true;
     try {
-      return Number(await this.#said(say())) > 0;
+      return Number(await say()) > 0;
     } catch (thrown) {
       throw this.#notSaid(subject, thrown);
     }

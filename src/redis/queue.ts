@@ -58,24 +58,21 @@ if #held == 0 or held[1][2] ~= ARGV[3] then return 0 end`;
 const EXTEND = `${HOLDS}
 redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[3], 0, ARGV[2], 'JUSTID')
 return 1`;
-/** KEYS stream, later; ARGV as above, delay in ms, tries, a random text */
+/** KEYS stream, later; what may be refused comes first, and then nothing was done. ARGV as above, delay in ms, tries, a random text */
 const AGAIN = `${HOLDS}
-redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 local found = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
-if #found == 0 then return 0 end
-local fields = found[1][2]
-local t = redis.call('TIME')
-redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[4], ARGV[6] .. ':' .. ARGV[5] .. ':' .. fields[2])
-redis.call('XDEL', KEYS[1], ARGV[2])
-return 1`;
+if #found > 0 then
+  local t = redis.call('TIME')
+  redis.call('ZADD', KEYS[2], t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[4], ARGV[6] .. ':' .. ARGV[5] .. ':' .. found[1][2][2])
+end
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('XDEL', KEYS[1], ARGV[2])`;
 /** KEYS stream, dead; ARGV as above, tries, what was said */
 const BURY = `${HOLDS}
-redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 local found = redis.call('XRANGE', KEYS[1], ARGV[2], ARGV[2])
-if #found == 0 then return 0 end
-redis.call('XADD', KEYS[2], '*', 'v', found[1][2][2], 'a', ARGV[4], 'w', ARGV[5])
-redis.call('XDEL', KEYS[1], ARGV[2])
-return 1`;
+if #found > 0 then redis.call('XADD', KEYS[2], '*', 'v', found[1][2][2], 'a', ARGV[4], 'w', ARGV[5]) end
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+return redis.call('XDEL', KEYS[1], ARGV[2])`;
 /** KEYS stream, dead; ARGV group, id, job */
 const REVIVE = `
 if redis.call('XACK', KEYS[2], ARGV[1], ARGV[2]) == 0 then return 0 end
@@ -137,7 +134,6 @@ export class RedisQueue implements QueueStore {
     const queue = new RedisQueue(server, subject, ackMs);
     try {
       await queue.make();
-      await queue.#checkAck();
       await queue.#tidy();
     } catch (thrown) {
       if (thrown instanceof UsageError) throw thrown;
@@ -149,6 +145,7 @@ export class RedisQueue implements QueueStore {
     return this.#server.call(this.#stream, ...parts);
   }
   async make(): Promise<void> {
+    await this.#checkAck();
     for (const key of [this.#stream, this.#dead]) await this.#group(key);
   }
   /** Consumers are the server's, also those of processes that were killed. */

@@ -1,9 +1,11 @@
 // What Redis says, as either client has it.
 
+const DECODER = new TextDecoder();
+
 /** A text of it: which of the two, the client decides. */
 export type Text = string | Uint8Array;
 export function textOf(text: Text): string {
-  return typeof text === 'string' ? text : new TextDecoder().decode(text);
+  return typeof text === 'string' ? text : DECODER.decode(text);
 }
 export function bytesOf(text: Text): Uint8Array {
   return typeof text === 'string' ? new TextEncoder().encode(text) : text;

@@ -135,6 +135,8 @@ class SingleServer implements Server {
         else this.#down.add(each);
         told(this.up);
       });
+      // Before anybody has watched it.
+      if (this.#clients.isDown(each)) this.#down.add(each);
     }
   }
   whenOver(told: () => void): void {

@@ -657,6 +657,23 @@ test('a member whose port has room for less than is left to spare is passed over
   hub.close();
 });
 
+test('who asks over a port that has no room has an error of this library', async () => {
+  const hub = new Hub();
+  const { port, remote } = channel({ outboxBytes: 1 << 20 });
+  hub.join(attach(remote));
+  const engine = await open(port);
+  const served = await engine.serve('length', (text: string) => text.length);
+  const text = 'x'.repeat(100_000);
+  const asks: Promise<unknown>[] = Array.from({ length: 60 }, () => engine.request('length', text));
+  const come = await within('all', Promise.allSettled([...asks, engine.subscribe('x')]));
+  const refused = come.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  assert.ok(refused.length > 0 && refused.length < come.length, `${refused.length} were refused`);
+  for (const error of refused) assert.ok(error instanceof ClosedError && error.reason === 'lost', String(error));
+  await within('its end', served.close());
+  await engine.close();
+  hub.close();
+});
+
 test('more subscriptions than a port takes in one turn are all said again', async () => {
   const hub = new Hub();
   const ports: Port[] = [];
