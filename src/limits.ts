@@ -450,6 +450,8 @@ export const RESUME_ANSWER_MS_MIN: number = 1000;
 export const YOUNG_SOCKETS_MAX: number = 1024;
 /** Milliseconds for the last words of a side that has ended to reach the other one. */
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
+/** The same in all, however little of them the other side takes at a time: four mebibytes at 35 kB a second. */
+export const RESUME_LAST_MOST_MS: number = 4 * RESUME_LAST_MS;
 /** Milliseconds of these for which they hold the process, since the other side has told of something: another line is often had at once, and nobody wants to wait at the end of a program. */
 export const RESUME_LAST_HOLD_MS: number = 2000;
 /** Bytes of what says who connects: the room that a greeting has for fields, but for this one's head. */

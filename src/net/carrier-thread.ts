@@ -41,6 +41,7 @@ async function connectTo({ of, memory, to, tls, timeoutMs, resumeMs, pingMs }: O
     const relayed = new RelayedSession(stream);
     carry(of, memory, relayed);
     connect(relayed);
+    void stream.lastSaid.then(() => tell({ of, news: 'said' }));
     tell({ of, news: 'there' });
   } finally {
     dialling.delete(of);
@@ -73,6 +74,7 @@ function begins(of: number, session: Session, { kind, request, connect }: Coming
     const relayed = new RelayedSession(session.stream);
     carry(line, memory, relayed, () => unknown.delete(line));
     connect(relayed);
+    void session.stream.lastSaid.then(() => tell({ of: line, news: 'said' }));
   });
   if (asks) unknown.set(line, session);
   tell({ of, news: 'accepted', line, kind, request: toldRequest(request), session: session.stream.session });

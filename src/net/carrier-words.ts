@@ -53,6 +53,8 @@ export type NetNews =
           readonly token: string | undefined;
           readonly request: ToldRequest;
         }
+      /** The other side has a line's last words, or nobody waits any more until it has. */
+      | { readonly news: 'said' }
       /** Whether a session has no line. */
       | { readonly news: 'apart'; readonly apart: boolean }
     ));

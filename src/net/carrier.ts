@@ -30,6 +30,8 @@ interface Listening {
 class NetCarrier {
   readonly #host: CarrierHost;
   readonly #listening = new Map<number, Listening>();
+  /** Lines of which the carrier tells when the other side has their last words, also once they are over here. */
+  readonly #saying = new Map<number, CarriedStream>();
   /** Who is told whether a line's session has a line. */
   readonly #apart = new WeakMap<CarriedStream, (apart: boolean) => void>();
 
@@ -38,6 +40,8 @@ class NetCarrier {
       told: (news) => this.#told(news as NetNews),
       lost: () => {
         if (own === this) own = undefined;
+        for (const stream of this.#saying.values()) stream.lastIsSaid();
+        this.#saying.clear();
       },
     });
   }
@@ -50,6 +54,7 @@ class NetCarrier {
     const ask = ({ number, memory }: CarriedStream): NetAsk => ({ of: number, ask: 'connect', memory, ...how });
     const stream = await clonable(() => this.#host.connect(ask, signal));
     this.#apart.set(stream, apart);
+    this.#expectLast(stream);
     return { stream, met() {}, connect: (connection) => stream.connect(connection) };
   }
 
@@ -78,8 +83,15 @@ class NetCarrier {
     }
   }
 
+  #expectLast(stream: CarriedStream): void {
+    stream.expectLast();
+    this.#saying.set(stream.number, stream);
+  }
   #told(news: NetNews): void {
-    if (news.news === 'apart') {
+    if (news.news === 'said') {
+      this.#saying.get(news.of)?.lastIsSaid();
+      this.#saying.delete(news.of);
+    } else if (news.news === 'apart') {
       const line = this.#host.lineOf(news.of);
       if (line !== undefined) this.#apart.get(line)?.(news.apart);
     } else if (news.news === 'whoIs') {
@@ -96,6 +108,7 @@ class NetCarrier {
       stream.destroy();
       return;
     }
+    this.#expectLast(stream);
     let link: StreamLink | undefined;
     const greeted = {
       request: requestTold(request),

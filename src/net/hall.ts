@@ -9,6 +9,7 @@ import { FrameWriter } from '../transport/stream/frame-writer.ts';
 import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import { type Greeting, greetingFor, greetingWords } from '../transport/stream/greeting.ts';
 import { ANYBODY, tokenOf } from './identity.ts';
+import { Leaving } from './leaving.ts';
 import { type Session, type SessionBounds, Sessions } from './sessions.ts';
 import { type Watched, watchSilence } from './watch.ts';
 
@@ -50,13 +51,15 @@ export class Hall {
   readonly #sessions: Sessions;
   readonly #options: HallOptions;
   readonly #fresh = new Set<FreshLine>();
-  /** Of these, such as have said nothing yet, the oldest first: how each leaves. */
+  /** Of these, such as have said nothing yet, or ask for a session that is not here, the oldest first: how each leaves. */
   readonly #silent = new Map<FreshLine, () => void>();
+  readonly #leaving: Leaving;
   #closed = false;
 
   constructor(host: HallHost, options: HallOptions) {
     this.#host = host;
     this.#sessions = new Sessions(options);
+    this.#leaving = new Leaving(options.maxConnections);
     this.#options = options;
   }
 
@@ -74,7 +77,8 @@ export class Hall {
   enter(line: Line, kind: string, request: UpgradeRequest): void {
     const { maxConnections, timeoutMs } = this.#options;
     // Whoever says nothing is not to keep others out, who may be about to go on.
-    if (this.#fresh.size >= maxConnections) for (const drop of [...this.#silent.values()].slice(0, 1)) drop();
+    const [dropOldest] = this.#silent.values();
+    if (this.#fresh.size >= maxConnections) dropOldest?.();
     if (this.#closed || this.#fresh.size >= maxConnections) {
       line.destroy();
       return;
@@ -95,11 +99,14 @@ export class Hall {
     waits.late = drop;
     tellLate(waits, timeoutMs);
     fresh.read(({ greeting, bytes }) => {
-      this.#silent.delete(fresh);
       if (greeting?.resume === undefined) {
         left();
         this.#begin(fresh, kind, request);
-      } else void this.#goOn(fresh, request, greeting, bytes).finally(left);
+        return;
+      }
+      // Anybody can make up the name of one.
+      if (this.#sessions.find(greeting.resume.session) !== undefined) this.#silent.delete(fresh);
+      void this.#goOn(fresh, request, greeting, bytes).finally(left);
     }, left);
   }
 
@@ -121,9 +128,11 @@ export class Hall {
         session.apart(false);
       },
       keptMore: () => this.#sessions.keptMore(session),
-      over: () => {
+      lasts: () => this.#sessions.lasts(session),
+      over: (line) => {
         unwatch();
         this.#sessions.delete(session, name);
+        if (line !== undefined) this.#leaving.add(line);
       },
     });
     const session: Session = { stream, identity: ANYBODY, apart() {} };
@@ -168,6 +177,7 @@ export class Hall {
     frames.flush();
     fresh.give({ received() {}, drained() {}, closed() {} });
     line.end();
+    this.#leaving.add(line);
   }
 }
 

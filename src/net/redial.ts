@@ -67,6 +67,8 @@ export class Redial {
     if (this.#over) return;
     this.#giveUp = new AbortController();
     const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
+    // Who has last words holds the process as long as those do.
+    (timer as { unref?(): void }).unref?.();
     try {
       const { signal } = this.#giveUp;
       const fields = await orAborted(this.#finding.fields?.(), signal);

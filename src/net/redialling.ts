@@ -2,6 +2,7 @@
 import { RESUME_ANSWER_MS_MIN } from '../limits.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
+import { endSoon } from './leaving.ts';
 import { type Finding, Redial } from './redial.ts';
 import { SILENCES, type Watched, watchSilence } from './watch.ts';
 
@@ -30,9 +31,10 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
       redial.start();
     },
     resumed: () => apart(false),
-    over() {
+    over(line) {
       redial.stop();
       unwatch();
+      if (line !== undefined) endSoon(line);
     },
   });
   // One that opens, and never says anything, is not to take the time of all others.

@@ -23,7 +23,7 @@ export class Sessions {
   /** Those that were waited for as the listener was about to close. */
   readonly #lacking = new Set<Session>();
   #said: (() => void) | undefined;
-  /** Those that have no line, the one that has waited longest first, with what each keeps; and all that together. */
+  /** Those that have no line, or have said their last, the one that has waited longest first, with what each keeps; and all that together. */
   readonly #parked = new Map<Session, number>();
   #bytes = 0;
 
@@ -44,13 +44,21 @@ export class Sessions {
     }
     this.#keeps(session);
   }
+  /** What its last words take is kept until it is told that they were heard, with or without a line. */
+  lasts(session: Session): void {
+    this.#keeps(session);
+  }
   resumed(session: Session): void {
+    if (!session.stream.lasts) this.#forget(session);
+  }
+  #forget(session: Session): void {
     this.#bytes -= this.#parked.get(session) ?? 0;
     this.#parked.delete(session);
   }
   /** When those that have no line for their last words have said them over another one, or have had as long as they hold a process. */
   async lastSaid(): Promise<void> {
-    for (const session of this.#parked.keys()) if (session.stream.lasts) this.#lacking.add(session);
+    for (const session of this.#parked.keys())
+      if (session.stream.lasts && session.stream.isApart) this.#lacking.add(session);
     if (this.#lacking.size === 0) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     await new Promise<void>((resolve) => {
@@ -60,14 +68,14 @@ export class Sessions {
     clearTimeout(timer);
   }
   delete(session: Session, name: Uint8Array | undefined): void {
-    this.resumed(session);
+    this.#forget(session);
     this.#all.delete(textOf(name));
     if (this.#lacking.delete(session) && this.#lacking.size === 0) this.#said?.();
   }
   /** Nobody can come back any more. */
   close(): void {
     this.#closed = true;
-    for (const session of [...this.#parked.keys()]) this.park(session);
+    for (const session of [...this.#parked.keys()]) if (session.stream.isApart) this.park(session);
   }
 
   /** One that may have no line keeps more. */
@@ -82,8 +90,8 @@ export class Sessions {
     this.#parked.set(session, keptBytes);
     for (const [oldest] of this.#parked) {
       if (this.#parked.size <= maxParked && this.#bytes <= maxParkedBytes) return;
-      const text = `The line has broken, and the listener keeps no more than ${maxParked} connections without one, and ${maxParkedBytes} bytes for them (maxParkedSessions, maxParkedBytes)`;
-      this.resumed(oldest);
+      const text = `The line has broken, and the listener keeps no more than ${maxParked} connections without one, or with last words, and ${maxParkedBytes} bytes for them (maxParkedSessions, maxParkedBytes)`;
+      this.#forget(oldest);
       oldest.stream.lose(new UnsupportedError(text));
     }
   }

@@ -3,7 +3,7 @@ import process from 'node:process';
 import type { Port } from '../../src/index.ts';
 import { connect, listen } from '../../src/net/index.ts';
 
-const [what = '', address = '', ms = '0'] = process.argv.slice(2);
+const [what = '', address = '', ms = '0', how = ''] = process.argv.slice(2);
 const OPTIONS = { pingMs: 100, resumeMs: 1000 };
 
 /** Blocks for a while as soon as it is told to, and answers all it was told meanwhile. */
@@ -37,7 +37,7 @@ if (what === 'much') {
 }
 /** Ends its connection, and exits the moment that this is done. */
 if (what === 'close-link') {
-  const port = await connect(address);
+  const port = await connect(address, { blocking: how === 'blocking' });
   // Over the line that it has by then.
   const cut = Number(ms) > 1;
   if (cut) port.postMessage('cut');

@@ -1,21 +1,30 @@
 // A session that goes on over another line: what the one before had said of itself does not hold for the next.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { RESUME_TELL_BYTES } from '../../limits.ts';
 import { FrameWriter } from '../stream/frame-writer.ts';
 import { greetingFor, greetingWords } from '../stream/greeting.ts';
 import { FreshLine } from './fresh-line.ts';
-import { RESUMES } from './heard.ts';
+import { positionFrame, RESUMES } from './heard.ts';
 import type { Line, LineUser } from './line.ts';
 import { ResumingStream } from './resuming-stream.ts';
 
 const SESSION = new Uint8Array(16).fill(7);
 
-function fakeLine(): { line: Line; user(): LineUser; said: Uint8Array[]; flows: boolean[]; full: boolean } {
+function fakeLine(): {
+  line: Line;
+  user(): LineUser;
+  said: Uint8Array[];
+  flows: boolean[];
+  holds: boolean[];
+  full: boolean;
+} {
   let user: LineUser | undefined;
   const fake = {
     full: false,
     said: [] as Uint8Array[],
     flows: [] as boolean[],
+    holds: [] as boolean[],
     user: () => user as LineUser,
     line: {
       write: (bytes: Uint8Array) => fake.said.push(bytes.slice()) > 0 && !fake.full,
@@ -23,7 +32,7 @@ function fakeLine(): { line: Line; user(): LineUser; said: Uint8Array[]; flows: 
       connect: (its: LineUser) => {
         user = its;
       },
-      hold() {},
+      hold: (held: boolean) => void fake.holds.push(held),
       destroy() {},
       end() {},
     } as unknown as Line,
@@ -106,4 +115,35 @@ test('who takes nothing in tells the next line so, too', () => {
   stream.hello();
   stream.resume(new FreshLine(third.line), 0, 0);
   assert.deepEqual([second.flows, third.flows], [[false, true], []]);
+});
+
+test('last words are heard with a position behind them, whatever is said behind that', async () => {
+  const { first, stream, log, ping } = session();
+  const hello: Uint8Array[] = [];
+  const peer = new FrameWriter({ write: (bytes) => hello.push(bytes.slice()) > 0 });
+  peer.hello(greetingWords(greetingFor({ features: RESUMES })), new Uint8Array(0));
+  peer.flush();
+  first.user().received(hello[0] as Uint8Array);
+  ping();
+  const lastAt = stream.keptBytes;
+  stream.end();
+  // Its own position stands behind its last words.
+  assert.ok(stream.keptBytes > lastAt);
+  first.user().received(positionFrame(lastAt - 8));
+  assert.deepEqual(log, []);
+  first.user().received(positionFrame(lastAt));
+  assert.deepEqual(log, ['over']);
+  await stream.lastSaid;
+});
+
+test('who has said much holds the process until the other side has told of it, also where its line can write at the very end', () => {
+  const { first, stream, ping } = session();
+  Object.assign(first.line, { flushSync: () => true });
+  stream.hold(true);
+  stream.hold(false);
+  assert.equal(first.holds.at(-1), false);
+  stream.hold(true);
+  while (stream.keptBytes < RESUME_TELL_BYTES) ping();
+  stream.hold(false);
+  assert.equal(first.holds.at(-1), true);
 });

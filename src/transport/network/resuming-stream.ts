@@ -11,6 +11,7 @@ import {
   RESUME_KEPT_BYTES,
   RESUME_KEPT_MAX,
   RESUME_LAST_HOLD_MS,
+  RESUME_LAST_MOST_MS,
   RESUME_LAST_MS,
   RESUME_TELL_BYTES,
 } from '../../limits.ts';
@@ -44,8 +45,13 @@ export interface ResumingOptions {
   resumed(): void;
   /** It keeps more, and has no line. */
   keptMore?(): void;
-  /** Nobody needs the session any more. */
-  over(): void;
+  /** It has said its last words, and keeps them until the other side has them. */
+  lasts?(): void;
+  /**
+   * Nobody needs the session any more.
+   * @param line what it had last, which was ended; but for one without a session, which has something on its way
+   */
+  over(line: Line | undefined): void;
 }
 
 /** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
@@ -78,6 +84,9 @@ export class ResumingStream implements ByteStream {
   #lastHeld = false;
   #lastMs = 0;
   #ended = false;
+  /** Where the last words end, and since when they are said. */
+  #lastAt = Number.POSITIVE_INFINITY;
+  #endedMs = 0;
   #over = false;
   readonly lastSaid: Promise<void>;
   #tellLastSaid: () => void = () => {};
@@ -114,6 +123,13 @@ export class ResumingStream implements ByteStream {
   /** Whether who says so said it long ago, over a line that is no more: it has told of more since. */
   isOld(heard: number): boolean {
     return heard < this.#kept.start;
+  }
+  get isApart(): boolean {
+    return this.#line === undefined;
+  }
+  /** Whether the other side has told that it has the last words; what it is told behind them is nobody's to wait for. */
+  get #isHeard(): boolean {
+    return this.#kept.start >= this.#lastAt;
   }
   /** Bytes that are kept. */
   get keptBytes(): number {
@@ -169,17 +185,18 @@ export class ResumingStream implements ByteStream {
       return;
     }
     this.#noDeadline();
-    if (this.#ended) this.#endBy(RESUME_LAST_MS);
     this.#told = this.#position;
     this.#line = line;
     this.#lineFull = false;
     this.#kept.release(heard);
+    if (this.#ended) this.#endLast();
     for (const piece of this.#kept.pieces()) this.#write(line, piece);
     this.#hold();
     if (!this.#flows) line.flow?.(false);
     this.#options.resumed();
     this.#listen(fresh, behind);
-    this.#relieve();
+    if (this.#isHeard) this.#finish();
+    else this.#relieve();
   }
   /** Whether lines break for so long, with what is said over them, that another one is no better. */
   #barren(heard: number): boolean {
@@ -216,7 +233,7 @@ export class ResumingStream implements ByteStream {
     if (this.#over || this.session === undefined || !this.#met) {
       this.#finish();
       this.#connection?.closed(reason, error);
-    } else if (this.#ended && this.#kept.length === 0) this.#finish();
+    } else if (this.#isHeard) this.#finish();
     else if (error instanceof UnsupportedError) this.lose(error);
     else this.#lack(error);
   }
@@ -249,11 +266,27 @@ export class ResumingStream implements ByteStream {
     platform.later(() => {
       const { stream } = deadline;
       if (stream === undefined) return;
+      // As long as the other side takes something in.
+      const moreMs = stream.#lastLeftMs();
+      if (moreMs > 0) {
+        stream.#endBy(moreMs, cause);
+        return;
+      }
       // What the last try said, where that is known.
       const last = stream.#cause ?? cause;
       const text = `The line has broken${because(cause)}, and no other one was there in ${ms} ms${last === cause ? '' : because(last)}`;
       stream.lose(new TimeoutError(text, { timeoutMs: ms, cause: last }));
     }, ms);
+  }
+  #endLast(): void {
+    this.#lastMs = performance.now();
+    this.#endBy(Math.max(0, this.#lastLeftMs()));
+  }
+  /** Milliseconds that last words have left. */
+  #lastLeftMs(): number {
+    if (!this.#ended || this.#line === undefined) return 0;
+    const ms = Math.min(this.#options.resumeMs, RESUME_LAST_MS);
+    return Math.min(this.#lastMs + ms, this.#endedMs + RESUME_LAST_MOST_MS) - performance.now();
   }
   #noDeadline(): void {
     if (this.#deadline !== undefined) this.#deadline.stream = undefined;
@@ -270,7 +303,7 @@ export class ResumingStream implements ByteStream {
     this.#over = true;
     this.#noDeadline();
     this.#keepAlive.close();
-    const heard = this.session !== undefined && this.#kept.length === 0;
+    const heard = this.session !== undefined && (this.#isHeard || this.#kept.length === 0);
     this.#kept.clear();
     this.#sayPending();
     if (this.#line !== undefined) this.#line.end();
@@ -278,7 +311,8 @@ export class ResumingStream implements ByteStream {
     if (heard || this.#line === undefined || !this.#ended) this.#isLastSaid();
     // What the line has is on its way until it is closed.
     else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_HOLD_MS);
-    this.#options.over();
+    const hasAll = this.session !== undefined || !this.#met;
+    this.#options.over(hasAll ? this.#line : undefined);
   }
   #isLastSaid(): void {
     clearTimeout(this.#lastTimer);
@@ -312,7 +346,7 @@ export class ResumingStream implements ByteStream {
     this.#kept.release(position);
     // As long as the other side takes something in, the rest of it is worth waiting for.
     this.#lastMs = performance.now();
-    if (this.#ended && this.#kept.length === 0) this.#finish();
+    if (this.#isHeard) this.#finish();
     else this.#relieve();
   }
   #damaged(position: number): void {
@@ -383,22 +417,25 @@ export class ResumingStream implements ByteStream {
   end(): void {
     if (this.#over) return;
     this.#ended = true;
+    this.#endedMs = performance.now();
+    this.#lastAt = this.#kept.end;
     this.#holdLast();
     if (this.session === undefined || !this.#met) {
       this.#finish();
       return;
     }
     if (this.#line !== undefined) this.#tell();
-    if (this.#heard.last) this.#finish();
+    if (this.#heard.last || this.#isHeard) this.#finish();
     else {
       this.#endBy(Math.min(this.#options.resumeMs, RESUME_LAST_MS));
       this.#hold();
+      this.#options.lasts?.();
     }
   }
   hold(held: boolean): void {
     this.#held = held;
-    // A process that ends with something unread has the system take back what was sent; where it cannot see to that in its last moments, it waits for the answer to much.
-    if (!held && this.#line?.flushSync === undefined && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
+    // A process that ends with something unread has the system take back what was sent, and its last moments are short: it waits for the answer to much.
+    if (!held && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
     this.#hold();
   }
   /** Whether more may come; where its line can be told. */

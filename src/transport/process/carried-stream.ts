@@ -40,6 +40,9 @@ export class CarriedStream implements ByteStream {
   #endTold = false;
   #over = false;
   #error: Error | undefined;
+  /** Of one whose carrier tells when the other side has its last words, which hold the process until then. */
+  lastSaid: Promise<void> | undefined;
+  #tellLastSaid: (() => void) | undefined;
   #held = false;
   #holds = false;
   /** What has come is being handed over. */
@@ -134,13 +137,27 @@ export class CarriedStream implements ByteStream {
     return over;
   }
 
+  expectLast(): void {
+    this.lastSaid = new Promise((resolve) => {
+      this.#tellLastSaid = resolve;
+    });
+  }
+  lastIsSaid(): void {
+    this.#tellLastSaid?.();
+    this.#tellLastSaid = undefined;
+    this.#rehold();
+  }
+  /** Whether what was said last is not to go with the process. */
+  get #lasts(): boolean {
+    return this.#ended && (this.lastSaid === undefined ? !this.#over : this.#tellLastSaid !== undefined);
+  }
   hold(held: boolean): void {
     this.#held = held;
     this.#rehold();
   }
   #rehold(): void {
     // What waits here would go with the process, and so does a line whose other side has not ended.
-    const holds = !this.#over && (this.#held || this.#ended || this.#waiting.length > 0);
+    const holds = this.#lasts || (!this.#over && (this.#held || this.#waiting.length > 0));
     if (holds === this.#holds) return;
     this.#carrier.hold(holds);
     this.#holds = holds;

@@ -47,7 +47,7 @@ export interface ByteStream {
    */
   end(): void;
   /** Where `end` alone leaves that open: when what was written last is with the other side, or never will be; in two seconds at the most behind `end`. Never rejects. */
-  readonly lastSaid?: Promise<void>;
+  readonly lastSaid?: Promise<void> | undefined;
   /** Keeps the process alive, or lets it go. At the start it lets it go. It calls nobody back meanwhile. */
   hold(held: boolean): void;
   /**
