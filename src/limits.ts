@@ -486,7 +486,7 @@ export const ENGINE_FLUSH_BYTES: number = 128 * 1024;
 /** Milliseconds in which nothing was heard of the other end of a line, after which the server is asked whether anybody is there: a process that is gone is noticed by nothing else. A line at rest costs one such question a second. */
 export const ENGINE_PROBE_MS: number = 2000;
 
-/** Bytes that topics of one publisher have on their way to a server that takes nothing, before further messages count as unsent: the largest value, and as much behind it. */
+/** Bytes that all topics of one engine have on their way to a server that takes nothing, before further messages count as unsent: the largest value, and as much behind it. */
 export const ENGINE_UNFLUSHED_MAX: number = 32 * 1024 * 1024;
 /** The least that a server has to take as one message: heads and the first words of a line lie in it with room to spare. */
 export const ENGINE_MESSAGE_BYTES_MIN: number = 4096;
@@ -556,13 +556,13 @@ export const REDIS_CLUSTER_CHECK_MS: number = 5000;
 // ---- hubs -----------------------------------------------------------------------------------------------------------
 /** Bytes that all queues of a hub keep: it has them in memory, and a program that puts jobs for which nobody works is to be told before its memory is full. */
 export const HUB_QUEUE_BYTES_DEFAULT: number = 256 * 1024 * 1024;
-/** Bytes that a job, an id or a queue counts beside its own: what an engine needs for them. */
+/** Bytes that a job or an id counts beside its own: what an engine needs for them. */
 export const HUB_THING_BYTES: number = 256;
 /** Bytes that wait for a member, or for its hub, that takes nothing in, before more is dropped: as ENGINE_UNFLUSHED_MAX. */
 export const HUB_WAITING_BYTES: number = ENGINE_UNFLUSHED_MAX;
-/** Answers that wait for a member whose port has no room for them, before it is ended: it asks, and takes nothing in. */
+/** Answers that wait for a member whose port has no room for them, before it is ended: it asks, and takes nothing in. Half of them may be such as others gave. */
 export const HUB_UNSAID_MAX: number = 1024;
-/** The same of answers, which somebody waits for: what is left of a port's outbox is for what would end a member if it could not be said. */
+/** As HUB_WAITING_BYTES, of answers, which somebody waits for: what is left of a port's outbox is for what would end a member if it could not be said. */
 export const HUB_ANSWER_BYTES: number = (3 * OUTBOX_BYTES_DEFAULT) / 4;
 /** Characters of a subject: two names of ours with what stands before them. */
 export const HUB_SUBJECT_MAX: number = 512;

@@ -1,4 +1,4 @@
-// What a server between programs has to do for us: carry small messages to whoever listens for a subject. NATS and Redis do, and neither promises more.
+// What a server between programs has to do for us: carry small messages to whoever listens for a subject. NATS, Redis and a hub do, and none promises more.
 
 import type { QueueStore } from './queue.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Driver } from './driver.ts';
-import { EngineSocket } from './engine-socket.ts';
+import { EngineSocket, message, PROBE } from './engine-socket.ts';
 
 interface Side {
   readonly socket: EngineSocket;
@@ -86,4 +86,20 @@ test('where this side loses its server its lines end, with the reason', () => {
   down();
   assert.deepEqual([near.told, far.told], new Array(2).fill(['this side has lost its server', 1006]));
   assert.deepEqual([near.left, far.left], [1, 1]);
+});
+
+test('an end that asks whether anybody is there says how much it has said: what was lost last ends the line', () => {
+  const { near, far, said, carry } = line();
+  near.socket.send(bytes(1));
+  carry();
+  far.socket.heard(message(PROBE, 1, bytes()));
+  // Of a version that says no number.
+  far.socket.heard(message(PROBE, 0, bytes()));
+  assert.deepEqual(far.told, [1]);
+  near.socket.send(bytes(2));
+  said.length = 0;
+  far.socket.heard(message(PROBE, 2, bytes()));
+  assert.deepEqual(far.told.slice(1), ['the server has lost messages: number 2 came in the place of 1', 1006]);
+  carry();
+  assert.deepEqual(near.told, [1000]);
 });

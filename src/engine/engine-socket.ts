@@ -13,7 +13,7 @@ export const DATA = 0;
 export const OPENED = 1;
 const END = 2;
 /** Is anybody there? Its number is that of the next message. */
-const PROBE = 3;
+export const PROBE = 3;
 export const HEAD_BYTES = 8;
 
 const CLOSED = 3;

@@ -174,3 +174,27 @@ test('a job that another worker has by now is not given back, nor is one that is
   assert.deepEqual(settled, ['is being done', 'back']);
   for (const end of ends) end();
 });
+
+test('a job that is tried for ever, at once each time, is', async () => {
+  const settled: unknown[] = [];
+  let given: (job: Taken) => void = nothing;
+  const queue = queueOf({
+    take: async (_count, _waitMs, gives) => {
+      given = gives;
+      await turn();
+    },
+  });
+  const say = async (ms: number): Promise<void> => void settled.push(ms);
+  const no = (): Promise<never> => Promise.reject(new Error('no'));
+  queue.work(
+    () => {
+      throw new RangeError('no');
+    },
+    { maxAttempts: 1_000_000, retryMs: 0 },
+  );
+  await turn();
+  given({ bytes: job, attempt: 2000, done: no, again: say, back: no, bury: no, extend: async () => true });
+  await turn();
+  assert.deepEqual(settled, [0]);
+  await queue.close();
+});

@@ -14,7 +14,13 @@ import { Unflushed } from './unflushed.ts';
 async function pair(
   options: EngineSubscribeOptions = {},
   maxBytes: number = 4096,
-): Promise<{ topic: EngineTopic<number>; reader: EngineReader<number>; hear: Heard; driver: { losses: number } }> {
+): Promise<{
+  topic: EngineTopic<number>;
+  reader: EngineReader<number>;
+  hear: Heard;
+  driver: { losses: number };
+  another(): EngineTopic<number>;
+}> {
   const names = new Names('test');
   let hear: Heard = () => {};
   const driver = {
@@ -33,9 +39,11 @@ async function pair(
       return { close() {}, async drain() {} };
     },
   } as Partial<Driver> as Driver;
+  const publisher = new Publisher(driver, names, 'numbers', 'packed', new Unflushed(driver));
   const reader = await EngineReader.open<number>(driver, names, 'numbers', options, () => {});
   return {
-    topic: new EngineTopic(new Publisher(driver, names, 'numbers', 'packed', new Unflushed(driver))),
+    topic: new EngineTopic(publisher),
+    another: () => new EngineTopic(publisher),
     reader,
     driver: driver as { losses: number },
     hear: (bytes, subject) => hear(bytes, subject),
@@ -220,5 +228,26 @@ test('of several readers that stand in line each has what is next', async () => 
   assert.deepEqual(
     await Promise.all(asked),
     Array.from({ length: 20 }, (_, i) => i),
+  );
+});
+
+test('each part of a program that has a topic is told of what was lost, once', async () => {
+  const { topic, driver, another } = await pair();
+  const other = another();
+  topic.publish(1);
+  other.publish(2);
+  driver.losses++;
+  const late = another();
+  for (const each of [topic, other]) await assert.rejects(each.flush(), { code: 'ERR_CLOSED', reason: 'lost' });
+  for (const each of [topic, other]) await each.flush();
+  // It had it before anybody was told.
+  await assert.rejects(late.flush(), { code: 'ERR_CLOSED', reason: 'lost' });
+  await another().flush();
+  driver.losses++;
+  // Both at a time.
+  const both = await Promise.allSettled([topic.flush(), topic.flush()]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
   );
 });

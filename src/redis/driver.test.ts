@@ -48,15 +48,20 @@ test('what is published behind an answer goes behind it, and flush waits for bot
   const [answers, topic] = [names.reply('00'.repeat(16)), names.topic('news')];
   driver.publish(answers, new Uint8Array([1]));
   driver.publish(topic, new Uint8Array([2]));
+  driver.publish(answers, new Uint8Array([3]));
+  driver.publish(names.reply('11'.repeat(16)), new Uint8Array([4]));
+  driver.publish(answers, new Uint8Array([5]));
   assert.deepEqual(said, [answers, topic]);
   // A server answers in order.
   let flushed = false;
   const flushing = driver.flush().then(() => {
     flushed = true;
   });
-  heard[0]?.();
+  // What joined another one went before who asked for it last.
+  assert.equal(heard.length, 4);
+  for (const answer of heard.slice(0, 3)) answer();
   await new Promise((resolve) => setTimeout(resolve, 0));
   assert.equal(flushed, false);
-  heard[1]?.();
+  heard[3]?.();
   await flushing;
 });

@@ -567,6 +567,16 @@ test('secrets of an address stand in no error, and what is no address of the doo
       assert.match(String(await rejection(open('nats://127.0.0.1:1', { client } as never))), /Option client/);
   assert.match(String(await rejection(nats.open('nats://127.0.0.1:1', { prefix: null } as never))), /Option prefix/);
   // Commas of a token, or a password, begin no other server.
+  // The client says the same to each of them, and would go on in plain text where one has no TLS.
+  for (const url of [
+    'nats://ada:geheim@127.0.0.1:1,nats://bob:geheim@127.0.0.1:1',
+    'tls://ada:geheim@127.0.0.1:1,nats://ada:geheim@127.0.0.1:1',
+    'nats://:geheim@127.0.0.1:1',
+  ]) {
+    const error = (await rejection(nats.open(url))) as Error;
+    assert.ok(error instanceof UsageError && /Cannot use those servers of NATS/.test(error.message), String(error));
+    assert.ok(!error.message.includes('geheim'), error.message);
+  }
   for (const url of ['nats://ge,heim@127.0.0.1:1', 'nats://ada:1,heim@127.0.0.1:1,127.0.0.1:2']) {
     const error = await rejection(nats.open(url));
     assert.ok(error instanceof AddressError, String(error));

@@ -28,6 +28,7 @@ import {
   CLOSED,
   ClosedError,
   channel,
+  LayoutError,
   type Port,
   RefusedError,
   TimeoutError,
@@ -654,6 +655,30 @@ test('a member whose port has room for less than is left to spare is passed over
   await read();
   assert.equal(said.at(-1)?.[0], HEARD);
   await engine.close();
+  hub.close();
+});
+
+test('a member whose port is damaged harms nobody else', async () => {
+  const hub = new Hub();
+  const [first, publisher] = [await open(hub), await open(hub)];
+  const heard = await first.subscribe('>');
+  const { port, remote } = channel();
+  hub.join(port);
+  const damaged = await open(attach(remote));
+  await damaged.subscribe('x');
+  const behind = await (await open(hub)).subscribe('x');
+  Object.defineProperty(port, 'full', {
+    get() {
+      throw new LayoutError('its memory is damaged', { value: 1 });
+    },
+  });
+  for (const name of ['x', 'y', 'x']) publisher.topic(name).publish(name);
+  await publisher.topic('x').flush();
+  for (const name of ['x', 'x', 'y']) assert.equal(await within('it', heard.receiveAsync()), name);
+  for (const name of ['x', 'x']) assert.equal(await within('it', behind.receiveAsync()), name);
+  assert.ok(!publisher.driver.closed);
+  await until('it to have been ended', () => damaged.driver.closed);
+  assert.equal(hub.stats().members, 3);
   hub.close();
 });
 
