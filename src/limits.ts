@@ -503,6 +503,8 @@ export const ENGINE_PARTS_MAX: number = 64;
 export const ENGINE_PARTS_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. Each topic that a program publishes to counts; 200 bytes for one. */
 export const ENGINE_SENDERS_MAX: number = 65_536;
+/** Memories of SCRATCH_BYTES_MIN that a thread keeps for what it says through servers: so many topics that are published to in one turn take none anew. */
+export const RECORD_SPARES_MAX: number = 16;
 /** Topics that an engine publishes to and knows again by their names; the one that was not asked for in longest begins its numbers anew. */
 export const ENGINE_TOPICS_MAX: number = 4096;
 /** Bytes of messages that wait with the reader of a topic before the oldest one goes, however few they are: whoever may publish could fill its memory otherwise. */

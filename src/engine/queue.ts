@@ -94,7 +94,7 @@ export interface Worker {
   /** Jobs that are being worked at. */
   readonly running: number;
   /**
-   * Takes no more jobs; when those that it has are settled, or `drainMs` are over: then their signals are aborted, and others have those jobs in their time.
+   * Takes no more jobs; when those that it has are settled, or `drainMs` are over: then their signals are aborted, and those jobs are given back at once.
    * @throws (rejects) UsageError ERR_OPTION
    */
   close(options?: DrainOptions): Promise<void>;
@@ -112,6 +112,20 @@ export interface DeadLetter<T = unknown> {
 
 const ACK: NumberRule = { fallback: limits.QUEUE_ACK_MS, min: 1000, max: limits.TIMEOUT_MS_MAX };
 const ID = /^[\x21-\x7e]{1,128}$/;
+
+/**
+ * All who use a queue say the same: who waits less long takes jobs that others work at.
+ * @param remedy how it is changed, once all have ended
+ * @throws UsageError ERR_OPTION
+ */
+export function checkAckMs(found: unknown, own: number, remedy: string): void {
+  if (found === own) return;
+  const text = `Option ackMs cannot be ${own}: whoever has made this queue says ${shown(found)}, and all who use it say the same (${remedy}, once all have ended, lets them say another)`;
+  throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: own });
+}
+function shown(found: unknown): string {
+  return typeof found === 'number' ? String(found) : 'something else';
+}
 
 export function resolveQueue(options: QueueOptions): { readonly ackMs: number; readonly form: Form } {
   checkNames(options, ['ackMs', 'codec']);

@@ -48,6 +48,10 @@ class Owed {
   }
 }
 
+/** What a message by itself, and a value of several, weigh in memory beside their bytes. */
+const MESSAGE_BYTES = 512;
+const VALUE_BYTES = 32;
+
 /** One value, or several that came in one message. */
 interface Waiting {
   readonly topic: string;
@@ -152,7 +156,7 @@ export class EngineReader<T = unknown> {
     };
     this.#waiting.push(waiting);
     if (record.count === 0) this.#waitingBytes += bytesOf(pieces);
-    for (let i = 1; i < several.length; i += 2) this.#waitingBytes += several[i] as number;
+    for (let i = 1; i < several.length; i += 2) this.#waitingBytes += VALUE_BYTES + (several[i] as number);
     this.#waitingCount += record.count || 1;
     while (this.#waitingBytes > ENGINE_WAITING_BYTES && this.#waitingCount > 1) this.#skip();
     if (this.#newest) this.#skipTo(1);
@@ -174,7 +178,7 @@ export class EngineReader<T = unknown> {
     const { record, places, at } = first;
     const several = record.count > 0;
     this.#waitingCount--;
-    this.#waitingBytes -= several ? (places[at + 1] as number) : bytesOf(first.pieces);
+    this.#waitingBytes -= several ? VALUE_BYTES + (places[at + 1] as number) : bytesOf(first.pieces);
     first.missed = 0;
     first.at = at + 2;
     if (several && first.at < places.length) return;
@@ -344,7 +348,7 @@ export class EngineReader<T = unknown> {
 }
 
 function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = 0;
+  let bytes = MESSAGE_BYTES;
   for (const { length } of pieces) bytes += length;
   return bytes;
 }

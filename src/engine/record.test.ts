@@ -121,7 +121,12 @@ test('a getter that throws once it is read again loses nothing that was gathered
   }
 });
 
-test('nothing of what was gathered before, or was refused, stands in a message', () => {
+test('nothing of what was gathered before, or was refused, or of anybody else, stands in a message', () => {
+  // Memory that others have used is had by whoever comes next.
+  const other = new RecordWriter(randomId(), 'packed', () => 1 << 20);
+  other.gather(new Uint8Array(60_000).fill(0xff), 0);
+  other.gathered();
+  other.write(new Uint8Array(60_000).fill(0xff), 0, 1);
   const writer = new RecordWriter(randomId(), 'packed', () => 4096);
   assert.throws(() => writer.gather(['secret '.repeat(100), () => {}], 0), DataCloneError);
   for (let i = 0; i < 100; i++) writer.gather('secret', i);
@@ -129,6 +134,7 @@ test('nothing of what was gathered before, or was refused, stands in a message',
   for (let i = 0; i < 50; i++) writer.gather('x'.repeat(i % 9), i);
   const [message] = writer.gathered() as [Uint8Array];
   const record = new RecordReader().read(message);
+  assert.ok(message.subarray(12, 16).every((byte) => byte === 0));
   assert.ok(record !== undefined);
   let end = 0;
   const places = new RecordReader().several(record) as number[];

@@ -9,7 +9,7 @@ import { type Codec, NO_ROOM, REFUSED } from '../codec/codec.ts';
 import { json } from '../codec/json.ts';
 import { packed } from '../codec/packed.ts';
 import { DataCloneError, UsageError } from '../errors.ts';
-import { ENGINE_PARTS_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
+import { ENGINE_PARTS_MAX, RECORD_SPARES_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { scratch } from '../memory/scratch.ts';
 import { bytesOfHex, hexOf } from './hex.ts';
@@ -47,6 +47,18 @@ export interface Record {
 }
 
 const CODECS: Readonly<{ [F in Form]: Codec }> = { packed, json };
+
+/** Small memories of the thread's, which most values fit into: what is kept for large messages is not for these. */
+const spare: Views[] = [];
+function borrow(bytes: number): Views {
+  if (bytes <= SCRATCH_BYTES_MIN) return spare.pop() ?? viewsOf(new ArrayBuffer(SCRATCH_BYTES_MIN));
+  return scratch.take(bytes, 4 * bytes);
+}
+/** @param used bytes of it */
+function giveBack(memory: Views, used: number): void {
+  if (memory.bytes.length > SCRATCH_BYTES_MIN) scratch.give(memory, used);
+  else if (spare.length < RECORD_SPARES_MAX) spare.push(memory);
+}
 
 /** Encodes values, each by itself. */
 export class RecordWriter {
@@ -88,7 +100,7 @@ export class RecordWriter {
     const room = this.#mostBytes - RECORD_BYTES;
     const encoded = this.#encode(value, room * most);
     const messages = this.#parts(encoded.bytes, number, outcome);
-    scratch.give(encoded.memory, encoded.bytes.length);
+    giveBack(encoded.memory, encoded.bytes.length);
     return messages;
   }
 
@@ -99,6 +111,14 @@ export class RecordWriter {
    */
   gather(value: unknown, number: number): readonly Uint8Array[] {
     if (this.#form === 'json') return [this.#text(value, number, 'done')];
+    try {
+      return this.#gather(value, number);
+    } catch (error) {
+      if (this.#count === 0) this.#letGo();
+      throw error;
+    }
+  }
+  #gather(value: unknown, number: number): readonly Uint8Array[] {
     if (this.#put(value, number)) return NONE;
     // First, for whoever cannot be encoded leaves what is gathered.
     const room = this.#mostBytes - RECORD_BYTES;
@@ -113,14 +133,15 @@ export class RecordWriter {
       into.bytes.set(bytes, at);
       this.#add(into, at, length, number);
     }
-    scratch.give(memory, length);
+    giveBack(memory, length);
+    if (alone) this.#letGo();
     return messages;
   }
   /** Memory of at least so many bytes, in which what is gathered stays. */
   #roomFor(bytes: number, used: number): Views {
     const before = this.#gathered;
     if (before !== undefined && before.bytes.length >= bytes) return before;
-    const into = scratch.take(bytes);
+    const into = borrow(bytes);
     if (before !== undefined) {
       into.bytes.set(before.bytes.subarray(0, used));
       this.#giveBack(before, used);
@@ -128,8 +149,14 @@ export class RecordWriter {
     this.#gathered = into;
     return into;
   }
+  /** Of memory in which nothing is gathered. */
+  #letGo(): void {
+    const memory = this.#gathered;
+    this.#gathered = undefined;
+    if (memory !== undefined) this.#giveBack(memory, this.#gatheredBytes);
+  }
   #giveBack(memory: Views, used: number): void {
-    if (this.#encoding === 0) scratch.give(memory, used);
+    if (this.#encoding === 0) giveBack(memory, used);
   }
   get #end(): number {
     return this.#count === 0 ? RECORD_BYTES : this.#gatheredBytes;
@@ -174,13 +201,15 @@ export class RecordWriter {
   }
   /** What is gathered, if anything is. */
   gathered(): readonly Uint8Array[] {
-    if (this.#count === 0) return NONE;
+    if (this.#count === 0) {
+      this.#letGo();
+      return NONE;
+    }
     const gathered = this.#gathered as Views;
     const whole = gathered.bytes.slice(0, this.#gatheredBytes);
     this.#head(whole, 0, this.#first, 1, this.#count, 'done');
     this.#count = 0;
-    this.#gathered = undefined;
-    this.#giveBack(gathered, whole.length);
+    this.#letGo();
     return [whole];
   }
 
@@ -225,19 +254,20 @@ export class RecordWriter {
     view.setUint32(4, number, true);
     view.setUint16(8, parts, true);
     view.setUint16(10, count, true);
+    view.setUint32(12, 0, true);
     message.set(this.#fromBytes, FROM_AT);
   }
   /** Into memory of the thread's, which is the caller's to give back. */
   #encode(value: unknown, mostBytes: number): { readonly memory: Views; readonly bytes: Uint8Array } {
-    let memory = scratch.take(SCRATCH_BYTES_MIN);
+    let memory = borrow(SCRATCH_BYTES_MIN);
     for (;;) {
       const { bytes } = memory;
       const length = this.#encodeInto(value, memory, 0, Math.min(bytes.length, mostBytes) & ~7);
       if (length >= 0) return { memory, bytes: bytes.subarray(0, length) };
-      scratch.give(memory, bytes.length);
+      giveBack(memory, bytes.length);
       if (length === REFUSED) throw refused();
       if (bytes.length >= mostBytes) throw tooLarge(undefined, mostBytes);
-      memory = scratch.take(2 * bytes.length);
+      memory = borrow(2 * bytes.length);
     }
   }
   #encodeInto(value: unknown, memory: Views, at: number, room: number): number {

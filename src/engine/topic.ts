@@ -126,7 +126,8 @@ export class EngineTopic<T = unknown> {
     const { losses, up, closed, where } = driver;
     if (closed) throw this.#closed();
     if (up && losses === before.losses && unsent === before.unsent) return;
-    this.#told = { losses, unsent };
+    // Another one that began later may have ended before.
+    this.#told = { losses: Math.max(losses, this.#told.losses), unsent: Math.max(unsent, this.#told.unsent) };
     publisher.told = this.#told;
     throw new ClosedError(`Some of what was published to ${this.name} was lost: the server at ${where} was`, 'lost');
   }

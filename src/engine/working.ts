@@ -1,6 +1,6 @@
 // One who works at the jobs of a queue: takes them, gives signs of life while they are done, and says how each ended.
 import { platform } from '#platform';
-import { ClosedError } from '../errors.ts';
+import { ClosedError, UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 import type { Driver } from './driver.ts';
@@ -116,7 +116,7 @@ export class Working<T> implements Worker {
         await this.#store.make();
       } catch (thrown) {
         // A client that has just lost its server says so a moment later.
-        if (this.#store.isSaid(thrown)) this.#tell(plainCause(thrown));
+        if (thrown instanceof UsageError || this.#store.isSaid(thrown)) this.#tell(plainCause(thrown));
       }
     }
     await new Promise((resolve) => setTimeout(resolve, limits.QUEUE_AGAIN_MS));

@@ -59,6 +59,11 @@ export interface Shared {
   dropped: number;
 }
 
+const TOO_LARGE = 'ERR_TOO_LARGE';
+function exactly(bytes: Uint8Array): Uint8Array {
+  return bytes.buffer.byteLength === bytes.length ? bytes : bytes.slice();
+}
+
 /** What it has said makes no sense. */
 class Odd {
   readonly why: string;
@@ -149,8 +154,8 @@ export class Member {
       this.#port.postMessage(words);
       return undefined;
     } catch (error) {
-      if (error instanceof MillraceError) return error.code;
-      throw error;
+      // Whatever it is, it is its port's.
+      return error instanceof MillraceError ? error.code : String(error);
     }
   }
   /** An answer has no room: a port may have less of it than is left to spare here. It goes when there is, and what is heard meanwhile is passed over. */
@@ -160,22 +165,28 @@ export class Member {
     else if (this.#unsaid.length === 1) this.#sayLater();
   }
   #sayLater(): void {
-    this.#port.drained().then(
-      () => this.#sayUnsaid(),
-      () => {},
-    );
+    this.#port
+      .drained()
+      .then(() => this.#sayUnsaid())
+      // Its end is told otherwise.
+      .catch(() => this.end());
   }
   #sayUnsaid(): void {
     for (let words = this.#unsaid[0]; words !== undefined && !this.#over; words = this.#unsaid[0]) {
       const { outboxBytes: before } = this.#port.stats();
       const code = this.#posted(words);
-      if (code !== undefined) {
-        if (code === FULL && before > 0) this.#sayLater();
-        else this.end(`it could not be answered (${code})`);
+      const isHeard = words[0] === HEARD;
+      if (code === FULL && before > 0) {
+        this.#sayLater();
         return;
       }
+      if (code !== undefined && !(isHeard && code === TOO_LARGE)) {
+        this.end(`it could not be answered (${code})`);
+        return;
+      }
+      if (code !== undefined) this.#shared.dropped++;
       this.#unsaid.shift();
-      if (words[0] === HEARD) this.#unsaidBytes -= (words[2] as Uint8Array).length;
+      if (isHeard) this.#unsaidBytes -= (words[2] as Uint8Array).length;
     }
   }
 
@@ -195,17 +206,19 @@ export class Member {
       const code = enough || this.#unsaid.length > 0 ? FULL : this.#posted(words);
       if (code === undefined) return true;
       if (others) return false;
-      if (code !== FULL && code !== 'ERR_TOO_LARGE') this.end(`it could not be told (${code})`);
+      if (code !== FULL && code !== TOO_LARGE) this.end(`it could not be told (${code})`);
       else if ((isAnswer || together) && code === FULL && !enough && this.#hasRoomFor(bytes)) {
-        this.#unsaidBytes += bytes.length;
-        this.#keep(words);
+        // What is kept is not to hold more than it is counted for.
+        const own = exactly(bytes);
+        this.#unsaidBytes += own.length;
+        this.#keep([HEARD, subject, own, numbers]);
         return true;
       }
     } catch (error) {
       // Its memory may be damaged: that is not the doing of who publishes.
       this.end(`it could not be told: ${String(error)}`);
     }
-    this.#shared.dropped++;
+    if (!together) this.#shared.dropped++;
     return false;
   }
   /** Half of what may wait is for its own answers, without which it is ended. */
@@ -322,10 +335,8 @@ export class Member {
     switch (action) {
       case 'put': {
         const id = said[2] === null ? undefined : check(said[2], isSubject);
-        const bytes = check(said[0], isBytes);
         // What is kept is not to hold more than it is counted for.
-        const own = bytes.buffer.byteLength === bytes.length ? bytes : bytes.slice();
-        if (queue.put(own, check(said[1], isMs), id)) done(null);
+        if (queue.put(exactly(check(said[0], isBytes)), check(said[1], isMs), id)) done(null);
         else failed('full', noRoom(budget));
         return;
       }

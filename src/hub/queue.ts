@@ -1,7 +1,5 @@
 // A queue that a hub keeps, as its members have it.
-import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
-import { UsageError } from '../errors.ts';
-import { shown } from './claimed.ts';
+import { checkAckMs, type QueueStats, type QueueStore, type Taken, type TakenDead } from '../engine/queue.ts';
 import { QUEUE } from './words.ts';
 
 type Ask = (word: number, ...said: unknown[]) => Promise<unknown>;
@@ -24,9 +22,7 @@ export class HubQueue implements QueueStore {
   }
   async make(): Promise<void> {
     const found = await this.#ask('make', this.#ackMs);
-    if (found === this.#ackMs) return;
-    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${shown(found)}, and all who use it say the same`;
-    throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: this.#ackMs });
+    checkAckMs(found, this.#ackMs, 'a hub that is made anew');
   }
   isGone(error: unknown): boolean {
     return (error as { code?: unknown }).code === 'gone';

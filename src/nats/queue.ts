@@ -3,7 +3,7 @@
 
 import { bytesOfHex, hexOf } from '../engine/hex.ts';
 import { packageOf, plainCause, refusedBy } from '../engine/package-of.ts';
-import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
+import { checkAckMs, type QueueStats, type QueueStore, type Taken, type TakenDead } from '../engine/queue.ts';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import { ENGINE_REQUEST_MS, QUEUE_ID_MS } from '../limits.ts';
 import type { NatsClient } from './driver.ts';
@@ -193,9 +193,9 @@ export class NatsQueue implements QueueStore {
   async #isGivenOut(stream: string): Promise<boolean> {
     const found = await this.#manager.consumers.info(stream, CONSUMER).catch(() => undefined);
     const ackMs = (found?.config.ack_wait ?? 0) / NANOS;
-    if (found === undefined || ackMs === this.#ackMs) return found !== undefined;
-    const text = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${ackMs}, and all who use it say the same (nats consumer rm ${stream} ${CONSUMER}, once all have ended, lets them say another)`;
-    throw new UsageError('ERR_OPTION', text, { option: 'ackMs', value: this.#ackMs });
+    if (found === undefined) return false;
+    checkAckMs(ackMs, this.#ackMs, `nats consumer rm ${stream} ${CONSUMER}`);
+    return true;
   }
 
   async put(job: Uint8Array, delayMs: number, id: string | undefined): Promise<void> {
@@ -208,10 +208,14 @@ export class NatsQueue implements QueueStore {
     for await (const message of this.#fetch(this.#stream, count, waitMs)) {
       const early = this.#earlyMs(message);
       if (early > 0) message.nak(early);
-      else if (this.#ofSubject(message).delayMs > 0) put.push(this.#due(message));
-      else given(this.#taken(message));
+      else if (this.#ofSubject(message).delayMs > 0) {
+        const due = this.#due(message);
+        // It may fail while others are waited for, or where nobody waits any more.
+        due.catch(() => {});
+        put.push(due);
+      } else given(this.#taken(message));
     }
-    for (const { reason } of (await Promise.allSettled(put)) as PromiseRejectedResult[]) if (reason) throw reason;
+    await Promise.all(put);
   }
   /** A job whose time has come is put like others, for it was given out before, and nobody knows how often: its number is for who does so twice. */
   async #due(message: Message): Promise<void> {

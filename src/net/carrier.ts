@@ -51,10 +51,18 @@ class NetCarrier {
 
   /** @throws (rejects) as `dialLine` */
   async connect(how: ConnectAsk, apart: (apart: boolean) => void, signal: AbortSignal): Promise<Begun> {
-    const ask = ({ number, memory }: CarriedStream): NetAsk => ({ of: number, ask: 'connect', memory, ...how });
-    const stream = await clonable(() => this.#host.connect(ask, signal));
+    let number = 0;
+    const ask = (line: CarriedStream): NetAsk => {
+      number = line.number;
+      // Before anything is told of it.
+      this.#expectLast(line);
+      return { of: number, ask: 'connect', memory: line.memory, ...how };
+    };
+    const stream = await clonable(() => this.#host.connect(ask, signal)).catch((error) => {
+      this.#saying.delete(number);
+      throw error;
+    });
     this.#apart.set(stream, apart);
-    this.#expectLast(stream);
     return { stream, met() {}, connect: (connection) => stream.connect(connection) };
   }
 

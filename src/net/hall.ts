@@ -116,6 +116,7 @@ export class Hall {
     const { resume, resumeMs, pingMs } = this.#options;
     const name = resume ? randomName() : undefined;
     let unwatch = (): void => {};
+    let over = false;
     const stream: ResumingStream = new ResumingStream(fresh.line, {
       session: name,
       resumeMs,
@@ -130,6 +131,7 @@ export class Hall {
       keptMore: () => this.#sessions.keptMore(session),
       lasts: () => this.#sessions.lasts(session),
       over: (line) => {
+        over = true;
         unwatch();
         this.#sessions.delete(session, name);
         if (line !== undefined) this.#leaving.add(line);
@@ -137,8 +139,9 @@ export class Hall {
     });
     const session: Session = { stream, identity: ANYBODY, apart() {} };
     const connect = (speaker: Resumed & Watched): void => {
-      if (name !== undefined) this.#sessions.add(session);
-      unwatch = watchSilence(speaker, pingMs, () => {});
+      // One may be turned down before.
+      if (name !== undefined && !over) this.#sessions.add(session);
+      if (!over) unwatch = watchSilence(speaker, pingMs, () => {});
       stream.connect(speaker, fresh);
     };
     this.#host.begins(session, { kind, request, connect });

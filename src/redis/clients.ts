@@ -1,6 +1,7 @@
 // Two clients of Redis under one name: `redis` (node-redis) and `ioredis`. A client that is handed in is duplicated, and nothing is done with it itself; of one of a
 // cluster, a client of one of its nodes is.
 
+import type { Heard } from '../engine/driver.ts';
 import { inTime } from '../engine/in-time.ts';
 import { packageOf, plainCause, serverUrl } from '../engine/package-of.ts';
 import { AddressError, ClosedError, UsageError } from '../errors.ts';
@@ -25,7 +26,6 @@ import { type Address, type AddressMap, addressText, mapped } from './slots.ts';
 
 /** How something is listened for: by its name, by a pattern, or by its name at the node of a cluster that has it. */
 export type Kind = 'channel' | 'pattern' | 'sharded';
-export type HeardBytes = (bytes: Uint8Array, channel: string) => void;
 
 /** What is asked of a connection to Redis. */
 export interface Commands {
@@ -36,7 +36,7 @@ export interface Commands {
   /** The same, at the node of a cluster that has the channel. */
   publishSharded(channel: string, bytes: Uint8Array): Promise<unknown>;
   /** Of one that listens. */
-  listen(kind: Kind, name: string, heard: HeardBytes): Promise<void>;
+  listen(kind: Kind, name: string, heard: Heard): Promise<void>;
   unlisten(kind: Kind, name: string): Promise<void>;
   /** @param told whether it has its server, each time that changes */
   watch(told: (up: boolean) => void): void;

@@ -3,6 +3,7 @@
 // listened for; a node that is lost, or a slot that has moved, is looked for until that is so again. Connections do not come back by themselves: where they went to may
 // be no node, or another kind of node, by then.
 
+import type { Heard } from '../engine/driver.ts';
 import { inTime } from '../engine/in-time.ts';
 import { AddressError, ClosedError } from '../errors.ts';
 import {
@@ -14,7 +15,7 @@ import {
   REDIS_CLUSTER_NODE_MS,
 } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
-import type { Clients, Commands, HeardBytes, Kind } from './clients.ts';
+import type { Clients, Commands, Kind } from './clients.ts';
 import { isNotNow, isSaid, type Text, textOf } from './replies.ts';
 import type { Server } from './server.ts';
 import { type Address, addressOf, addressText, SLOTS, shardsOf, slotOf } from './slots.ts';
@@ -39,7 +40,7 @@ interface Coming {
 interface Listening {
   readonly kind: Kind;
   readonly name: string;
-  readonly heard: HeardBytes;
+  readonly heard: Heard;
   /** Who has been told. */
   at: Commands | undefined;
 }
@@ -201,7 +202,7 @@ export class Cluster implements Server {
     );
   }
 
-  async listen(name: string, isPattern: boolean, heard: HeardBytes): Promise<void> {
+  async listen(name: string, isPattern: boolean, heard: Heard): Promise<void> {
     const kind = isPattern ? 'pattern' : this.#toAll(name) ? 'channel' : 'sharded';
     const listening: Listening = { kind, name, heard, at: undefined };
     this.#listening.set(name, listening);

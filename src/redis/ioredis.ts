@@ -1,5 +1,6 @@
 // The client `ioredis`, of one server or of a cluster.
-import type { Commands, Connecting, HeardBytes, Kind, Template } from './clients.ts';
+import type { Heard } from '../engine/driver.ts';
+import type { Commands, Connecting, Kind, Template } from './clients.ts';
 import { asBuffer } from './node-redis.ts';
 import { type Text, textOf } from './replies.ts';
 import type { Address, AddressMap } from './slots.ts';
@@ -104,7 +105,7 @@ function connecting(made: IoredisClient): Connecting {
       throw first ?? error;
     }
   };
-  const heardBy: Record<Kind, Map<string, HeardBytes>> = {
+  const heardBy: Record<Kind, Map<string, Heard>> = {
     channel: new Map(),
     pattern: new Map(),
     sharded: new Map(),

@@ -1,8 +1,10 @@
 // The client `redis` (node-redis), of one server or of a cluster.
+
 import { Buffer } from 'node:buffer';
+import type { Heard } from '../engine/driver.ts';
 import { withoutSecrets } from '../engine/package-of.ts';
 import { UsageError } from '../errors.ts';
-import type { Commands, Connecting, HeardBytes, Kind, Template } from './clients.ts';
+import type { Commands, Connecting, Kind, Template } from './clients.ts';
 import { type Text, textOf } from './replies.ts';
 import type { Address, AddressMap } from './slots.ts';
 
@@ -132,9 +134,9 @@ function connecting(made: NodeRedisClient): Connecting {
     failed = () => {};
   };
   // It calls each function that it was given for a name: what is listened for once more is heard once.
-  const heardBy = new Map<string, HeardBytes>();
+  const heardBy = new Map<string, Heard>();
   const tolds = new Map<string, NodeRedisHeard>();
-  const named = (kind: Kind, name: string, heard: HeardBytes): NodeRedisHeard => {
+  const named = (kind: Kind, name: string, heard: Heard): NodeRedisHeard => {
     const key = `${kind} ${name}`;
     heardBy.set(key, heard);
     const told = tolds.get(key) ?? ((bytes, channel) => heardBy.get(key)?.(bytes, textOf(channel)));

@@ -10,7 +10,7 @@
 import { inTime } from '../engine/in-time.ts';
 import { randomId } from '../engine/names.ts';
 import { refusedBy } from '../engine/package-of.ts';
-import type { QueueStats, QueueStore, Taken, TakenDead } from '../engine/queue.ts';
+import { checkAckMs, type QueueStats, type QueueStore, type Taken, type TakenDead } from '../engine/queue.ts';
 import { ClosedError, UsageError } from '../errors.ts';
 import { QUEUE_ID_MS, REDIS_LATE_MS } from '../limits.ts';
 import type { Commands } from './clients.ts';
@@ -159,14 +159,11 @@ export class RedisQueue implements QueueStore {
   isSaid(error: unknown): boolean {
     return isSaid(error);
   }
-  /** Whoever waits less long takes jobs that others work at. */
   async #checkAck(): Promise<void> {
     const key = `${this.#stream}:ack`;
     await this.#says('SET', key, String(this.#ackMs), 'NX');
     const found = Number(textOf((await this.#says('GET', key)) as Text));
-    if (found === this.#ackMs) return;
-    const why = `Option ackMs cannot be ${this.#ackMs}: whoever has made this queue says ${found}, and all who use it say the same (DEL '${key}' once all have ended lets them say another)`;
-    throw new UsageError('ERR_OPTION', why, { option: 'ackMs', value: this.#ackMs });
+    checkAckMs(found, this.#ackMs, `DEL '${key}'`);
   }
   async #group(key: string): Promise<void> {
     await this.#says('XGROUP', 'CREATE', key, GROUP, '0', 'MKSTREAM').catch((error: Error) => {
@@ -244,49 +241,46 @@ export class RedisQueue implements QueueStore {
     const id = textOf(key);
     const [, job, , before] = fields as [Text, Text, Text, Text];
     const attempt = Number(textOf(before)) + given;
-    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const own = [GROUP, id, this.#consumer];
     return {
       bytes: bytesOf(job),
       attempt,
       done: async () => {
-        await says('EVAL', DONE, '1', this.#stream, GROUP, id);
+        await this.#says('EVAL', DONE, '1', this.#stream, GROUP, id);
       },
       again: async (delayMs) => {
         const told = [...own, String(delayMs), String(attempt), randomId()];
-        await says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+        await this.#says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
       },
       back: async () => {
         const told = [...own, '0', String(attempt - 1), randomId()];
-        await says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
+        await this.#says('EVAL', AGAIN, '2', this.#stream, this.#later, ...told);
       },
       bury: async (attempts, why) => {
-        await says('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
+        await this.#says('EVAL', BURY, '2', this.#stream, this.#dead, ...own, String(attempts), why);
       },
       extend: async () => {
-        return Number(await says('EVAL', EXTEND, '1', this.#stream, ...own)) !== 0;
+        return Number(await this.#says('EVAL', EXTEND, '1', this.#stream, ...own)) !== 0;
       },
     };
   }
 
   async stats(): Promise<QueueStats> {
-    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const [all, later, dead, pending] = await Promise.all([
-      says('XLEN', this.#stream),
-      says('ZCARD', this.#later),
-      says('XLEN', this.#dead),
-      says('XPENDING', this.#stream, GROUP) as Promise<[number]>,
+      this.#says('XLEN', this.#stream),
+      this.#says('ZCARD', this.#later),
+      this.#says('XLEN', this.#dead),
+      this.#says('XPENDING', this.#stream, GROUP) as Promise<[number]>,
     ]);
     const running = Number(pending[0]);
     return { waiting: Number(all) - running + Number(later), running, dead: Number(dead) };
   }
 
   async takeDead(count: number): Promise<TakenDead[]> {
-    const says = (...parts: readonly Text[]): Promise<unknown> => this.#says(...parts);
     const entries = (await this.#left(this.#dead, count)).map(({ entry }) => entry);
     if (entries.length < count) {
       const more = String(count - entries.length);
-      const found = (await says(
+      const found = (await this.#says(
         ...['XREADGROUP', 'GROUP', GROUP, this.#consumer, 'COUNT', more, 'STREAMS', this.#dead, '>'],
       )) as Streams;
       entries.push(...entriesOf(found));
@@ -299,10 +293,10 @@ export class RedisQueue implements QueueStore {
         attempts: Number(textOf(attempts)),
         why: textOf(why),
         drop: async () => {
-          await says('EVAL', DONE, '1', this.#dead, GROUP, id);
+          await this.#says('EVAL', DONE, '1', this.#dead, GROUP, id);
         },
         retry: async () => {
-          await says('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytesOf(job));
+          await this.#says('EVAL', REVIVE, '2', this.#stream, this.#dead, GROUP, id, bytesOf(job));
         },
       };
     });

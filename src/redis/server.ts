@@ -1,8 +1,9 @@
 // What the driver and queues say things to: one server here, a cluster in cluster.ts.
+import type { Heard } from '../engine/driver.ts';
 import { inTime } from '../engine/in-time.ts';
 import { TimeoutError, UnsupportedError, UsageError } from '../errors.ts';
 import { ENGINE_OPEN_MS } from '../limits.ts';
-import type { Clients, Commands, HeardBytes } from './clients.ts';
+import type { Clients, Commands } from './clients.ts';
 import { Cluster } from './cluster.ts';
 import { type Text, textOf } from './replies.ts';
 
@@ -19,7 +20,7 @@ export interface Server {
    */
   publish(channel: string, bytes: Uint8Array, given?: () => boolean): Promise<unknown>;
   /** Who listens goes on to do so whenever the server is up. */
-  listen(channel: string, isPattern: boolean, heard: HeardBytes): Promise<void>;
+  listen(channel: string, isPattern: boolean, heard: Heard): Promise<void>;
   unlisten(channel: string, isPattern: boolean): Promise<void>;
   /** Channels with this slot that somebody listens for, of those that begin so. */
   channels(start: string): Promise<string[]>;
@@ -111,7 +112,7 @@ class SingleServer implements Server {
   publish(channel: string, bytes: Uint8Array): Promise<unknown> {
     return this.#says.publish(channel, bytes);
   }
-  listen(channel: string, isPattern: boolean, heard: HeardBytes): Promise<void> {
+  listen(channel: string, isPattern: boolean, heard: Heard): Promise<void> {
     return this.#hears.listen(isPattern ? 'pattern' : 'channel', channel, heard);
   }
   unlisten(channel: string, isPattern: boolean): Promise<void> {

@@ -10,10 +10,13 @@ import { RESUMES } from './heard.ts';
 import { RelayedSession } from './relayed-session.ts';
 
 /** A greeting and some pings, as a connection writes them. */
-function said(features: number, pings: number): Uint8Array {
+function said(features: number, pings: number, session?: Uint8Array): Uint8Array {
   const written: Uint8Array[] = [];
   const writer = new FrameWriter({ write: (bytes) => written.push(bytes.slice()) > 0 });
-  writer.hello(greetingWords(greetingFor({ features })), new Uint8Array(0));
+  writer.hello(
+    greetingWords(greetingFor({ features, ...(session && { resume: { session, heard: 0 } }) })),
+    new Uint8Array(0),
+  );
   writer.flush();
   for (let i = 0; i < pings; i++) writer.ping(i, 0);
   return joined(written);
@@ -53,7 +56,7 @@ test('what the thread says goes on frame by frame, in whatever pieces it comes',
 test('both greetings are read as they pass, in either order, and what both do is known with the second', () => {
   for (const first of ['own', 'peer']) {
     const { session, log } = relayed();
-    const [own, peer] = [said(RESUMES, 0), said(RESUMES | 0x20000, 1)];
+    const [own, peer] = [said(RESUMES, 0), said(RESUMES | 0x20000, 1, new Uint8Array(16).fill(7))];
     if (first === 'own') session.write(own);
     session.ping();
     for (const byte of peer) session.received(Uint8Array.of(byte));
@@ -65,6 +68,13 @@ test('both greetings are read as they pass, in either order, and what both do is
       [['met', RESUMES | 0x20000]],
     );
   }
+});
+
+test('who is turned down has no session, though both would have taken one', () => {
+  const { session } = relayed();
+  session.received(said(RESUMES, 0));
+  session.write(said(RESUMES, 0));
+  assert.equal(session.features, 0);
 });
 
 test('a session that has enough says so by saying nothing, until it takes more; damage is said, and ends it', async () => {

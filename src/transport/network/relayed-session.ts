@@ -5,6 +5,7 @@ import * as frames from '../stream/frames.ts';
 import type { Greeting } from '../stream/greeting.ts';
 import { joined } from '../stream/joined.ts';
 import { firstWords } from './fresh-line.ts';
+import { RESUMES } from './heard.ts';
 import type { LineUser } from './line.ts';
 import type { Resumed, ResumingStream } from './resuming-stream.ts';
 
@@ -96,7 +97,9 @@ export class RelayedSession implements Resumed {
     const [own, peer] = [this.#own, this.#peer];
     if (own === undefined || peer === undefined || this.#met) return;
     this.#met = true;
-    this.features = frames.agreedBits(own.features, peer.features);
+    const agreed = frames.agreedBits(own.features, peer.features);
+    // One that is turned down has no session, though both would have taken one.
+    this.features = own.resume === undefined && peer.resume === undefined ? agreed & ~RESUMES : agreed;
     this.#stream.met(peer);
   }
   drained(): void {

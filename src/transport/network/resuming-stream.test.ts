@@ -117,13 +117,17 @@ test('who takes nothing in tells the next line so, too', () => {
   assert.deepEqual([second.flows, third.flows], [[false, true], []]);
 });
 
-test('last words are heard with a position behind them, whatever is said behind that', async () => {
-  const { first, stream, log, ping } = session();
-  const hello: Uint8Array[] = [];
-  const peer = new FrameWriter({ write: (bytes) => hello.push(bytes.slice()) > 0 });
+function helloOfPeer(): Uint8Array {
+  const said: Uint8Array[] = [];
+  const peer = new FrameWriter({ write: (bytes) => said.push(bytes.slice()) > 0 });
   peer.hello(greetingWords(greetingFor({ features: RESUMES })), new Uint8Array(0));
   peer.flush();
-  first.user().received(hello[0] as Uint8Array);
+  return said[0] as Uint8Array;
+}
+
+test('last words are heard with a position behind them, whatever is said behind that', async () => {
+  const { first, stream, log, ping } = session();
+  first.user().received(helloOfPeer());
   ping();
   const lastAt = stream.keptBytes;
   stream.end();
@@ -146,4 +150,8 @@ test('who has said much holds the process until the other side has told of it, a
   while (stream.keptBytes < RESUME_TELL_BYTES) ping();
   stream.hold(false);
   assert.equal(first.holds.at(-1), true);
+  // What is left goes with the last moments of the process.
+  first.user().received(helloOfPeer());
+  first.user().received(positionFrame(stream.keptBytes - 8));
+  assert.equal(first.holds.at(-1), false);
 });

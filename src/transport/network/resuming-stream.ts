@@ -45,11 +45,11 @@ export interface ResumingOptions {
   resumed(): void;
   /** It keeps more, and has no line. */
   keptMore?(): void;
-  /** It has said its last words, and keeps them until the other side has them. */
+  /** It has said its last words, and keeps them until the other side has them; and again as the other side tells that it has some. */
   lasts?(): void;
   /**
    * Nobody needs the session any more.
-   * @param line what it had last, which was ended; but for one without a session, which has something on its way
+   * @param line what it had last, which was ended; but for one that may have something on its way, and no session that would have told
    */
   over(line: Line | undefined): void;
 }
@@ -83,6 +83,7 @@ export class ResumingStream implements ByteStream {
   /** Words that have no line, and last ones, hold the process for a while: since then. */
   #lastHeld = false;
   #lastMs = 0;
+  #looking = false;
   #ended = false;
   /** Where the last words end, and since when they are said. */
   #lastAt = Number.POSITIVE_INFINITY;
@@ -235,7 +236,10 @@ export class ResumingStream implements ByteStream {
       this.#connection?.closed(reason, error);
     } else if (this.#isHeard) this.#finish();
     else if (error instanceof UnsupportedError) this.lose(error);
-    else this.#lack(error);
+    else {
+      if (this.#ended) this.#endLast(error);
+      this.#lack(error);
+    }
   }
   /**
    * Another line was not to be had, or has broken before it had an answer. The one that there is, which was silent, is given up, and the time without
@@ -278,15 +282,19 @@ export class ResumingStream implements ByteStream {
       stream.lose(new TimeoutError(text, { timeoutMs: ms, cause: last }));
     }, ms);
   }
-  #endLast(): void {
+  /** Last words have a time of their own from when they are said, from each line on, and from when the last one broke. */
+  #endLast(cause?: Error): void {
     this.#lastMs = performance.now();
-    this.#endBy(Math.max(0, this.#lastLeftMs()));
+    const withoutMs = Math.min(this.#options.resumeMs, this.#endedMs + RESUME_LAST_MOST_MS - this.#lastMs);
+    this.#endBy(
+      Math.max(0, this.#line === undefined ? Math.min(RESUME_LAST_MS, withoutMs) : this.#lastLeftMs()),
+      cause,
+    );
   }
-  /** Milliseconds that last words have left. */
+  /** Milliseconds that they have left over the line that there is. */
   #lastLeftMs(): number {
     if (!this.#ended || this.#line === undefined) return 0;
-    const ms = Math.min(this.#options.resumeMs, RESUME_LAST_MS);
-    return Math.min(this.#lastMs + ms, this.#endedMs + RESUME_LAST_MOST_MS) - performance.now();
+    return Math.min(this.#lastMs + RESUME_LAST_MS, this.#endedMs + RESUME_LAST_MOST_MS) - performance.now();
   }
   #noDeadline(): void {
     if (this.#deadline !== undefined) this.#deadline.stream = undefined;
@@ -311,7 +319,7 @@ export class ResumingStream implements ByteStream {
     if (heard || this.#line === undefined || !this.#ended) this.#isLastSaid();
     // What the line has is on its way until it is closed.
     else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_HOLD_MS);
-    const hasAll = this.session !== undefined || !this.#met;
+    const hasAll = this.session !== undefined || !this.#met || this.#heard.last;
     this.#options.over(hasAll ? this.#line : undefined);
   }
   #isLastSaid(): void {
@@ -328,7 +336,9 @@ export class ResumingStream implements ByteStream {
     this.#heard.feed(bytes);
     this.#connection?.received(bytes);
     if (this.#over || this.session === undefined || !this.#met) return;
-    if (this.#position - this.#told >= RESUME_TELL_BYTES || (this.#ended && this.#position > this.#told)) this.#tell();
+    const tells =
+      this.#ended || this.#heard.last ? this.#position > this.#told : this.#position - this.#told >= RESUME_TELL_BYTES;
+    if (tells) this.#tell();
     if (this.#ended && this.#heard.last) this.#finish();
   }
   #tell(): void {
@@ -346,8 +356,17 @@ export class ResumingStream implements ByteStream {
     this.#kept.release(position);
     // As long as the other side takes something in, the rest of it is worth waiting for.
     this.#lastMs = performance.now();
-    if (this.#isHeard) this.#finish();
-    else this.#relieve();
+    if (this.#isHeard) {
+      this.#finish();
+      return;
+    }
+    // Little is written at the very end, and nothing more is on its way to this side that would take it back.
+    if (this.#ended) this.#options.lasts?.();
+    else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) {
+      this.#lastHeld = false;
+      this.#hold();
+    }
+    this.#relieve();
   }
   #damaged(position: number): void {
     const { start, end } = this.#kept;
@@ -379,8 +398,11 @@ export class ResumingStream implements ByteStream {
   }
   #out(bytes: Uint8Array): void {
     if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
-    if (this.#line !== undefined) this.#write(this.#line, bytes);
-    else {
+    if (this.#line !== undefined) {
+      this.#write(this.#line, bytes);
+      if (!this.#held && this.#line?.flushSync !== undefined && this.#kept.length >= RESUME_TELL_BYTES)
+        this.#holdLast();
+    } else {
       this.#holdLast();
       this.#options.keptMore?.();
     }
@@ -425,9 +447,10 @@ export class ResumingStream implements ByteStream {
       return;
     }
     if (this.#line !== undefined) this.#tell();
+    if (this.#over) return;
     if (this.#heard.last || this.#isHeard) this.#finish();
     else {
-      this.#endBy(Math.min(this.#options.resumeMs, RESUME_LAST_MS));
+      this.#endLast();
       this.#hold();
       this.#options.lasts?.();
     }
@@ -453,20 +476,27 @@ export class ResumingStream implements ByteStream {
   /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
   #holdLast(): void {
     this.#lastMs = performance.now();
-    if (this.#lastHeld) return;
-    this.#lastHeld = true;
-    this.#hold();
-    const look = (): void => {
+    if (!this.#lastHeld) {
+      this.#lastHeld = true;
+      this.#hold();
+    }
+    if (this.#looking) return;
+    this.#looking = true;
+    this.#lookAtLast(RESUME_LAST_HOLD_MS);
+  }
+  #lookAtLast(ms: number): void {
+    platform.later(() => {
+      if (this.#over) return;
       const leftMs = this.#lastMs + RESUME_LAST_HOLD_MS - performance.now();
-      if (leftMs > 0) {
-        platform.later(look, leftMs);
+      if (this.#lastHeld && leftMs > 0) {
+        this.#lookAtLast(leftMs);
         return;
       }
+      this.#looking = false;
       this.#lastHeld = false;
       this.#hold();
       if (this.#ended) this.#isLastSaid();
-    };
-    platform.later(look, RESUME_LAST_HOLD_MS);
+    }, ms);
   }
   get flushSync(): ByteStream['flushSync'] {
     const line = this.#line;

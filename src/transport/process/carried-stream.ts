@@ -2,7 +2,7 @@
 // while it blocks. Both directions are bounded by the memory between the two threads.
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
-import { SOCKET_WAITING_BYTES } from '../../limits.ts';
+import { RESUME_LAST_HOLD_MS, SOCKET_WAITING_BYTES } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { DATA, SPACE } from '../../wait/signal.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
@@ -111,6 +111,16 @@ export class CarriedStream implements ByteStream {
     this.#moveOut();
     this.#rehold();
     this.#restSoon();
+    this.#watchLast();
+  }
+  /** A carrier that cannot take all, for the other side takes nothing, does not know that this side has ended, and counts no time. */
+  #watchLast(): void {
+    if (this.#tellLastSaid === undefined || (this.#endTold && this.#lanes.allTaken)) return;
+    const { released } = this.#lanes;
+    platform.later(() => {
+      if (this.#lanes.released !== released) this.#watchLast();
+      else if (!(this.#endTold && this.#lanes.allTaken)) this.lastIsSaid();
+    }, RESUME_LAST_HOLD_MS);
   }
   /** Ends it at once. */
   destroy(): void {

@@ -275,12 +275,12 @@ export class StreamConnection implements Link, Exiting {
 
   /** Takes bytes that came; they are the caller's again when it returns. Not to be called inside itself. */
   received(bytes: Uint8Array): void {
+    this.heard++;
     if (this.ended !== undefined) return;
     if (this.frames.torn) {
       this.#tear();
       return;
     }
-    this.heard++;
     try {
       this.#incoming.feed(bytes);
     } catch (error) {
