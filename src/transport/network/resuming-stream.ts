@@ -400,7 +400,7 @@ export class ResumingStream implements ByteStream {
     if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
     if (this.#line !== undefined) {
       this.#write(this.#line, bytes);
-      if (!this.#held && this.#line?.flushSync !== undefined && this.#kept.length >= RESUME_TELL_BYTES)
+      if (!this.#held && this.#kept.length >= RESUME_TELL_BYTES && this.#line?.flushSync !== undefined)
         this.#holdLast();
     } else {
       this.#holdLast();
