@@ -128,7 +128,10 @@ export class EngineTopic<T = unknown> {
     if (up && losses === before.losses && unsent === before.unsent) return;
     // Another one that began later may have ended before.
     this.#told = { losses: Math.max(losses, this.#told.losses), unsent: Math.max(unsent, this.#told.unsent) };
-    publisher.told = this.#told;
+    publisher.told = {
+      losses: Math.max(losses, publisher.told.losses),
+      unsent: Math.max(unsent, publisher.told.unsent),
+    };
     throw new ClosedError(`Some of what was published to ${this.name} was lost: the server at ${where} was`, 'lost');
   }
   #closed(): ClosedError {

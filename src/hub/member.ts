@@ -205,9 +205,8 @@ export class Member {
       const enough = this.#port.full && this.#port.stats().outboxBytes >= most;
       const code = enough || this.#unsaid.length > 0 ? FULL : this.#posted(words);
       if (code === undefined) return true;
-      if (others) return false;
       if (code !== FULL && code !== TOO_LARGE) this.end(`it could not be told (${code})`);
-      else if ((isAnswer || together) && code === FULL && !enough && this.#hasRoomFor(bytes)) {
+      else if (!others && (isAnswer || together) && code === FULL && !enough && this.#hasRoomFor(bytes)) {
         // What is kept is not to hold more than it is counted for.
         const own = exactly(bytes);
         this.#unsaidBytes += own.length;

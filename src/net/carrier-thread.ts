@@ -118,6 +118,9 @@ async function answer(ask: NetAsk): Promise<void> {
       questions.get(ask.question)?.(ask.identity);
       questions.delete(ask.question);
       return;
+    case 'ends':
+      lines.get(of)?.ending();
+      return;
     default:
       dialling.get(of)?.abort(new Error('given up'));
       lines.get(of)?.destroy();

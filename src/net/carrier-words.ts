@@ -28,6 +28,8 @@ export type NetAsk =
       | ({ readonly ask: 'connect'; readonly memory: SharedArrayBuffer } & ConnectAsk)
       | ({ readonly ask: 'listen' } & ListenAsk)
       | { readonly ask: 'unlisten' }
+      /** The thread has said a line's last, which is on its way. */
+      | { readonly ask: 'ends' }
       /** Of one that was `accepted`. */
       | { readonly ask: 'take'; readonly memory: SharedArrayBuffer }
       /** Who it is that was `accepted`. */

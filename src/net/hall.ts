@@ -1,6 +1,7 @@
 // Where lines are until it is known what they are for: each is read up to the end of its first words, which say whether it is for a session that there is, or begins
 // one; and whoever it comes from is asked for each line anew.
 import { platform, platformStart } from '#platform';
+import { RESUME_LAST_HOLD_MS } from '../limits.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
@@ -130,11 +131,11 @@ export class Hall {
       },
       keptMore: () => this.#sessions.keptMore(session),
       lasts: () => this.#sessions.lasts(session),
-      over: (line) => {
+      over: (line, ms) => {
         over = true;
         unwatch();
         this.#sessions.delete(session, name);
-        if (line !== undefined) this.#leaving.add(line);
+        if (line !== undefined) this.#leaving.add(line, ms);
       },
     });
     const session: Session = { stream, identity: ANYBODY, apart() {} };
@@ -180,7 +181,7 @@ export class Hall {
     frames.flush();
     fresh.give({ received() {}, drained() {}, closed() {} });
     line.end();
-    this.#leaving.add(line);
+    this.#leaving.add(line, RESUME_LAST_HOLD_MS);
   }
 }
 

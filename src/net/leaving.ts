@@ -1,11 +1,10 @@
 // Lines that were told the last that they are: whoever never ends its side is not waited for, and no more of them are kept than may connect.
 import { platform } from '#platform';
-import { RESUME_LAST_HOLD_MS } from '../limits.ts';
 import type { Line } from '../transport/network/line.ts';
 
 /** A WebSocket waits for half a minute, or for ever, for the answer to its close. */
-export function endSoon(line: Line): void {
-  platform.later(() => line.destroy(), RESUME_LAST_HOLD_MS);
+export function endSoon(line: Line, ms: number): void {
+  platform.later(() => line.destroy(), ms);
 }
 
 export class Leaving {
@@ -15,9 +14,9 @@ export class Leaving {
   constructor(most: number) {
     this.#most = most;
   }
-  add(line: Line): void {
+  add(line: Line, ms: number): void {
     this.#lines.add(line);
-    platform.later(() => this.#drop(line), RESUME_LAST_HOLD_MS);
+    platform.later(() => this.#drop(line), ms);
     const [oldest] = this.#lines;
     if (oldest !== undefined && this.#lines.size > this.#most) this.#drop(oldest);
   }

@@ -31,10 +31,10 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
       redial.start();
     },
     resumed: () => apart(false),
-    over(line) {
+    over(line, ms) {
       redial.stop();
       unwatch();
-      if (line !== undefined) endSoon(line);
+      if (line !== undefined) endSoon(line, ms);
     },
   });
   // One that opens, and never says anything, is not to take the time of all others.

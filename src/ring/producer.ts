@@ -227,11 +227,6 @@ export class Producer {
     return ((Atomics.load(this.words, this.#headWord) - this.#seen) | 0) > 0;
   }
 
-  /** What the consumer has released, modulo 2^32: that it moves is all that it tells. */
-  get released(): number {
-    return Atomics.load(this.words, this.#headWord);
-  }
-
   /** What to sleep for when any progress at all will do: the first position that was not taken when we last looked. */
   get untaken(): number {
     return this.#seen + 1;

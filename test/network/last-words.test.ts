@@ -1,6 +1,8 @@
 // What is said last, and what comes late: words of a process that goes, of a listener that closes while a line is broken, a greeting that was long on its way; and what
 // strangers leave behind.
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import process from 'node:process';
 import { test } from 'node:test';
@@ -12,7 +14,7 @@ import { freePort } from '../kit/engine-servers.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { rejection } from '../kit/rejection.ts';
 import { STEP_MS, turn, until, within } from '../kit/watchdog.ts';
-import { runProgram, runtimeKind } from '../runtimes/program.ts';
+import { RUN, runProgram, runtimeKind } from '../runtimes/program.ts';
 
 const PROGRAM = fileURLToPath(inOneFile(new URL('./program.js', import.meta.url)));
 const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', ws: 'ws://127.0.0.1:0/' };
@@ -157,6 +159,25 @@ if (runtimeKind === 'node')
     await within('their ends', Promise.all(closed));
     await server.close();
   });
+
+test('blocking: who ends a connection to a side that takes nothing in waits two seconds', async () => {
+  const child = spawn(process.execPath, [...RUN, PROGRAM, 'serve', 'tcp:127.0.0.1:0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    const said = (await within('its address', once(child.stdout, 'data'))) as [Buffer];
+    const near = await connect(String(said[0]).trim(), { blocking: true, resumeMs: 60_000, pingMs: 60_000 });
+    near.postMessage('there');
+    await within('an answer', near.receiveAsync());
+    child.kill('SIGSTOP');
+    // More than the system, the carrier and the memory between the two take.
+    for (let i = 0; i < 200; i++) near.postMessage(new Uint8Array(50_000));
+    await turn();
+    await within('the end', near.link.close(), 10);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
 
 // As `ws` does, which waits for half a minute; Deno's server waits for ever, and nothing can be done there.
 if (runtimeKind === 'node')

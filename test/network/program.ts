@@ -39,10 +39,16 @@ if (what === 'much') {
 if (what === 'close-link') {
   const port = await connect(address, { blocking: how === 'blocking' });
   // Over the line that it has by then.
-  const cut = Number(ms) > 1;
-  if (cut) port.postMessage('cut');
-  for (const status of cut ? ['reconnecting', 'open'] : [])
-    while (port.link.status !== status) await new Promise((resolve) => setTimeout(resolve, 1));
+  if (Number(ms) > 1) {
+    const back = new Promise<void>((resolve) => {
+      // It may be lost and found between two looks.
+      port.link.addEventListener('status', ({ data }) => data === 'open' && resolve());
+    });
+    const held = setInterval(() => {}, 1000);
+    port.postMessage('cut');
+    await back;
+    clearInterval(held);
+  }
   for (let i = 0; i < Number(ms); i++) port.postMessage(new Uint8Array(10_000).fill(i));
   await port.link.close();
   process.exit(0);

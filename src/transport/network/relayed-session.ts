@@ -71,6 +71,9 @@ export class RelayedSession implements Resumed {
   flow(flows: boolean): void {
     this.#stream.flow(flows);
   }
+  ending(): void {
+    this.#stream.ending();
+  }
   end(): void {
     this.#stream.end();
   }

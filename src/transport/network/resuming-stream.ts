@@ -45,13 +45,14 @@ export interface ResumingOptions {
   resumed(): void;
   /** It keeps more, and has no line. */
   keptMore?(): void;
-  /** It has said its last words, and keeps them until the other side has them; and again as the other side tells that it has some. */
+  /** It says its last words, and keeps them until the other side has them; and again as the other side tells that it has some. */
   lasts?(): void;
   /**
    * Nobody needs the session any more.
-   * @param line what it had last, which was ended; but for one that may have something on its way, and no session that would have told
+   * @param line what it had last, which was ended
+   * @param ms for it to close; long where it may have something on its way, and no session that would have told
    */
-  over(line: Line | undefined): void;
+  over(line: Line | undefined, ms: number): void;
 }
 
 /** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
@@ -84,10 +85,12 @@ export class ResumingStream implements ByteStream {
   #lastHeld = false;
   #lastMs = 0;
   #looking = false;
+  /** Last words are said, or on their way to here, since then. */
+  #ending = false;
+  #endingMs = 0;
   #ended = false;
-  /** Where the last words end, and since when they are said. */
+  /** Where they end. */
   #lastAt = Number.POSITIVE_INFINITY;
-  #endedMs = 0;
   #over = false;
   readonly lastSaid: Promise<void>;
   #tellLastSaid: () => void = () => {};
@@ -117,9 +120,9 @@ export class ResumingStream implements ByteStream {
     const { session } = this;
     return { features: RESUMES, ...(session && { resume: { session, heard: 0 } }) };
   }
-  /** It has said its last words, and does not know that they were heard. */
+  /** It says its last words, and does not know that they were heard. */
   get lasts(): boolean {
-    return this.#ended && !this.#over;
+    return this.#ending && !this.#over;
   }
   /** Whether who says so said it long ago, over a line that is no more: it has told of more since. */
   isOld(heard: number): boolean {
@@ -190,7 +193,7 @@ export class ResumingStream implements ByteStream {
     this.#line = line;
     this.#lineFull = false;
     this.#kept.release(heard);
-    if (this.#ended) this.#endLast();
+    if (this.#ending) this.#endLast();
     for (const piece of this.#kept.pieces()) this.#write(line, piece);
     this.#hold();
     if (!this.#flows) line.flow?.(false);
@@ -231,13 +234,14 @@ export class ResumingStream implements ByteStream {
   #broke(reason: EndReason, error: Error | undefined): void {
     this.#line = undefined;
     if (this.#over) this.#isLastSaid();
-    if (this.#over || this.session === undefined || !this.#met) {
+    // One over which the other side has said its last words was not broken.
+    if (this.#over || this.session === undefined || !this.#met || this.#heard.last) {
       this.#finish();
       this.#connection?.closed(reason, error);
     } else if (this.#isHeard) this.#finish();
     else if (error instanceof UnsupportedError) this.lose(error);
     else {
-      if (this.#ended) this.#endLast(error);
+      if (this.#ending) this.#endLast(error);
       this.#lack(error);
     }
   }
@@ -250,7 +254,10 @@ export class ResumingStream implements ByteStream {
     this.#line = undefined;
     line?.destroy();
     if (cause instanceof UnsupportedError) this.lose(cause);
-    else this.#lack(cause);
+    else {
+      if (this.#ending && line !== undefined) this.#endLast(cause);
+      this.#lack(cause);
+    }
   }
   #lack(cause: Error | undefined): void {
     if (this.#over) return;
@@ -285,7 +292,7 @@ export class ResumingStream implements ByteStream {
   /** Last words have a time of their own from when they are said, from each line on, and from when the last one broke. */
   #endLast(cause?: Error): void {
     this.#lastMs = performance.now();
-    const withoutMs = Math.min(this.#options.resumeMs, this.#endedMs + RESUME_LAST_MOST_MS - this.#lastMs);
+    const withoutMs = Math.min(this.#options.resumeMs, this.#endingMs + RESUME_LAST_MOST_MS - this.#lastMs);
     this.#endBy(
       Math.max(0, this.#line === undefined ? Math.min(RESUME_LAST_MS, withoutMs) : this.#lastLeftMs()),
       cause,
@@ -293,8 +300,8 @@ export class ResumingStream implements ByteStream {
   }
   /** Milliseconds that they have left over the line that there is. */
   #lastLeftMs(): number {
-    if (!this.#ended || this.#line === undefined) return 0;
-    return Math.min(this.#lastMs + RESUME_LAST_MS, this.#endedMs + RESUME_LAST_MOST_MS) - performance.now();
+    if (!this.#ending || this.#line === undefined) return 0;
+    return Math.min(this.#lastMs + RESUME_LAST_MS, this.#endingMs + RESUME_LAST_MOST_MS) - performance.now();
   }
   #noDeadline(): void {
     if (this.#deadline !== undefined) this.#deadline.stream = undefined;
@@ -320,7 +327,7 @@ export class ResumingStream implements ByteStream {
     // What the line has is on its way until it is closed.
     else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_HOLD_MS);
     const hasAll = this.session !== undefined || !this.#met || this.#heard.last;
-    this.#options.over(hasAll ? this.#line : undefined);
+    this.#options.over(this.#line, hasAll ? RESUME_LAST_HOLD_MS : RESUME_LAST_MOST_MS);
   }
   #isLastSaid(): void {
     clearTimeout(this.#lastTimer);
@@ -361,7 +368,7 @@ export class ResumingStream implements ByteStream {
       return;
     }
     // Little is written at the very end, and nothing more is on its way to this side that would take it back.
-    if (this.#ended) this.#options.lasts?.();
+    if (this.#ending) this.#options.lasts?.();
     else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) {
       this.#lastHeld = false;
       this.#hold();
@@ -392,17 +399,19 @@ export class ResumingStream implements ByteStream {
       this.#hello = bytes.slice(0, length);
       if (this.#line !== undefined) this.#write(this.#line, this.#hello);
       if (bytes.length > length) this.#out(bytes.subarray(length));
-    } else this.#out(bytes);
+    } else {
+      const before = this.#kept.length;
+      this.#out(bytes);
+      const isMuch = before < RESUME_TELL_BYTES && this.#kept.length >= RESUME_TELL_BYTES;
+      if (isMuch && !this.#held && this.#line?.flushSync !== undefined) this.#holdLast();
+    }
     this.#full ||= this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES;
     return !this.#full;
   }
   #out(bytes: Uint8Array): void {
     if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
-    if (this.#line !== undefined) {
-      this.#write(this.#line, bytes);
-      if (!this.#held && this.#kept.length >= RESUME_TELL_BYTES && this.#line?.flushSync !== undefined)
-        this.#holdLast();
-    } else {
+    if (this.#line !== undefined) this.#write(this.#line, bytes);
+    else {
       this.#holdLast();
       this.#options.keptMore?.();
     }
@@ -436,10 +445,20 @@ export class ResumingStream implements ByteStream {
     this.#say = undefined;
     say?.();
   }
+  /** Who speaks over it has said its last, which may be on its way to here, behind what the other side does not take in. */
+  ending(): void {
+    if (this.#over || this.#ending) return;
+    this.#ending = true;
+    this.#endingMs = performance.now();
+    this.#holdLast();
+    if (this.session === undefined || !this.#met) return;
+    this.#endLast();
+    this.#options.lasts?.();
+  }
   end(): void {
     if (this.#over) return;
+    this.ending();
     this.#ended = true;
-    this.#endedMs = performance.now();
     this.#lastAt = this.#kept.end;
     this.#holdLast();
     if (this.session === undefined || !this.#met) {
@@ -495,7 +514,7 @@ export class ResumingStream implements ByteStream {
       this.#looking = false;
       this.#lastHeld = false;
       this.#hold();
-      if (this.#ended) this.#isLastSaid();
+      if (this.#ending) this.#isLastSaid();
     }, ms);
   }
   get flushSync(): ByteStream['flushSync'] {

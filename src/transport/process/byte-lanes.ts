@@ -75,10 +75,6 @@ export class ByteLanes {
   get allTaken(): boolean {
     return this.#out.releasedUpTo(this.#out.position);
   }
-  /** How much that is, modulo 2^32. */
-  get released(): number {
-    return this.#out.released;
-  }
   /** Nothing follows. */
   end(): void {
     // SYNC line-over: everything that was put is published before; pairs with ByteLanes.isOver.

@@ -2,7 +2,7 @@
 // while it blocks. Both directions are bounded by the memory between the two threads.
 import { platform } from '#platform';
 import { UsageError } from '../../errors.ts';
-import { RESUME_LAST_HOLD_MS, SOCKET_WAITING_BYTES } from '../../limits.ts';
+import { SOCKET_WAITING_BYTES } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { DATA, SPACE } from '../../wait/signal.ts';
 import type { ByteStream, StreamConnection } from '../stream/connection.ts';
@@ -18,6 +18,7 @@ const PIECES_A_TURN = 64;
 interface CarrierOfLine {
   ring(of: number): void;
   destroy(of: number): void;
+  ends(of: number): void;
   forget(of: number): void;
   hold(held: boolean): void;
   takeNews(): void;
@@ -43,6 +44,8 @@ export class CarriedStream implements ByteStream {
   /** Of one whose carrier tells when the other side has its last words, which hold the process until then. */
   lastSaid: Promise<void> | undefined;
   #tellLastSaid: (() => void) | undefined;
+  /** Nobody waits any more for what waits here. */
+  #isSaid = false;
   #held = false;
   #holds = false;
   /** What has come is being handed over. */
@@ -111,16 +114,8 @@ export class CarriedStream implements ByteStream {
     this.#moveOut();
     this.#rehold();
     this.#restSoon();
-    this.#watchLast();
-  }
-  /** A carrier that cannot take all, for the other side takes nothing, does not know that this side has ended, and counts no time. */
-  #watchLast(): void {
-    if (this.#tellLastSaid === undefined || (this.#endTold && this.#lanes.allTaken)) return;
-    const { released } = this.#lanes;
-    platform.later(() => {
-      if (this.#lanes.released !== released) this.#watchLast();
-      else if (!(this.#endTold && this.#lanes.allTaken)) this.lastIsSaid();
-    }, RESUME_LAST_HOLD_MS);
+    // What it cannot take yet, for the other side takes nothing, is not to keep it from counting the time.
+    if (this.#tellLastSaid !== undefined) this.#carrier.ends(this.number);
   }
   /** Ends it at once. */
   destroy(): void {
@@ -155,6 +150,7 @@ export class CarriedStream implements ByteStream {
   lastIsSaid(): void {
     this.#tellLastSaid?.();
     this.#tellLastSaid = undefined;
+    this.#isSaid = true;
     this.#rehold();
   }
   /** Whether what was said last is not to go with the process. */
@@ -167,7 +163,7 @@ export class CarriedStream implements ByteStream {
   }
   #rehold(): void {
     // What waits here would go with the process, and so does a line whose other side has not ended.
-    const holds = this.#lasts || (!this.#over && (this.#held || this.#waiting.length > 0));
+    const holds = this.#lasts || (!this.#over && (this.#held || (this.#waiting.length > 0 && !this.#isSaid)));
     if (holds === this.#holds) return;
     this.#carrier.hold(holds);
     this.#holds = holds;

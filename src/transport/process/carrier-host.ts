@@ -139,6 +139,10 @@ export class CarrierHost {
   destroy(of: number): void {
     this.say({ of, ask: 'destroy' });
   }
+  /** This side has said its last. */
+  ends(of: number): void {
+    this.say({ of, ask: 'ends' });
+  }
   /** The line is over. */
   forget(of: number): void {
     this.#lines.delete(of);

@@ -13,6 +13,8 @@ export interface Carried {
   write(bytes: Uint8Array): unknown;
   /** Whether more may come: what comes all the same is kept, up to a bound. */
   flow(flows: boolean): void;
+  /** Its last is on its way to it. */
+  ending?(): void;
   end(): void;
   destroy(): void;
 }
@@ -50,6 +52,9 @@ export class Line implements SocketUser {
     this.woken();
   }
 
+  ending(): void {
+    this.#stream.ending?.();
+  }
   destroy(): void {
     this.#stream.destroy();
   }
