@@ -26,7 +26,7 @@ const SIZE_MAX = {
   './net': 117_200,
   './nats': 79_100,
   './hub': 113_900,
-  './redis': 84_900,
+  './redis': 85_200,
   './rpc': 108_000,
   './topic': 37_800,
   './browser/service-worker': 4_300,
