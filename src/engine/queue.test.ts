@@ -27,6 +27,21 @@ function queueOf(store: Partial<QueueStore>): EngineQueue<string> {
   );
 }
 
+/** A job that notes how it is settled. */
+function takenBy(settled: string[], rest: Partial<Taken> = {}): Taken {
+  const say = (how: string) => async (): Promise<void> => void settled.push(how);
+  return {
+    bytes: job,
+    attempt: 1,
+    done: say('done'),
+    again: say('again'),
+    back: say('back'),
+    bury: say('bury'),
+    extend: async () => true,
+    ...rest,
+  };
+}
+
 test('a dead letter that could not be settled can be settled again, and once it is, is not', async () => {
   let dropped = 0;
   const dead: TakenDead = {
@@ -65,16 +80,7 @@ test('a queue that is gone is made anew, and what was to be said is said again',
 test('what is given to a worker that is closed goes back, and is not done', async () => {
   const settled: string[] = [];
   let given: (job: Taken) => void = nothing;
-  const say = (how: string) => async (): Promise<void> => void settled.push(how);
-  const taken: Taken = {
-    bytes: job,
-    attempt: 1,
-    done: say('done'),
-    again: say('again'),
-    back: say('back'),
-    bury: say('bury'),
-    extend: async () => true,
-  };
+  const taken = takenBy(settled);
   const queue = queueOf({
     take: async (_count, _waitMs, gives) => {
       given = gives;
@@ -135,17 +141,6 @@ test('a job that another worker has by now is not given back, nor is one that is
   const settled: string[] = [];
   let given: (job: Taken) => void = nothing;
   let heard: () => void = nothing;
-  const say = (how: string) => async (): Promise<void> => void settled.push(how);
-  const taken = (rest: Partial<Taken>): Taken => ({
-    bytes: job,
-    attempt: 1,
-    done: say('done'),
-    again: say('again'),
-    back: say('back'),
-    bury: say('bury'),
-    extend: async () => true,
-    ...rest,
-  });
   const queue = queueOf({
     take: async (_count, _waitMs, gives) => {
       given = gives;
@@ -164,9 +159,9 @@ test('a job that another worker has by now is not given back, nor is one that is
     { concurrency: 3 },
   );
   await turn();
-  given(taken({ extend: async () => false }));
-  given(taken({ done: () => new Promise<void>(() => settled.push('is being done')) }));
-  given(taken({}));
+  given(takenBy(settled, { extend: async () => false }));
+  given(takenBy(settled, { done: () => new Promise<void>(() => settled.push('is being done')) }));
+  given(takenBy(settled));
   ends[1]?.();
   // Its first sign says that it is another one's.
   await lost;
