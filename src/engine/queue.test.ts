@@ -27,6 +27,20 @@ function queueOf(store: Partial<QueueStore>): EngineQueue<string> {
   );
 }
 
+/** A queue whose workers are given what the test gives out. */
+function givingQueue(): { queue: EngineQueue<string>; given: (job: Taken) => void } {
+  const made = {
+    queue: queueOf({
+      take: async (_count, _waitMs, gives) => {
+        made.given = gives;
+        await turn();
+      },
+    }),
+    given: nothing as (job: Taken) => void,
+  };
+  return { queue: made.queue, given: (taken) => made.given(taken) };
+}
+
 /** A job that notes how it is settled. */
 function takenBy(settled: string[], rest: Partial<Taken> = {}): Taken {
   const say = (how: string) => async (): Promise<void> => void settled.push(how);
@@ -79,14 +93,8 @@ test('a queue that is gone is made anew, and what was to be said is said again',
 
 test('what is given to a worker that is closed goes back, and is not done', async () => {
   const settled: string[] = [];
-  let given: (job: Taken) => void = nothing;
   const taken = takenBy(settled);
-  const queue = queueOf({
-    take: async (_count, _waitMs, gives) => {
-      given = gives;
-      await turn();
-    },
-  });
+  const { queue, given } = givingQueue();
   const done: string[] = [];
   const worker = queue.work((value) => void done.push(value));
   await turn();
@@ -101,13 +109,7 @@ test('what is given to a worker that is closed goes back, and is not done', asyn
 
 test('a job is tried again, later each time, and is buried with the last try', async () => {
   const settled: unknown[] = [];
-  let given: (job: Taken) => void = nothing;
-  const queue = queueOf({
-    take: async (_count, _waitMs, gives) => {
-      given = gives;
-      await turn();
-    },
-  });
+  const { queue, given } = givingQueue();
   queue.work(
     () => {
       throw new RangeError('too much');
@@ -139,14 +141,8 @@ test('a job is tried again, later each time, and is buried with the last try', a
 
 test('a job that another worker has by now is not given back, nor is one that is being said to be done', async () => {
   const settled: string[] = [];
-  let given: (job: Taken) => void = nothing;
   let heard: () => void = nothing;
-  const queue = queueOf({
-    take: async (_count, _waitMs, gives) => {
-      given = gives;
-      await turn();
-    },
-  });
+  const { queue, given } = givingQueue();
   const ends: (() => void)[] = [];
   const lost = new Promise<void>((resolve) => {
     heard = resolve;
@@ -172,13 +168,7 @@ test('a job that another worker has by now is not given back, nor is one that is
 
 test('a job that is tried for ever, at once each time, is', async () => {
   const settled: unknown[] = [];
-  let given: (job: Taken) => void = nothing;
-  const queue = queueOf({
-    take: async (_count, _waitMs, gives) => {
-      given = gives;
-      await turn();
-    },
-  });
+  const { queue, given } = givingQueue();
   const say = async (ms: number): Promise<void> => void settled.push(ms);
   const no = (): Promise<never> => Promise.reject(new Error('no'));
   queue.work(

@@ -1,6 +1,7 @@
 // Loops over a reader of topics: what a driver hears comes out of them, in order, and each ends as a loop ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../test/kit/watchdog.ts';
 import { CodecError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_WAITING_BYTES } from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
@@ -207,7 +208,7 @@ test('much that comes at once is missed by nobody who takes it; who has had its 
     for (let i = 0; i < 1000; i++) topic.publish(message * 1000 + i);
     await topic.flush();
   }
-  while (come.length < 5000) await new Promise((resolve) => setTimeout(resolve, 0));
+  await until('all of them', () => come.length === 5000);
   assert.deepEqual([come[0], come.at(-1), reader.missed], [0, 4999, 0]);
   reader.close();
   await reading;
@@ -215,8 +216,7 @@ test('much that comes at once is missed by nobody who takes it; who has had its 
   const slow = await pair({ capacity: 10 }, 1 << 20);
   for (let i = 0; i < 1000; i++) slow.topic.publish(i);
   await slow.topic.flush();
-  await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.equal(slow.reader.missed, 990);
+  await until('it to have had its turn', () => slow.reader.missed === 990);
   assert.equal(await slow.reader.receiveAsync(), 990);
 });
 

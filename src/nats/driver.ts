@@ -66,19 +66,19 @@ export async function natsDriver(
     .split(/,\s*(?=\w+:\/\/|[^@]*$)/)
     .map((each) => serverUrl(each.includes('://') ? each : `nats://${each}`, SCHEMES));
   const where = urls.map((each) => each.where).join(',');
-  const said = credentials(urls);
+  const user = credentials(urls);
   const { found } = await packageOf<NatsPackage>(['@nats-io/transport-node'], `connect to NATS at ${where}`);
   let client: NatsClient;
   try {
     client = await found.connect({
       servers: where.split(','),
-      ...said,
-      // It would go on without where a server, or who sits before it, says that it has none.
-      ...(where.startsWith('tls:') && { tls: {} }),
+      ...user,
       // Reconnecting for ever is what lines count on; they have times of their own.
       maxReconnectAttempts: -1,
       timeout: ENGINE_OPEN_MS,
       ...options,
+      // It would go on without where a server, or who sits before it, says that it has none.
+      ...(where.startsWith('tls:') && { tls: (options as { tls?: object | null }).tls ?? {} }),
     });
   } catch (thrown) {
     const cause = plainCause(thrown);
