@@ -5,14 +5,12 @@
 // Y1. Who has said its HEARD on a line is deaf to every older one, and writes nothing there any more.
 // Y2. What was said and not told of is kept until it was, or the session is over: also last words.
 // Y3. Who has heard the last words tells its position at once, and ends the line; who has said them waits for either.
-import { platform } from '#platform';
-import { LayoutError, TimeoutError, UnsupportedError } from '../../errors.ts';
+import { LayoutError, UnsupportedError } from '../../errors.ts';
 import {
   RESUME_KEPT_BYTES,
   RESUME_KEPT_MAX,
   RESUME_LAST_HOLD_MS,
   RESUME_LAST_MOST_MS,
-  RESUME_LAST_MS,
   RESUME_TELL_BYTES,
 } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
@@ -25,6 +23,8 @@ import type { FreshLine } from './fresh-line.ts';
 import { Heard, positionFrame, RESUMES } from './heard.ts';
 import { KeptBytes } from './kept-bytes.ts';
 import type { Line, LineUser } from './line.ts';
+import { LineDeadline } from './line-deadline.ts';
+import { UnsaidHold } from './unsaid-hold.ts';
 
 /** Who speaks over it: a connection, or who carries its bytes on to one. */
 export interface Resumed extends LineUser {
@@ -67,6 +67,8 @@ export class ResumingStream implements ByteStream {
   readonly #heard: Heard = new Heard({ told: (position) => this.#toldOf(position) });
   readonly #kept = new KeptBytes();
   readonly #keepAlive = new KeepAlive();
+  readonly #deadline: LineDeadline;
+  readonly #unsaid: UnsaidHold;
   #connection: Resumed | undefined;
   #line: Line | undefined;
   /** Our own first frame, which each line begins with. */
@@ -81,35 +83,34 @@ export class ResumingStream implements ByteStream {
   #say: (() => void) | undefined;
   #held = false;
   #flows = true;
-  /** Words that have no line, and last ones, hold the process for a while: since then. */
-  #lastHeld = false;
-  #lastMs = 0;
-  #looking = false;
-  /** Last words are said, or on their way to here, since then. */
-  #ending = false;
-  #endingMs = 0;
   #ended = false;
-  /** Where they end. */
+  /** Where its last words end. */
   #lastAt = Number.POSITIVE_INFINITY;
   #over = false;
   readonly lastSaid: Promise<void>;
   #tellLastSaid: () => void = () => {};
   /** Of the time in which the last line may close. */
   #lastTimer: ReturnType<typeof setTimeout> | undefined;
-  /** How far both had heard as the line that there is, or was, began. */
-  #since = -1;
-  /** When the first of lines in a row over which nothing has come, though something was to be said, was followed by the next. */
-  #barrenMs: number | undefined;
   /** What the last line said as it broke. */
   #cause: Error | undefined;
-  /** While it runs, what is over at its end. A timer that is long keeps nothing that is over before. */
-  #deadline: { stream: ResumingStream | undefined } | undefined;
 
   /** @param line over which its HELLO goes */
   constructor(line: Line, options: ResumingOptions) {
     this.#line = line;
     this.#options = options;
     this.session = options.session;
+    this.#deadline = new LineDeadline({
+      resumeMs: options.resumeMs,
+      hasLine: () => this.#line !== undefined,
+      cause: () => this.#cause,
+      passed: (error) => this.lose(error),
+    });
+    this.#unsaid = new UnsaidHold(
+      () => this.#hold(),
+      () => {
+        if (this.#deadline.isEnding) this.#isLastSaid();
+      },
+    );
     this.lastSaid = new Promise((resolve) => {
       this.#tellLastSaid = resolve;
     });
@@ -122,7 +123,7 @@ export class ResumingStream implements ByteStream {
   }
   /** It says its last words, and does not know that they were heard. */
   get lasts(): boolean {
-    return this.#ending && !this.#over;
+    return this.#deadline.isEnding && !this.#over;
   }
   /** Whether who says so said it long ago, over a line that is no more: it has told of more since. */
   isOld(heard: number): boolean {
@@ -181,19 +182,18 @@ export class ResumingStream implements ByteStream {
       this.#damaged(heard);
       return;
     }
-    if (this.#barren(heard)) {
+    const barren = this.#deadline.barren(heard + this.#position, heard === this.#kept.end);
+    if (barren !== undefined) {
       line.destroy();
-      const { resumeMs: timeoutMs } = this.#options;
-      const text = `One line after the other breaks${because(this.#cause)}, and nothing has come through in ${timeoutMs} ms`;
-      this.lose(new TimeoutError(text, { timeoutMs, cause: this.#cause }));
+      this.lose(barren);
       return;
     }
-    this.#noDeadline();
+    this.#deadline.stop();
     this.#told = this.#position;
     this.#line = line;
     this.#lineFull = false;
     this.#kept.release(heard);
-    if (this.#ending) this.#endLast();
+    this.#deadline.endLast();
     for (const piece of this.#kept.pieces()) this.#write(line, piece);
     this.#hold();
     if (!this.#flows) line.flow?.(false);
@@ -201,15 +201,6 @@ export class ResumingStream implements ByteStream {
     this.#listen(fresh, behind);
     if (this.#isHeard) this.#finish();
     else this.#relieve();
-  }
-  /** Whether lines break for so long, with what is said over them, that another one is no better. */
-  #barren(heard: number): boolean {
-    const now = performance.now();
-    const since = heard + this.#position;
-    if (since !== this.#since || heard === this.#kept.end) this.#barrenMs = undefined;
-    else this.#barrenMs ??= now;
-    this.#since = since;
-    return this.#barrenMs !== undefined && now - this.#barrenMs > this.#options.resumeMs;
   }
   #listen(fresh: FreshLine, from: number): void {
     const { line } = fresh;
@@ -241,7 +232,7 @@ export class ResumingStream implements ByteStream {
     } else if (this.#isHeard) this.#finish();
     else if (error instanceof UnsupportedError) this.lose(error);
     else {
-      if (this.#ending) this.#endLast(error);
+      this.#deadline.endLast(error);
       this.#lack(error);
     }
   }
@@ -255,7 +246,7 @@ export class ResumingStream implements ByteStream {
     line?.destroy();
     if (cause instanceof UnsupportedError) this.lose(cause);
     else {
-      if (this.#ending && line !== undefined) this.#endLast(cause);
+      if (line !== undefined) this.#deadline.endLast(cause);
       this.#lack(cause);
     }
   }
@@ -264,48 +255,11 @@ export class ResumingStream implements ByteStream {
     this.#cause = cause;
     this.#sayPending();
     this.#hold();
-    if (this.#deadline === undefined) {
-      this.#endBy(this.#options.resumeMs, cause);
-      if (this.#kept.length > 0) this.#holdLast();
+    if (!this.#deadline.runs) {
+      this.#deadline.begin(cause);
+      if (this.#kept.length > 0) this.#unsaid.begin();
     }
     this.#options.parked(cause);
-  }
-  #endBy(ms: number, cause?: Error): void {
-    this.#noDeadline();
-    const deadline: { stream: ResumingStream | undefined } = { stream: this };
-    this.#deadline = deadline;
-    platform.later(() => {
-      const { stream } = deadline;
-      if (stream === undefined) return;
-      // As long as the other side takes something in.
-      const moreMs = stream.#lastLeftMs();
-      if (moreMs > 0) {
-        stream.#endBy(moreMs, cause);
-        return;
-      }
-      // What the last try said, where that is known.
-      const last = stream.#cause ?? cause;
-      const text = `The line has broken${because(cause)}, and no other one was there in ${ms} ms${last === cause ? '' : because(last)}`;
-      stream.lose(new TimeoutError(text, { timeoutMs: ms, cause: last }));
-    }, ms);
-  }
-  /** Last words have a time of their own from when they are said, from each line on, and from when the last one broke. */
-  #endLast(cause?: Error): void {
-    this.#lastMs = performance.now();
-    const withoutMs = Math.min(this.#options.resumeMs, this.#endingMs + RESUME_LAST_MOST_MS - this.#lastMs);
-    this.#endBy(
-      Math.max(0, this.#line === undefined ? Math.min(RESUME_LAST_MS, withoutMs) : this.#lastLeftMs()),
-      cause,
-    );
-  }
-  /** Milliseconds that they have left over the line that there is. */
-  #lastLeftMs(): number {
-    if (!this.#ending || this.#line === undefined) return 0;
-    return Math.min(this.#lastMs + RESUME_LAST_MS, this.#endingMs + RESUME_LAST_MOST_MS) - performance.now();
-  }
-  #noDeadline(): void {
-    if (this.#deadline !== undefined) this.#deadline.stream = undefined;
-    this.#deadline = undefined;
   }
   /** It goes on no more: the other side has no such session any more, or no line was to be had. */
   lose(error: Error): void {
@@ -316,7 +270,8 @@ export class ResumingStream implements ByteStream {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#noDeadline();
+    this.#deadline.stop();
+    this.#unsaid.close();
     this.#keepAlive.close();
     const heard = this.session !== undefined && (this.#isHeard || this.#kept.length === 0);
     this.#kept.clear();
@@ -361,18 +316,15 @@ export class ResumingStream implements ByteStream {
     // One that was said before the line broke comes again behind a HEARD that is higher.
     if (position <= this.#kept.start) return;
     this.#kept.release(position);
-    // As long as the other side takes something in, the rest of it is worth waiting for.
-    this.#lastMs = performance.now();
+    this.#deadline.taken();
+    this.#unsaid.taken();
     if (this.#isHeard) {
       this.#finish();
       return;
     }
     // Little is written at the very end, and nothing more is on its way to this side that would take it back.
-    if (this.#ending) this.#options.lasts?.();
-    else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) {
-      this.#lastHeld = false;
-      this.#hold();
-    }
+    if (this.#deadline.isEnding) this.#options.lasts?.();
+    else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) this.#unsaid.release();
     this.#relieve();
   }
   #damaged(position: number): void {
@@ -403,7 +355,7 @@ export class ResumingStream implements ByteStream {
       const before = this.#kept.length;
       this.#out(bytes);
       const isMuch = before < RESUME_TELL_BYTES && this.#kept.length >= RESUME_TELL_BYTES;
-      if (isMuch && !this.#held && this.#line?.flushSync !== undefined) this.#holdLast();
+      if (isMuch && !this.#held && this.#line?.flushSync !== undefined) this.#unsaid.begin();
     }
     this.#full ||= this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES;
     return !this.#full;
@@ -412,7 +364,7 @@ export class ResumingStream implements ByteStream {
     if (this.session !== undefined || !this.#met) this.#kept.append(bytes);
     if (this.#line !== undefined) this.#write(this.#line, bytes);
     else {
-      this.#holdLast();
+      this.#unsaid.begin();
       this.#options.keptMore?.();
     }
     if (this.#kept.length <= RESUME_KEPT_MAX) return;
@@ -447,12 +399,11 @@ export class ResumingStream implements ByteStream {
   }
   /** Who speaks over it has said its last, which may be on its way to here, behind what the other side does not take in. */
   ending(): void {
-    if (this.#over || this.#ending) return;
-    this.#ending = true;
-    this.#endingMs = performance.now();
-    this.#holdLast();
+    if (this.#over || this.#deadline.isEnding) return;
+    this.#deadline.ending();
+    this.#unsaid.begin();
     if (this.session === undefined || !this.#met) return;
-    this.#endLast();
+    this.#deadline.endLast();
     this.#options.lasts?.();
   }
   end(): void {
@@ -460,7 +411,7 @@ export class ResumingStream implements ByteStream {
     this.ending();
     this.#ended = true;
     this.#lastAt = this.#kept.end;
-    this.#holdLast();
+    this.#unsaid.begin();
     if (this.session === undefined || !this.#met) {
       this.#finish();
       return;
@@ -469,7 +420,7 @@ export class ResumingStream implements ByteStream {
     if (this.#over) return;
     if (this.#heard.last || this.#isHeard) this.#finish();
     else {
-      this.#endLast();
+      this.#deadline.endLast();
       this.#hold();
       this.#options.lasts?.();
     }
@@ -477,7 +428,7 @@ export class ResumingStream implements ByteStream {
   hold(held: boolean): void {
     this.#held = held;
     // A process that ends with something unread has the system take back what was sent, and its last moments are short: it waits for the answer to much.
-    if (!held && this.#kept.length >= RESUME_TELL_BYTES) this.#holdLast();
+    if (!held && this.#kept.length >= RESUME_TELL_BYTES) this.#unsaid.begin();
     this.#hold();
   }
   /** Whether more may come; where its line can be told. */
@@ -487,35 +438,10 @@ export class ResumingStream implements ByteStream {
   }
   #hold(): void {
     if (this.#over) return;
-    const holds = this.#held || this.#lastHeld;
+    const holds = this.#held || this.#unsaid.holds;
     this.#line?.hold(holds);
     // Deno's sockets that are held again hold nothing until something comes (seen in 2.9).
-    this.#keepAlive.want(holds && (this.#lastHeld || this.#line === undefined));
-  }
-  /** What is still to be said when a program has nothing else to do; who wants more than a while waits for `flush`. */
-  #holdLast(): void {
-    this.#lastMs = performance.now();
-    if (!this.#lastHeld) {
-      this.#lastHeld = true;
-      this.#hold();
-    }
-    if (this.#looking) return;
-    this.#looking = true;
-    this.#lookAtLast(RESUME_LAST_HOLD_MS);
-  }
-  #lookAtLast(ms: number): void {
-    platform.later(() => {
-      if (this.#over) return;
-      const leftMs = this.#lastMs + RESUME_LAST_HOLD_MS - performance.now();
-      if (this.#lastHeld && leftMs > 0) {
-        this.#lookAtLast(leftMs);
-        return;
-      }
-      this.#looking = false;
-      this.#lastHeld = false;
-      this.#hold();
-      if (this.#ending) this.#isLastSaid();
-    }, ms);
+    this.#keepAlive.want(holds && (this.#unsaid.holds || this.#line === undefined));
   }
   get flushSync(): ByteStream['flushSync'] {
     const line = this.#line;
@@ -533,8 +459,4 @@ function helloWith(hello: Uint8Array, fields: readonly GreetingField[] | undefin
   const whole = joined([hello.subarray(0, FIELDS_AT), fieldBytes(fields)]);
   new Int32Array(whole.buffer, 0, 1)[0] = frameHead(HELLO, whole.length - FRAME_HEADER_BYTES);
   return whole;
-}
-
-function because(cause: Error | undefined): string {
-  return cause === undefined ? '' : ` (${cause.message})`;
 }
