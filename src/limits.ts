@@ -467,7 +467,7 @@ export const REDIAL_MAX_MS: number = 5000;
 export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
 /** Bytes that wait with a WebSocket from which on a connection has enough for now: what goes out while nobody looks (WEB_SOCKET_LOOK_MS), at 250 MB/s. */
 export const WEB_SOCKET_WAITING_BYTES: number = 1024 * 1024;
-/** How often a WebSocket that has enough is asked whether it has room: it tells nobody. */
+/** How often a WebSocket that has enough is asked whether it has room: most tell nobody. */
 export const WEB_SOCKET_LOOK_MS: number = 4;
 /** Milliseconds of silence after which the other side is asked for a sign (PING), and the system for one of its system's. */
 export const PING_MS: number = 15_000;

@@ -43,6 +43,7 @@ export class EngineSocket implements WebSocketLike {
   #heard = 0;
   #heardLately = false;
   readonly #unflushed: Unflushed;
+  #sentSome: () => void = () => {};
 
   /**
    * @param there where the other end hears
@@ -52,7 +53,7 @@ export class EngineSocket implements WebSocketLike {
     this.#driver = driver;
     this.#there = there;
     this.#leave = leave;
-    this.#unflushed = new Unflushed(driver);
+    this.#unflushed = new Unflushed(driver, () => this.#sentSome());
     this.#forget = driver.onDown(() =>
       // No other line is to be had, ever.
       this.#fail(
@@ -91,8 +92,9 @@ export class EngineSocket implements WebSocketLike {
     else this.#tell('message', { data: bytes.subarray(HEAD_BYTES) });
   }
 
-  send(bytes: Uint8Array): void {
+  send(bytes: Uint8Array, sent?: () => void): void {
     if (this.readyState !== OPEN) return;
+    if (sent !== undefined) this.#sentSome = sent;
     if (!this.#publish(DATA, bytes)) this.#fail(new Error('this side could not say it to its server'));
     else this.#unflushed.add(bytes.length);
   }

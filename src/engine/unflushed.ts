@@ -6,10 +6,13 @@ export class Unflushed {
   /** Bytes. */
   amount = 0;
   readonly #driver: Driver;
+  readonly #fell: () => void;
   #since = 0;
 
-  constructor(driver: Driver) {
+  /** @param fell called when they are fewer */
+  constructor(driver: Driver, fell: () => void = () => {}) {
     this.#driver = driver;
+    this.#fell = fell;
   }
 
   add(bytes: number): void {
@@ -20,6 +23,7 @@ export class Unflushed {
     this.#since = 0;
     const out = (): void => {
       this.amount -= asked;
+      this.#fell();
     };
     // Whoever counts on it is told of a server that is lost.
     this.#driver.flush().then(out, out);

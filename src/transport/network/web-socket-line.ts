@@ -17,7 +17,8 @@ export interface WebSocketLike {
   /** Bytes that were said and are not with the system yet. */
   readonly bufferedAmount: number;
   binaryType: string;
-  send(bytes: Uint8Array<ArrayBuffer>): unknown;
+  /** @param sent called when less of it waits, by `ws` and by ours; no other one looks at it */
+  send(bytes: Uint8Array<ArrayBuffer>, sent?: () => void): unknown;
   close(code?: number, reason?: string): void;
   /** Each runtime, and each package, has classes of events of its own: what is used of them is WebSocketEventLike. */
   // biome-ignore lint/suspicious/noExplicitAny: no type of one is that of another
@@ -83,7 +84,8 @@ export class WebSocketLine implements Line {
   #length = 0;
   #scheduled = false;
   #say: (() => void) | undefined;
-  #full = false;
+  /** While it has enough: whether it still does. */
+  #look: (() => void) | undefined;
   #ended = false;
 
   /** @param socket that is open, and of which nobody has heard anything yet */
@@ -137,7 +139,7 @@ export class WebSocketLine implements Line {
     this.#length = length;
     this.#schedule();
     if (length + this.#socket.bufferedAmount > WEB_SOCKET_WAITING_BYTES) this.#fill();
-    return !this.#full;
+    return this.#look === undefined;
   }
   #grow(bytes: number): void {
     let size = SOCKET_MEMORY_FIRST;
@@ -175,23 +177,25 @@ export class WebSocketLine implements Line {
     this.#length = 0;
     if (this.#socket.readyState !== OPEN) return;
     const { maxBytes = WEB_SOCKET_MESSAGE_BYTES_MAX } = this.#beneath;
+    // Who has room is not to be told of it in the middle of this.
+    const sent = this.#look === undefined ? undefined : () => queueMicrotask(() => this.#look?.());
     for (let at = 0; at < length; at += maxBytes)
       // A copy: some send it in a turn to come.
-      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + maxBytes))));
+      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + maxBytes))), sent);
     if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
   }
 
-  /** It has enough, and tells of room by nothing: it is looked at now and then. */
+  /** It has enough. Most tell of room by nothing: it is looked at now and then, and when one has said that it has sent something. */
   #fill(): void {
-    if (this.#full) return;
-    this.#full = true;
-    const timer = setInterval(() => {
+    if (this.#look !== undefined) return;
+    this.#look = () => {
       const left = this.#length + this.#socket.bufferedAmount;
       if (this.#gone === undefined && !this.#ended && left > WEB_SOCKET_WAITING_BYTES / 2) return;
       clearInterval(timer);
-      this.#full = false;
+      this.#look = undefined;
       if (this.#gone === undefined && !this.#ended) this.#user?.drained();
-    }, WEB_SOCKET_LOOK_MS);
+    };
+    const timer = setInterval(this.#look, WEB_SOCKET_LOOK_MS);
     // What is with a WebSocket holds the process by itself, or nothing does.
     (timer as { unref?(): void }).unref?.();
   }

@@ -144,6 +144,8 @@ class BunWebSocket implements WebSocketLike {
   readonly request: UpgradeRequest;
   binaryType = '';
   raw: BunSocket | undefined;
+  /** What is called when it has sent what waited. */
+  sent: (() => void) | undefined;
   readonly #listeners = new Map<string, Listener>();
 
   constructor(request: UpgradeRequest) {
@@ -155,7 +157,8 @@ class BunWebSocket implements WebSocketLike {
   get bufferedAmount(): number {
     return this.raw?.getBufferedAmount() ?? 0;
   }
-  send(bytes: Uint8Array): void {
+  send(bytes: Uint8Array, sent?: () => void): void {
+    this.sent = sent;
     // What it has dropped is missing in the stream: another line brings it.
     if (this.raw?.send(bytes) === 0) this.raw.terminate();
   }
@@ -198,6 +201,7 @@ async function onBun(place: WebSocketPlace, connected: Connected): Promise<WebSo
         connected(new WebSocketLine(raw.data), raw.data.request);
       },
       message: ({ data: socket }: BunSocket, data: unknown): void => socket.tell('message', { data }),
+      drain: ({ data: socket }: BunSocket): void => socket.sent?.(),
       close: ({ data: socket }: BunSocket, code: number, reason: string): void =>
         socket.tell('close', { code, reason }),
     },

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { WEB_SOCKET_WAITING_BYTES } from '../../limits.ts';
+import { OPEN, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
+
+/** One that keeps what it is given until it is told to send it. */
+class SlowSocket implements WebSocketLike {
+  readonly readyState = OPEN;
+  bufferedAmount = 0;
+  binaryType = '';
+  /** What it has been asked to call. */
+  sent: (() => void) | undefined;
+
+  send(bytes: Uint8Array, sent?: () => void): void {
+    this.bufferedAmount += bytes.length;
+    this.sent = sent;
+  }
+  close(): void {}
+  addEventListener(): void {}
+}
+
+test('who has enough is told of room by the WebSocket that says it has sent something, at once, and once', async () => {
+  const socket = new SlowSocket();
+  const line = new WebSocketLine(socket);
+  let drained = 0;
+  line.connect({ received() {}, drained: () => drained++, closed() {} });
+  assert.equal(line.write(new Uint8Array(WEB_SOCKET_WAITING_BYTES + 1)), false);
+  await new Promise(setImmediate);
+  assert.ok(socket.bufferedAmount > WEB_SOCKET_WAITING_BYTES);
+
+  socket.bufferedAmount = WEB_SOCKET_WAITING_BYTES;
+  socket.sent?.();
+  await Promise.resolve();
+  assert.equal(drained, 0);
+  socket.bufferedAmount = 0;
+  socket.sent?.();
+  // Never in the middle of what the WebSocket does.
+  assert.equal(drained, 0);
+  await Promise.resolve();
+  assert.equal(drained, 1);
+  socket.sent?.();
+  await Promise.resolve();
+  assert.equal(drained, 1);
+  assert.equal(line.write(new Uint8Array(1)), true);
+});
+
+test('of one that says nothing it is found out by and by', async () => {
+  const socket = new SlowSocket();
+  const line = new WebSocketLine(socket);
+  // What looks holds no process.
+  const holding = setInterval(() => {}, 1000);
+  await new Promise<void>((drained) => {
+    line.connect({ received() {}, drained, closed() {} });
+    assert.equal(line.write(new Uint8Array(WEB_SOCKET_WAITING_BYTES + 1)), false);
+    setImmediate(() => {
+      socket.bufferedAmount = 0;
+    });
+  });
+  clearInterval(holding);
+  assert.equal(line.write(new Uint8Array(1)), true);
+});
