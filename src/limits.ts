@@ -439,9 +439,10 @@ export const RESUME_KEPT_BYTES: number = 4 * 1024 * 1024;
 export const RESUME_KEPT_MAX: number = RESUME_KEPT_BYTES + 2 * (STREAM_WINDOW_MAX + STREAM_ANSWERS_MAX);
 /** Bytes heard before a side tells its position: 16 bytes in each 64 KiB, and no idle session keeps more than that. */
 export const RESUME_TELL_BYTES: number = 64 * 1024;
-/** Bytes of the first memory for what is kept; doubled up to the second as more is. A session that has nothing under way keeps no more than the first. */
+/** Bytes of the first memory for what is kept, and of the next ones in turn, up to the largest, as more is. A session that has nothing under way keeps no more than the first. */
 export const RESUME_MEMORY_FIRST: number = 1024;
-export const RESUME_MEMORY_BLOCK: number = 64 * 1024;
+export const RESUME_MEMORY_GROWTH: number = 8;
+export const RESUME_MEMORY_BLOCK: number = RESUME_MEMORY_FIRST * RESUME_MEMORY_GROWTH * RESUME_MEMORY_GROWTH;
 /** Milliseconds without a line after which a session is over, unless it is told otherwise: a server that is started anew, a laptop between two networks. */
 export const RESUME_MS_DEFAULT: number = 60_000;
 /** Milliseconds for the answer to who comes back over a new line, at the least; more where there is more time. */
