@@ -4,9 +4,11 @@
 // A message: u8 kind, 3 bytes of nothing, u32 number (little-endian; modulo 2^32, from 0 on), then the bytes of a DATA.
 import { UnsupportedError } from '../errors.ts';
 import { ENGINE_PROBE_MS } from '../limits.ts';
+import { pooled } from '../memory/pooled.ts';
 import { OPEN, type WebSocketEventLike, type WebSocketLike } from '../transport/network/web-socket-line.ts';
 import type { Driver } from './driver.ts';
 import { Unflushed } from './unflushed.ts';
+import { setUint32, uint32At } from './words.ts';
 
 export const DATA = 0;
 /** The answer to who asked for a line, with the subject of its listener. */
@@ -21,16 +23,17 @@ const NORMAL = 1000;
 const ABNORMAL = 1006;
 
 export function message(kind: number, number: number, bytes: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(HEAD_BYTES + bytes.length);
-  const view = new DataView(whole.buffer);
-  view.setUint8(0, kind);
-  view.setUint32(4, number, true);
+  const whole = pooled(HEAD_BYTES + bytes.length);
+  whole.fill(0, 0, HEAD_BYTES);
+  whole[0] = kind;
+  setUint32(whole, 4, number);
   whole.set(bytes, HEAD_BYTES);
   return whole;
 }
 const NOTHING = new Uint8Array(0);
 
 export class EngineSocket implements WebSocketLike {
+  readonly copies = true;
   binaryType = '';
   readyState: number = OPEN;
   readonly #driver: Driver;
@@ -73,10 +76,9 @@ export class EngineSocket implements WebSocketLike {
   /** Something has come for this end. */
   heard(bytes: Uint8Array): void {
     if (this.readyState !== OPEN || bytes.length < HEAD_BYTES) return;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    const kind = view.getUint8(0);
+    const kind = bytes[0] as number;
     if (kind !== DATA && kind !== END && kind !== PROBE) return;
-    const number = view.getUint32(4, true);
+    const number = uint32At(bytes, 4);
     if (number !== this.#heard) {
       // Said twice, or asked by a version that says no number: nothing is missing.
       if (((number - this.#heard) | 0) < 0) return;

@@ -10,11 +10,13 @@ import { json } from '../codec/json.ts';
 import { packed } from '../codec/packed.ts';
 import { DataCloneError, UsageError } from '../errors.ts';
 import { ENGINE_PARTS_MAX, RECORD_SPARES_MAX, SCRATCH_BYTES_MIN } from '../limits.ts';
+import { pooled } from '../memory/pooled.ts';
 import { type Views, viewsOf } from '../memory/region.ts';
 import { scratch } from '../memory/scratch.ts';
 import { bytesOfHex, hexOf } from './hex.ts';
 import { isId } from './names.ts';
 import { messageOf, nameOf } from './thrown.ts';
+import { setUint32, uint32At } from './words.ts';
 
 export type Form = 'packed' | 'json';
 export const FORMS: readonly Form[] = ['packed', 'json'];
@@ -239,7 +241,7 @@ export class RecordWriter {
     const messages: Uint8Array[] = [];
     for (let part = 0; part < parts; part++) {
       const bytes = encoded.subarray(part * room, (part + 1) * room);
-      const whole = new Uint8Array(RECORD_BYTES + bytes.length);
+      const whole = pooled(RECORD_BYTES + bytes.length);
       this.#head(whole, part, number, parts, 0, outcome);
       whole.set(bytes, RECORD_BYTES);
       messages.push(whole);
@@ -247,14 +249,10 @@ export class RecordWriter {
     return messages;
   }
   #head(message: Uint8Array, part: number, number: number, parts: number, count: number, outcome: Outcome): void {
-    const view = new DataView(message.buffer);
-    view.setUint8(0, VERSION);
-    view.setUint8(1, OUTCOMES.indexOf(outcome));
-    view.setUint16(2, part, true);
-    view.setUint32(4, number, true);
-    view.setUint16(8, parts, true);
-    view.setUint16(10, count, true);
-    view.setUint32(12, 0, true);
+    setUint32(message, 0, VERSION | (OUTCOMES.indexOf(outcome) << 8) | (part << 16));
+    setUint32(message, 4, number);
+    setUint32(message, 8, parts | (count << 16));
+    setUint32(message, 12, 0);
     message.set(this.#fromBytes, FROM_AT);
   }
   /** Into memory of the thread's, which is the caller's to give back. */
@@ -306,15 +304,15 @@ export class RecordReader {
   read(message: Uint8Array): Record | undefined {
     if (message[0] === BRACE) return readText(message);
     if (message.length < RECORD_BYTES || message[0] !== VERSION) return undefined;
-    const view = new DataView(message.buffer, message.byteOffset, message.length);
-    const [part, parts] = [view.getUint16(2, true), view.getUint16(8, true)];
-    const outcome = OUTCOMES[view.getUint8(1)];
-    const count = view.getUint16(10, true);
+    const part = uint32At(message, 0) >>> 16;
+    const last = uint32At(message, 8);
+    const [parts, count] = [last & 0xffff, last >>> 16];
+    const outcome = OUTCOMES[message[1] as number];
     if (outcome === undefined || parts === 0 || parts > ENGINE_PARTS_MAX || part >= parts) return undefined;
     if (count > 0 && parts > 1) return undefined;
     return {
       from: this.#whose(message),
-      number: view.getUint32(4, true),
+      number: uint32At(message, 4),
       outcome,
       part,
       parts,
@@ -336,12 +334,11 @@ export class RecordReader {
   /** Where each of several values lies: its first byte and its length, one behind the other; `undefined` where they make no sense. */
   several({ count, bytes }: Record): number[] | undefined {
     const places: number[] = [];
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = 0;
     for (let i = 0; i < count; i++) {
       if (at + COUNTED_BYTES > bytes.length) return undefined;
       const from = at + COUNTED_BYTES;
-      const length = view.getUint32(at, true);
+      const length = uint32At(bytes, at);
       if (from + length > bytes.length) return undefined;
       places.push(from, length);
       at = from + up8(length);

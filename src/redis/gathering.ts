@@ -3,7 +3,9 @@
 //
 // A message of several: u8 kind (192, which no other begins with), 3 bytes of nothing; then each behind a u32 of its bytes, little-endian.
 import { RECORD_BYTES } from '../engine/record.ts';
+import { setUint32, uint32At } from '../engine/words.ts';
 import { ENGINE_MESSAGE_BYTES_MAX } from '../limits.ts';
+import { pooled } from '../memory/pooled.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
 
 const GATHERED = 0xc0;
@@ -65,12 +67,11 @@ export class Gathering {
 }
 
 function joined(messages: readonly Uint8Array[], bytes: number): Uint8Array {
-  const whole = new Uint8Array(bytes);
-  const view = new DataView(whole.buffer);
-  whole[0] = GATHERED;
+  const whole = pooled(bytes);
+  setUint32(whole, 0, GATHERED);
   let at = HEAD_BYTES;
   for (const message of messages) {
-    view.setUint32(at, message.length, true);
+    setUint32(whole, at, message.length);
     whole.set(message, at + COUNTED_BYTES);
     at += COUNTED_BYTES + message.length;
   }
@@ -84,11 +85,10 @@ function joined(messages: readonly Uint8Array[], bytes: number): Uint8Array {
 export function messagesIn(whole: Uint8Array): Uint8Array[] {
   if (whole[0] !== GATHERED || whole.length > ENGINE_MESSAGE_BYTES_MAX) return [whole];
   const messages: Uint8Array[] = [];
-  const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
   let at = HEAD_BYTES;
   while (at + COUNTED_BYTES <= whole.length) {
     const from = at + COUNTED_BYTES;
-    const end = from + view.getUint32(at, true);
+    const end = from + uint32At(whole, at);
     if (end > whole.length || end - from < RECORD_BYTES) return [whole];
     messages.push(whole.subarray(from, end));
     at = end;

@@ -9,6 +9,7 @@ import {
   WEB_SOCKET_MESSAGE_BYTES_MAX,
   WEB_SOCKET_WAITING_BYTES,
 } from '../../limits.ts';
+import { pooled } from '../../memory/pooled.ts';
 import type { Line, LineUser } from './line.ts';
 
 /** The members of a WebSocket that are used. */
@@ -20,6 +21,8 @@ export interface WebSocketLike {
   /** @param sent called when less of it waits, by `ws` and by ours; no other one looks at it */
   send(bytes: Uint8Array<ArrayBuffer>, sent?: () => void): unknown;
   close(code?: number, reason?: string): void;
+  /** What it is given to send it copies at once; of ours. */
+  readonly copies?: true;
   /** Each runtime, and each package, has classes of events of its own: what is used of them is WebSocketEventLike. */
   // biome-ignore lint/suspicious/noExplicitAny: no type of one is that of another
   addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: any) => void): void;
@@ -66,11 +69,10 @@ const NORMAL = 1000;
 const NOT_BINARY = 1003;
 const TOO_BIG = 1009;
 
-const { Buffer: Pooled } = globalThis as { Buffer?: { from(bytes: Uint8Array): Uint8Array<ArrayBuffer> } };
-
-/** What is small lies in memory that several share, where the runtime has such. */
 function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return Pooled === undefined ? bytes.slice() : Pooled.from(bytes);
+  const copy = pooled(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 export class WebSocketLine implements Line {
@@ -180,9 +182,14 @@ export class WebSocketLine implements Line {
     // Who has room is not to be told of it in the middle of this.
     const sent = this.#look === undefined ? undefined : () => queueMicrotask(() => this.#look?.());
     for (let at = 0; at < length; at += maxBytes)
-      // A copy: some send it in a turn to come.
-      this.#socket.send(copyOf(this.#waiting.subarray(at, Math.min(length, at + maxBytes))), sent);
+      this.#socket.send(this.#piece(at, Math.min(length, at + maxBytes)), sent);
     if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
+  }
+
+  #piece(from: number, end: number): Uint8Array<ArrayBuffer> {
+    const piece = this.#waiting.subarray(from, end) as Uint8Array<ArrayBuffer>;
+    // Some send it in a turn to come.
+    return this.#socket.copies === true ? piece : copyOf(piece);
   }
 
   /** It has enough. Most tell of room by nothing: it is looked at now and then, and when one has said that it has sent something. */
