@@ -439,6 +439,12 @@ export const RESUME_KEPT_BYTES: number = 4 * 1024 * 1024;
 export const RESUME_KEPT_MAX: number = RESUME_KEPT_BYTES + 2 * (STREAM_WINDOW_MAX + STREAM_ANSWERS_MAX);
 /** Bytes heard before a side tells its position: 16 bytes in each 64 KiB, and no idle session keeps more than that. */
 export const RESUME_TELL_BYTES: number = 64 * 1024;
+/**
+ * Milliseconds after which it tells it of less, so that who waits for last words to be heard, over a slow line, sees that they are (RESUME_LAST_HOLD_MS); and bytes that are
+ * worth it: positions themselves are not, or two sides would tell each other of nothing for ever.
+ */
+export const RESUME_TELL_MS: number = 500;
+export const RESUME_TELL_LEAST: number = 1024;
 /** Bytes of the first memory for what is kept, and of the next ones in turn, up to the largest, as more is. A session that has nothing under way keeps no more than the first. */
 export const RESUME_MEMORY_FIRST: number = 1024;
 export const RESUME_MEMORY_GROWTH: number = 8;
@@ -464,8 +470,15 @@ export const SESSIONS_PARKED_BYTES_DEFAULT: number = 64 * 1024 * 1024;
 /** Milliseconds before the second try for a new line, which double up to the next; half of each is left to chance, so that a thousand that have lost one server do not come at once. */
 export const REDIAL_FIRST_MS: number = 100;
 export const REDIAL_MAX_MS: number = 5000;
-/** Bytes of a WebSocket's message: a turn that says more goes in several, so that who reads needs no more memory for one. */
+/** Bytes of a WebSocket's message that are taken: more than anybody says in one, by any version. */
 export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
+/**
+ * Bytes of a WebSocket's message, and of a line's through a server, that are said: who reads sees nothing of one before it is whole, and over a slow line that is to be
+ * often enough to tell that something comes (RESUME_TELL_BYTES, RESUME_TELL_MS).
+ */
+export const LINE_MESSAGE_BYTES: number = 16 * 1024;
+/** The same of a line's first message: a HELLO, which somebody waits for, is not to come behind the rest of a turn. */
+export const LINE_FIRST_BYTES: number = 1024;
 /** Bytes that wait with a WebSocket from which on a connection has enough for now: what goes out while nobody looks (WEB_SOCKET_LOOK_MS), at 250 MB/s. */
 export const WEB_SOCKET_WAITING_BYTES: number = 1024 * 1024;
 /** How often a WebSocket that has enough is asked whether it has room: most tell nobody. */
@@ -474,6 +487,12 @@ export const WEB_SOCKET_LOOK_MS: number = 4;
 export const PING_MS: number = 15_000;
 /** Milliseconds of silence, though it was asked, after which who connected tries another line beside the one it has: it ends nothing. */
 export const SILENCE_MS: number = 3 * PING_MS;
+/**
+ * Milliseconds for which no other line opens, in silence, before the one that there is counts as broken: a program that stands at a breakpoint opens none, and the
+ * system takes in none for it when many have tried; but nor does a machine that is gone, and of that the system tells after a quarter of an hour. Also the longest that an
+ * open line is waited for to be answered in silence.
+ */
+export const SILENCE_MOST_MS: number = 600_000;
 
 // ---- servers between programs ---------------------------------------------------------------------------------------
 /** Lines that a listener makes at a time: each is a subscription that the server has to confirm. */

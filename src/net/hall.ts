@@ -137,12 +137,13 @@ export class Hall {
         this.#sessions.delete(session, name);
         if (line !== undefined) this.#leaving.add(line, ms);
       },
+      left: (line) => this.#leaving.forget(line),
     });
     const session: Session = { stream, identity: ANYBODY, apart() {} };
     const connect = (speaker: Resumed & Watched): void => {
       // One may be turned down before.
       if (name !== undefined && !over) this.#sessions.add(session);
-      if (!over) unwatch = watchSilence(speaker, pingMs, () => {});
+      if (!over) unwatch = watchSilence(speaker, stream, pingMs, () => {});
       stream.connect(speaker, fresh);
     };
     this.#host.begins(session, { kind, request, connect });
@@ -179,9 +180,9 @@ export class Hall {
     frames.hello(greetingWords(greetingFor({})), new Uint8Array(0));
     frames.reset(0, code, text);
     frames.flush();
-    fresh.give({ received() {}, drained() {}, closed() {} });
-    line.end();
     this.#leaving.add(line, RESUME_LAST_HOLD_MS);
+    fresh.give({ received() {}, drained() {}, closed: () => this.#leaving.forget(line) });
+    line.end();
   }
 }
 

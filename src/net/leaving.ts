@@ -2,25 +2,35 @@
 import { platform } from '#platform';
 import type { Line } from '../transport/network/line.ts';
 
-/** A WebSocket waits for half a minute, or for ever, for the answer to its close. */
-export function endSoon(line: Line, ms: number): void {
-  platform.later(() => line.destroy(), ms);
+/** What waits for its time keeps no line that is gone before. */
+interface Held {
+  line: Line | undefined;
 }
 
 export class Leaving {
   readonly #most: number;
-  readonly #lines = new Set<Line>();
+  readonly #lines = new Map<Line, Held>();
 
   constructor(most: number) {
     this.#most = most;
   }
   add(line: Line, ms: number): void {
-    this.#lines.add(line);
-    platform.later(() => this.#drop(line), ms);
-    const [oldest] = this.#lines;
+    const held: Held = { line };
+    this.#lines.set(line, held);
+    platform.later(() => {
+      if (held.line !== undefined) this.#drop(held.line);
+    }, ms);
+    const [oldest] = this.#lines.keys();
     if (oldest !== undefined && this.#lines.size > this.#most) this.#drop(oldest);
   }
+  /** It is gone by itself. */
+  forget(line: Line): void {
+    const held = this.#lines.get(line);
+    if (held !== undefined) held.line = undefined;
+    this.#lines.delete(line);
+  }
   #drop(line: Line): void {
-    if (this.#lines.delete(line)) line.destroy();
+    this.forget(line);
+    line.destroy();
   }
 }

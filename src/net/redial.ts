@@ -1,7 +1,7 @@
 // Looks for another line for a session whose own has broken, or is silent: at once, then in pauses that grow, half of each left to chance.
 import { platform } from '#platform';
 import { RefusedError } from '../errors.ts';
-import { REDIAL_FIRST_MS, REDIAL_MAX_MS } from '../limits.ts';
+import { REDIAL_FIRST_MS, REDIAL_MAX_MS, SILENCE_MOST_MS } from '../limits.ts';
 import { type FirstWords, FreshLine } from '../transport/network/fresh-line.ts';
 import type { Line } from '../transport/network/line.ts';
 import type { ResumingStream } from '../transport/network/resuming-stream.ts';
@@ -32,6 +32,10 @@ export class Redial {
   #tries = 0;
   #line: Line | undefined;
   #runs = false;
+  /** Lines that opened, and were not answered, one after the other. */
+  #unanswered = 0;
+  /** Since when no line opens. */
+  #shutMs: number | undefined;
   #resumedMs = Number.NEGATIVE_INFINITY;
   #over = false;
   /** Gives up what is under way. */
@@ -49,6 +53,8 @@ export class Redial {
     this.#runs = true;
     // One that has broken at once is no reason to hurry.
     this.#tries = performance.now() - this.#resumedMs < REDIAL_FIRST_MS ? 1 : 0;
+    this.#unanswered = 0;
+    this.#shutMs = undefined;
     void this.#next();
   }
   /** The session is over. */
@@ -76,7 +82,13 @@ export class Redial {
       if (this.#over) line.destroy();
       else this.#greet(line, fields);
     } catch (error) {
-      this.#failed(error as Error);
+      if (this.#over) return;
+      this.#shutMs ??= performance.now();
+      // Nobody says that nobody is there.
+      const isLate = this.#giveUp.signal.aborted || codeOf(error) === 'ETIMEDOUT';
+      const isSilent = isLate && !this.#stream.isLost && performance.now() - this.#shutMs < SILENCE_MOST_MS;
+      if (isSilent) void this.#next();
+      else this.#failed(error as Error);
     } finally {
       clearTimeout(timer);
     }
@@ -91,6 +103,10 @@ export class Redial {
   #greet(line: Line, fields: readonly GreetingField[] | undefined): void {
     const fresh = new FreshLine(line);
     this.#line = line;
+    this.#shutMs = undefined;
+    // In silence each one that is given up for the next stays with the other side's system until somebody there looks: there is room for some hundreds.
+    const { answerMs } = this.#times;
+    const waitMs = this.#stream.isLost ? answerMs : Math.min(answerMs * 2 ** this.#unanswered++, SILENCE_MOST_MS);
     line.write(this.#stream.hello(fields));
     let waits = true;
     const settled = (): boolean => {
@@ -103,7 +119,7 @@ export class Redial {
       if (!settled()) return;
       line.destroy();
       void this.#next();
-    }, this.#times.answerMs);
+    }, waitMs);
     fresh.read(
       (first) => {
         if (settled()) this.#answered(fresh, first);
@@ -135,6 +151,11 @@ export class Redial {
   }
 }
 
+/** Of what says it, or of what that came from. */
+function codeOf(error: unknown): unknown {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
+  return (Object(cause) as { code?: unknown }).code ?? code;
+}
 function sameBytes(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
   return a !== undefined && a.length === b?.length && a.every((byte, i) => byte === b[i]);
 }

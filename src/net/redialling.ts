@@ -2,7 +2,7 @@
 import { RESUME_ANSWER_MS_MIN } from '../limits.ts';
 import { FreshLine } from '../transport/network/fresh-line.ts';
 import { type Resumed, ResumingStream } from '../transport/network/resuming-stream.ts';
-import { endSoon } from './leaving.ts';
+import { Leaving } from './leaving.ts';
 import { type Finding, Redial } from './redial.ts';
 import { SILENCES, type Watched, watchSilence } from './watch.ts';
 
@@ -19,6 +19,9 @@ export interface Redialled {
   connect(speaker: Resumed & Watched): void;
 }
 
+/** Of all sessions that this side has asked for: it made them itself, as many as there are. */
+const leaving = new Leaving(Number.POSITIVE_INFINITY);
+
 /** @throws (rejects) as `dial` does */
 export async function redialled(how: Redialling, signal: AbortSignal): Promise<Redialled> {
   const { timeoutMs, resumeMs, pingMs, apart } = how;
@@ -34,14 +37,15 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
     over(line, ms) {
       redial.stop();
       unwatch();
-      if (line !== undefined) endSoon(line, ms);
+      if (line !== undefined) leaving.add(line, ms);
     },
+    left: (line) => leaving.forget(line),
   });
   // One that opens, and never says anything, is not to take the time of all others.
   const answerMs = Math.min(SILENCES * pingMs, Math.max(resumeMs / 4, RESUME_ANSWER_MS_MIN));
   const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs, resumeMs });
   const connect = (speaker: Resumed & Watched): void => {
-    unwatch = watchSilence(speaker, pingMs, () => {
+    unwatch = watchSilence(speaker, stream, pingMs, () => {
       if (stream.session === undefined) return;
       apart(true);
       redial.start();

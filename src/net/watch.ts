@@ -7,6 +7,10 @@ export interface Watched {
   readonly heard: number;
   ping(): void;
 }
+/** Who is without a line is not asked. */
+interface Asked {
+  readonly isApart: boolean;
+}
 
 /** Silences of `pingMs` after which another line is worth a try. */
 export const SILENCES: number = SILENCE_MS / PING_MS;
@@ -15,23 +19,28 @@ export const SILENCES: number = SILENCE_MS / PING_MS;
  * @param silent told when nothing has come though it was asked for, and again after as long; not where the line has broken, which is for others
  * @returns what stops it
  */
-export function watchSilence(connection: Watched, pingMs: number, silent: () => void): () => void {
+export function watchSilence(watched: Watched, stream: Asked, pingMs: number, silent: () => void): () => void {
   // What waits for its time keeps nothing of one that is over.
-  const watched: { connection: Watched | undefined; silent: () => void } = { connection, silent };
+  const watching: { watched: Watched | undefined; stream: Asked | undefined; silent: () => void } = {
+    watched,
+    stream,
+    silent,
+  };
   let heard = -1;
   let silences = 0;
   const look = (): void => {
-    const { connection } = watched;
-    if (connection === undefined) return;
-    silences = connection.heard === heard ? silences + 1 : 0;
-    heard = connection.heard;
-    if (silences > 0) connection.ping();
-    if (silences > 0 && silences % SILENCES === 0) watched.silent();
+    const { watched, stream } = watching;
+    if (watched === undefined) return;
+    silences = watched.heard === heard ? silences + 1 : 0;
+    heard = watched.heard;
+    if (silences > 0 && stream?.isApart === false) watched.ping();
+    if (silences > 0 && silences % SILENCES === 0) watching.silent();
     platform.later(look, pingMs);
   };
   platform.later(look, pingMs);
   return () => {
-    watched.connection = undefined;
-    watched.silent = () => {};
+    watching.watched = undefined;
+    watching.stream = undefined;
+    watching.silent = () => {};
   };
 }

@@ -29,6 +29,7 @@ export class LineDeadline {
     this.#options = options;
   }
 
+  /** There is no line, or last words are said. */
   get runs(): boolean {
     return this.#running !== undefined;
   }

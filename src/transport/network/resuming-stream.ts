@@ -12,6 +12,8 @@ import {
   RESUME_LAST_HOLD_MS,
   RESUME_LAST_MOST_MS,
   RESUME_TELL_BYTES,
+  RESUME_TELL_LEAST,
+  RESUME_TELL_MS,
 } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
@@ -53,6 +55,8 @@ export interface ResumingOptions {
    * @param ms for it to close; long where it may have something on its way, and no session that would have told
    */
   over(line: Line | undefined, ms: number): void;
+  /** That line is no more. */
+  left(line: Line): void;
 }
 
 /** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
@@ -77,6 +81,7 @@ export class ResumingStream implements ByteStream {
   #met = false;
   /** The position that the other side was told last. */
   #told = 0;
+  #toldMs = Number.NEGATIVE_INFINITY;
   /** The line has enough, and whoever writes was told so. */
   #lineFull = false;
   #full = false;
@@ -131,6 +136,10 @@ export class ResumingStream implements ByteStream {
   }
   get isApart(): boolean {
     return this.#line === undefined;
+  }
+  /** Whether its time without a line runs; not where the line is silent, or another one is tried in its place. */
+  get isLost(): boolean {
+    return this.#deadline.runs;
   }
   /** Whether the other side has told that it has the last words; what it is told behind them is nobody's to wait for. */
   get #isHeard(): boolean {
@@ -216,6 +225,7 @@ export class ResumingStream implements ByteStream {
           this.#relieve();
         },
         closed: (reason, error) => {
+          if (this.#over) this.#options.left(line);
           if (isOurs()) this.#broke(reason, error);
         },
       },
@@ -298,12 +308,17 @@ export class ResumingStream implements ByteStream {
     this.#heard.feed(bytes);
     this.#connection?.received(bytes);
     if (this.#over || this.session === undefined || !this.#met) return;
-    const tells =
-      this.#ended || this.#heard.last ? this.#position > this.#told : this.#position - this.#told >= RESUME_TELL_BYTES;
-    if (tells) this.#tell();
+    if (this.#hasToTell(this.#position - this.#told)) this.#tell();
     if (this.#ended && this.#heard.last) this.#finish();
   }
+  /** @param untold bytes that were heard */
+  #hasToTell(untold: number): boolean {
+    if (this.#ended || this.#heard.last) return untold > 0;
+    if (untold >= RESUME_TELL_BYTES) return true;
+    return untold >= RESUME_TELL_LEAST && performance.now() - this.#toldMs >= RESUME_TELL_MS;
+  }
   #tell(): void {
+    this.#toldMs = performance.now();
     this.#told = this.#position;
     this.#out(positionFrame(this.#told));
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { WEB_SOCKET_WAITING_BYTES } from '../../limits.ts';
+import { platform } from '#platform';
+import { LINE_FIRST_BYTES, LINE_MESSAGE_BYTES, WEB_SOCKET_WAITING_BYTES } from '../../limits.ts';
 import { OPEN, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 
 /** One that keeps what it is given until it is told to send it. */
@@ -8,14 +9,20 @@ class SlowSocket implements WebSocketLike {
   readonly readyState = OPEN;
   bufferedAmount = 0;
   binaryType = '';
+  readonly lengths: number[] = [];
+  terminated = false;
   /** What it has been asked to call. */
   sent: (() => void) | undefined;
 
   send(bytes: Uint8Array, sent?: () => void): void {
     this.bufferedAmount += bytes.length;
+    this.lengths.push(bytes.length);
     this.sent = sent;
   }
   close(): void {}
+  terminate(): void {
+    this.terminated = true;
+  }
   addEventListener(): void {}
 }
 
@@ -58,4 +65,44 @@ test('of one that says nothing it is found out by and by', async () => {
   });
   clearInterval(holding);
   assert.equal(line.write(new Uint8Array(1)), true);
+});
+
+test('what a turn says goes in messages of which one is soon there, and the first of a line at once', async () => {
+  const socket = new SlowSocket();
+  const line = new WebSocketLine(socket);
+  line.write(new Uint8Array(LINE_FIRST_BYTES + 2 * LINE_MESSAGE_BYTES + 1));
+  await new Promise(setImmediate);
+  assert.deepEqual(socket.lengths, [LINE_FIRST_BYTES, LINE_MESSAGE_BYTES, LINE_MESSAGE_BYTES, 1]);
+});
+
+test('who never answers the end of a line is waited for two seconds, or as long as it takes something in', () => {
+  const { later } = platform;
+  let next = (): void => {};
+  let ms = 0;
+  platform.later = (task, taskMs) => {
+    next = () => {
+      ms += taskMs;
+      task();
+    };
+  };
+  const endedIn = (amounts: number[]): number => {
+    ms = 0;
+    const socket = new SlowSocket();
+    const line = new WebSocketLine(socket);
+    line.connect({ received() {}, drained() {}, closed() {} });
+    socket.bufferedAmount = amounts[0] as number;
+    line.end();
+    for (let i = 1; !socket.terminated; i++) {
+      socket.bufferedAmount = amounts[i] ?? (amounts.at(-1) as number);
+      next();
+    }
+    return ms;
+  };
+  try {
+    assert.equal(endedIn([0]), 2000);
+    assert.equal(endedIn([5, 4, 4, 3, 2, 1, 0]), 8000);
+    assert.equal(endedIn([5]), 30_000);
+  } finally {
+    platform.later = later;
+  }
 });

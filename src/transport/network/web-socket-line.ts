@@ -3,7 +3,11 @@
 import { platform } from '#platform';
 import { UnsupportedError } from '../../errors.ts';
 import {
+  LINE_FIRST_BYTES,
+  LINE_MESSAGE_BYTES,
   SCRATCH_BYTES_MIN,
+  SOCKET_CLOSE_MS,
+  SOCKET_LINGER_MS,
   SOCKET_MEMORY_FIRST,
   WEB_SOCKET_LOOK_MS,
   WEB_SOCKET_MESSAGE_BYTES_MAX,
@@ -47,7 +51,7 @@ export interface WebSocketEventLike {
 
 /** What is known of the line below it. */
 export interface Beneath {
-  /** Bytes of a message at the most, where it is fewer than a WebSocket takes. */
+  /** Bytes of a message at the most, where it is fewer than are said otherwise. */
   readonly maxBytes?: number;
   /** Keeps the process alive, or lets it go; nothing where nobody can say so, and an open WebSocket does what the runtime likes. */
   hold?(held: boolean): void;
@@ -84,6 +88,8 @@ export class WebSocketLine implements Line {
   #gone: Parameters<LineUser['closed']> | undefined;
   #waiting: Uint8Array = new Uint8Array(0);
   #length = 0;
+  /** Of the next message, at the most. */
+  #messageBytes = LINE_FIRST_BYTES;
   #scheduled = false;
   #say: (() => void) | undefined;
   /** While it has enough: whether it still does. */
@@ -178,11 +184,15 @@ export class WebSocketLine implements Line {
     const length = this.#length;
     this.#length = 0;
     if (this.#socket.readyState !== OPEN) return;
-    const { maxBytes = WEB_SOCKET_MESSAGE_BYTES_MAX } = this.#beneath;
     // Who has room is not to be told of it in the middle of this.
     const sent = this.#look === undefined ? undefined : () => queueMicrotask(() => this.#look?.());
-    for (let at = 0; at < length; at += maxBytes)
-      this.#socket.send(this.#piece(at, Math.min(length, at + maxBytes)), sent);
+    const { maxBytes = LINE_MESSAGE_BYTES } = this.#beneath;
+    for (let at = 0; at < length; ) {
+      const end = Math.min(length, at + this.#messageBytes);
+      this.#messageBytes = Math.min(LINE_MESSAGE_BYTES, maxBytes);
+      this.#socket.send(this.#piece(at, end), sent);
+      at = end;
+    }
     if (this.#waiting.length > SCRATCH_BYTES_MIN) this.#waiting = new Uint8Array(0);
   }
 
@@ -213,6 +223,17 @@ export class WebSocketLine implements Line {
     this.#sendAll();
     this.#ended = true;
     this.#socket.close(NORMAL);
+    this.#linger(0, 0);
+  }
+  /** Who never answers that is not waited for; who has not taken all yet is, as long as it takes some now and then. */
+  #linger(before: number, stuckMs: number): void {
+    const left = this.#socket.bufferedAmount;
+    const stillMs = left === before ? stuckMs : 0;
+    if (stillMs >= (left > 0 ? SOCKET_LINGER_MS : 2 * SOCKET_CLOSE_MS)) this.destroy();
+    else
+      platform.later(() => {
+        if (this.#gone === undefined) this.#linger(left, stillMs + SOCKET_CLOSE_MS);
+      }, SOCKET_CLOSE_MS);
   }
   destroy(): void {
     this.#ended = true;
