@@ -9,7 +9,7 @@ export interface Acceptor<In = unknown, Out = unknown> extends Omit<Listener<In,
   /**
    * Takes over a socket that nobody has read from: call it in the very turn in which the server tells of it. Who is behind it speaks first, within `timeoutMs`.
    * Whatever it is that it says, and if it is no client of this library, harms nobody else.
-   * @param socket a WebSocket: of `ws`, also on Bun, or of Deno's `upgradeWebSocket`, whose messages may have 1 MiB (`maxPayload`); or a socket of node:net or node:tls
+   * @param socket a WebSocket: of `ws`, also on Bun, or of Deno's `upgradeWebSocket`, whose messages may have 16 KiB (`maxPayload`); or a socket of node:net or node:tls
    * @param request the one that asked for the WebSocket, of node:http or a `Request`: without it nobody knows whose page it was, which only `origins: 'any'` does not ask. A
    *   page that may not come is closed with code 1008
    * @throws UsageError ERR_OPTION for what is no such socket, and for a WebSocket without its request

@@ -281,11 +281,11 @@ test('what is no socket, and what is no request, is named', () => {
   assert.throws(() => acceptor({ tls: {} } as never), UsageError);
 });
 
-test('a server whose WebSockets take less than a megabyte ends what is larger, and says so', async () => {
+test('a server whose WebSockets take less than is said in one message ends what is larger, and says so', async () => {
   const clients = acceptor({ resumeMs: 2000 });
   const own = await (SERVERS['ws'] as (give: Give, options: object) => Promise<Own>)(
     (socket, request) => clients.accept(socket, request),
-    { maxPayload: 64 * 1024 },
+    { maxPayload: 8 * 1024 },
   );
   toClose.push(async () => {
     await clients.close();

@@ -10,7 +10,6 @@ import {
   SOCKET_LINGER_MS,
   SOCKET_MEMORY_FIRST,
   WEB_SOCKET_LOOK_MS,
-  WEB_SOCKET_MESSAGE_BYTES_MAX,
   WEB_SOCKET_WAITING_BYTES,
 } from '../../limits.ts';
 import { pooled } from '../../memory/pooled.ts';
@@ -258,7 +257,7 @@ function tooBig(failure: Error | undefined): boolean {
   return (failure as { code?: unknown } | undefined)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
 }
 function noRoom(): UnsupportedError {
-  const text = `the WebSocket was closed with ${TOO_BIG}: a message was too big for a server, or for a proxy on the way, which has to take ${WEB_SOCKET_MESSAGE_BYTES_MAX} bytes (maxPayload)`;
+  const text = `the WebSocket was closed with ${TOO_BIG}: a message was too big for a server, or for a proxy on the way, which has to take ${LINE_MESSAGE_BYTES} bytes (maxPayload)`;
   return new UnsupportedError(text);
 }
 export function errorOf({ error, message }: WebSocketEventLike): Error {
