@@ -1,7 +1,13 @@
 // Whoever listens to topics through a server. What the server loses is noticed by the numbers of what comes next.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_WAITING_BYTES, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import {
+  BUDGET_MESSAGES,
+  ENGINE_SENDERS_MAX,
+  ENGINE_THING_BYTES,
+  ENGINE_WAITING_BYTES,
+  ENGINE_WAITING_DEFAULT,
+} from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
@@ -9,6 +15,7 @@ import { Waiters } from '../port/waiters.ts';
 import type { Driver, Subscription } from './driver.ts';
 import type { Names } from './names.ts';
 import { Numbers } from './numbers.ts';
+import { own } from './own.ts';
 import { type Record, RecordReader } from './record.ts';
 
 export interface EngineSubscribeOptions {
@@ -48,16 +55,15 @@ class Owed {
   }
 }
 
-/** What a message by itself, and a value of several, weigh in memory beside their bytes. */
-const MESSAGE_BYTES = 512;
+/** What a value of several weighs in memory beside its bytes. */
 const VALUE_BYTES = 32;
 
 /** One value, or several that came in one message. */
 interface Waiting {
   readonly topic: string;
-  readonly record: Record;
+  record: Record;
   /** Of one by itself. */
-  readonly pieces: readonly Uint8Array[];
+  pieces: readonly Uint8Array[];
   /** Of several: where each lies, and how long it is. */
   readonly places: readonly number[];
   /** Where the place of the next one stands. */
@@ -161,6 +167,7 @@ export class EngineReader<T = unknown> {
     while (this.#waitingBytes > ENGINE_WAITING_BYTES && this.#waitingCount > 1) this.#skip();
     if (this.#newest) this.#skipTo(1);
     this.#serve();
+    if (waiting.at === 0 || waiting.at < several.length) keep(waiting);
     if (this.#waitingCount > this.#capacity) this.#turn();
   }
   #skipTo(count: number): void {
@@ -347,8 +354,15 @@ export class EngineReader<T = unknown> {
   }
 }
 
+/** It goes on waiting. */
+function keep(waiting: Waiting): void {
+  const { record, pieces } = waiting;
+  // The last one is what came in this very message.
+  record.bytes = own(record.bytes);
+  waiting.pieces = [...pieces.slice(0, -1), record.bytes];
+}
 function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = MESSAGE_BYTES;
+  let bytes = ENGINE_THING_BYTES;
   for (const { length } of pieces) bytes += length;
   return bytes;
 }

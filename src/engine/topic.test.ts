@@ -6,8 +6,9 @@ import { CodecError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_WAITING_BYTES } from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
-import { Names } from './names.ts';
+import { Names, randomId } from './names.ts';
 import { EngineReader, type EngineSubscribeOptions } from './reader.ts';
+import { RecordWriter } from './record.ts';
 import { EngineTopic, Publisher } from './topic.ts';
 import { Unflushed } from './unflushed.ts';
 
@@ -195,6 +196,26 @@ test('large messages that nobody reads go as many ones do: the oldest first', as
   assert.equal(first[0], count - fits);
   for (let i = 0; i < fits; i++) reader.tryReceive();
   assert.equal(reader.tryReceive(), EMPTY);
+});
+
+test('what waits holds no more than its bytes, whatever it lay in: one value, several, parts, JSON', async () => {
+  const { reader, hear } = await pair();
+  const subject = new Names('test').topic('numbers');
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  const inJson = new RecordWriter(randomId(), 'json', () => 4096);
+  const large = 'x'.repeat(5000);
+  const messages = [...writer.write('one', 0, 1), ...writer.gather('two', 1), ...writer.gather('three', 2)];
+  messages.push(...writer.gathered(), ...writer.write(large, 3, 2), ...inJson.write({ four: 4 }, 0, 1));
+  // As a client has read them from its socket, into memory that it uses again.
+  const read = new Uint8Array(65_536);
+  for (const message of messages) {
+    read.set(message, 1000);
+    hear(read.subarray(1000, 1000 + message.length), subject);
+  }
+  read.fill(0);
+  const come: unknown[] = [];
+  for (let next: unknown = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
+  assert.deepEqual(come, ['one', 'two', 'three', large, { four: 4 }]);
 });
 
 test('much that comes at once is missed by nobody who takes it; who has had its turn, and did not, is slow', async () => {
