@@ -55,7 +55,7 @@ class Owed {
   }
 }
 
-/** What a value of several weighs in memory beside its bytes. */
+/** What each value of several weighs in memory beside its bytes. */
 const VALUE_BYTES = 32;
 
 /** One value, or several that came in one message. */
@@ -90,7 +90,7 @@ export class EngineReader<T = unknown> {
   #subscription: Subscription | undefined;
   #waiting: Waiting[] = [];
   #first = 0;
-  /** Values, and their bytes. */
+  /** Values, and what they weigh with their messages. */
   #waitingCount = 0;
   #waitingBytes = 0;
   #received = 0;
@@ -161,6 +161,7 @@ export class EngineReader<T = unknown> {
       missed: missed + this.#ahead.take(topic),
     };
     this.#waiting.push(waiting);
+    this.#waitingBytes += ENGINE_THING_BYTES;
     if (record.count === 0) this.#waitingBytes += bytesOf(pieces);
     for (let i = 1; i < several.length; i += 2) this.#waitingBytes += VALUE_BYTES + (several[i] as number);
     this.#waitingCount += record.count || 1;
@@ -183,12 +184,12 @@ export class EngineReader<T = unknown> {
   /** The next one is nobody's any more; it is the one of `first`. */
   #shift(first: Waiting): void {
     const { record, places, at } = first;
-    const several = record.count > 0;
     this.#waitingCount--;
-    this.#waitingBytes -= several ? VALUE_BYTES + (places[at + 1] as number) : bytesOf(first.pieces);
+    this.#waitingBytes -= record.count > 0 ? VALUE_BYTES + (places[at + 1] as number) : bytesOf(first.pieces);
     first.missed = 0;
     first.at = at + 2;
-    if (several && first.at < places.length) return;
+    if (first.at < places.length) return;
+    this.#waitingBytes -= ENGINE_THING_BYTES;
     this.#waiting[this.#first++] = undefined as unknown as Waiting;
     if (this.#first * 2 > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first);
@@ -362,7 +363,7 @@ function keep(waiting: Waiting): void {
   waiting.pieces = [...pieces.slice(0, -1), record.bytes];
 }
 function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = ENGINE_THING_BYTES;
+  let bytes = 0;
   for (const { length } of pieces) bytes += length;
   return bytes;
 }

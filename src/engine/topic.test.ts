@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../../test/kit/watchdog.ts';
 import { CodecError } from '../errors.ts';
-import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_WAITING_BYTES } from '../limits.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_THING_BYTES, ENGINE_WAITING_BYTES } from '../limits.ts';
 import { EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
 import { Names, randomId } from './names.ts';
@@ -196,6 +196,28 @@ test('large messages that nobody reads go as many ones do: the oldest first', as
   assert.equal(first[0], count - fits);
   for (let i = 0; i < fits; i++) reader.tryReceive();
   assert.equal(reader.tryReceive(), EMPTY);
+});
+
+test('small values that each came by itself weigh what their messages do, and no longer than they wait', async () => {
+  const { reader, hear } = await pair({ capacity: 1_000_000 });
+  const subject = new Names('test').topic('numbers');
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  let number = 0;
+  const come = (messages: number, values: number): void => {
+    for (let i = 0; i < messages; i++) {
+      for (let j = 0; j < values; j++) writer.gather(j, number++);
+      for (const message of writer.gathered()) hear(message, subject);
+    }
+  };
+  const most = ENGINE_WAITING_BYTES / ENGINE_THING_BYTES;
+  come(most, 1);
+  const { missed } = reader;
+  assert.ok(missed > 0 && missed < most / 4, `${missed} of ${most}`);
+  while (reader.tryReceive() !== EMPTY);
+  come(most / 4, 3);
+  while (reader.tryReceive() !== EMPTY);
+  come(most / 4, 3);
+  assert.equal(reader.missed, missed);
 });
 
 test('what waits holds no more than its bytes, whatever it lay in: one value, several, parts, JSON', async () => {
