@@ -214,15 +214,24 @@ export class EngineReader<T = unknown> {
     return taken === undefined ? (this.#closed ? CLOSED : EMPTY) : taken[1];
   }
   #take(): [topic: string, value: T] | undefined {
+    this.#tellOfGap();
     if (this.#waitingCount === 0) return undefined;
     const first = this.#waiting[this.#first] as Waiting;
-    const { topic, record, pieces, places, at, missed: before } = first;
+    const { topic, record, pieces, places, at } = first;
     this.#shift(first);
     this.#received++;
-    const missed = before + this.#skipped.take(topic);
-    if (missed > 0) this.#tell(missed, topic);
     if (record.count === 0) return [topic, this.#reader.value(record, pieces) as T];
     return [topic, this.#reader.valueAt(record, places[at] as number, places[at + 1] as number) as T];
+  }
+  /** Of what is missed before the next one, while that is nobody's: whoever is told may take it, may give up whoever waits for it, and may close this. */
+  #tellOfGap(): void {
+    while (this.#waitingCount > 0) {
+      const first = this.#waiting[this.#first] as Waiting;
+      const missed = first.missed + this.#skipped.take(first.topic);
+      if (missed === 0) return;
+      first.missed = 0;
+      this.#tell(missed, first.topic);
+    }
   }
 
   /** What it throws is reported, as of any listener: the message is there all the same. */
@@ -266,6 +275,8 @@ export class EngineReader<T = unknown> {
   #serveAll(): void {
     while (this.#line.length > 0) {
       if (this.#inTurn >= BUDGET_MESSAGES) return;
+      this.#tellOfGap();
+      if (this.#line.length === 0) return;
       const waiter = this.#line.first();
       try {
         const taken = this.#take() ?? (this.#closed ? CLOSED : undefined);
