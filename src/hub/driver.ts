@@ -15,7 +15,7 @@ import {
 } from '../limits.ts';
 import { Port } from '../port/port.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
-import { claimPort, shown } from './claimed.ts';
+import { checkKeeps, claimPort, shown } from './claimed.ts';
 import { HubQueue } from './queue.ts';
 import {
   DONE,
@@ -34,6 +34,8 @@ import {
   TELL,
   UNSUBSCRIBE,
 } from './words.ts';
+
+const REACH = 'Cannot reach a hub by';
 
 export type Dial = () => Port | Promise<Port>;
 
@@ -140,10 +142,7 @@ export class HubDriver implements Driver {
   async #dialled(): Promise<Port> {
     const dialling = (async () => await this.#dial())();
     try {
-      const port = claimPort(
-        await this.#inTime(dialling, 'Cannot reach a hub', 'no port to it was given'),
-        'Cannot reach a hub by',
-      );
+      const port = claimPort(await this.#inTime(dialling, 'Cannot reach a hub', 'no port to it was given'), REACH);
       this.where = port.link === undefined ? 'a hub' : `a hub at ${port.link.address}`;
       return port;
     } catch (error) {
@@ -185,6 +184,8 @@ export class HubDriver implements Driver {
     });
     port.postMessage([HELLO, HUB_VERSION, this.#id]);
     await greeted.promise;
+    // A thread's port to its parent may not have known it before.
+    checkKeeps(port, REACH);
     // Some at a time: there may be more than a port takes in one turn.
     const again = [...this.#subscribed];
     while (again.length > 0) {
