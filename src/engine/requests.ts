@@ -106,6 +106,8 @@ export class Requests {
     const number = this.#number;
     this.#number = (number + 1) >>> 0;
     const [message] = this.#writers[form].write(value, number, 1) as [Uint8Array];
+    // A getter of the value may have aborted it.
+    signal?.throwIfAborted();
     const pending: Pending = { ...settleable<unknown>(), numbers: undefined };
     pending.promise.catch(() => {});
     this.#pending.set(number, pending);
