@@ -284,7 +284,6 @@ export class HubDriver implements Driver {
     } catch {
       // It takes nothing in, and has taken nothing for long.
     }
-    this.losses++;
     return false;
   }
   #takesNothing(): ClosedError {
@@ -332,6 +331,20 @@ export class HubDriver implements Driver {
     }
     return asked.promise;
   }
+  /**
+   * What loses nothing by being said later.
+   * @throws (rejects) ClosedError once the port has ended
+   */
+  async #askWithRoom(word: number, ...said: unknown[]): Promise<unknown> {
+    for (const port = this.#port; ; ) {
+      try {
+        return await this.#ask(word, ...said);
+      } catch (error) {
+        if (port === undefined || port !== this.#port) throw error;
+        await port.drained().catch(() => {});
+      }
+    }
+  }
   /** @throws (rejects) ClosedError */
   async #toldOf(word: number, ...said: unknown[]): Promise<unknown> {
     try {
@@ -344,7 +357,7 @@ export class HubDriver implements Driver {
   publish(subject: string, bytes: Uint8Array): boolean {
     // Somebody waits for an answer.
     const most = this.#names.isReply(subject) ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES;
-    if (!this.#hasEnough(most)) return this.#say(PUBLISH, subject, bytes);
+    if (!this.#hasEnough(most) && this.#say(PUBLISH, subject, bytes)) return true;
     this.losses++;
     return false;
   }
@@ -359,7 +372,7 @@ export class HubDriver implements Driver {
     return (await this.#toldOf(TELL, subject, bytes)) as boolean;
   }
   async flush(): Promise<void> {
-    await this.#toldOf(FLUSH);
+    await this.#askWithRoom(FLUSH);
   }
 
   subscribe(subject: string, heard: Heard): Promise<Subscription> {
@@ -398,15 +411,8 @@ export class HubDriver implements Driver {
 
   /** Never rejects. Another hub knows nothing of it. */
   async #unsubscribe(number: number): Promise<void> {
-    for (const port = this.#port; port !== undefined && port === this.#port; ) {
-      try {
-        await this.#ask(UNSUBSCRIBE, number);
-        return;
-      } catch {
-        // There was no room to say it: nobody else is to wait for an answer of who has left.
-        await port.drained().catch(() => {});
-      }
-    }
+    // Where there is no room to say it now: nobody else is to wait for an answer of who has left.
+    await this.#askWithRoom(UNSUBSCRIBE, number).catch(() => {});
   }
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {

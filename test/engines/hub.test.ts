@@ -714,6 +714,25 @@ test('a member whose port is damaged harms nobody else', async () => {
   hub.close();
 });
 
+test('who flushes, or stops reading, over a port that has no room waits for it, and has lost nothing', async () => {
+  const hub = new Hub();
+  const { port, remote } = channel({ outboxBytes: 1 << 20 });
+  hub.join(attach(remote));
+  const engine = await open(port);
+  const [queue, reader] = [await engine.queue('large'), await engine.subscribe('x')];
+  const topic = engine.topic('x');
+  const puts = Promise.allSettled(Array.from({ length: 60 }, () => queue.put(new Uint8Array(100_000))));
+  // They are said, and nothing was taken in yet.
+  for (let i = 0; i < 20; i++) await undefined;
+  const flushing = topic.flush();
+  reader.close();
+  await within('the hub', flushing);
+  assert.ok((await within('all', puts)).some(({ status }) => status === 'rejected'));
+  await within('the hub', topic.flush());
+  await engine.close();
+  hub.close();
+});
+
 test('who asks over a port that has no room has an error of this library', async () => {
   const hub = new Hub();
   const { port, remote } = channel({ outboxBytes: 1 << 20 });
