@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rejection } from '../../test/kit/rejection.ts';
 import { until } from '../../test/kit/watchdog.ts';
-import { CodecError } from '../errors.ts';
+import { ClosedError, CodecError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_THING_BYTES, ENGINE_WAITING_BYTES } from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
@@ -189,6 +189,31 @@ test('what was not sent is told by one flush, and by no later one', async () => 
   assert.equal(topic.stats().unsent, 1);
   topic.publish(2);
   await topic.flush();
+});
+
+test('of what goes together those alone are unsent that did not go', async () => {
+  const { topic, driver, hear } = await pair();
+  const subject = new Names('test').topic('numbers');
+  let room = 1;
+  Object.assign(driver, {
+    publish(_subject: string, bytes: Uint8Array) {
+      if (room-- <= 0) return false;
+      hear(bytes, subject);
+      return true;
+    },
+  });
+  const large = new Uint8Array(10_000) as never;
+  for (let i = 0; i < 3; i++) topic.publish(i);
+  // The three go, and none of its parts.
+  topic.publish(large);
+  assert.deepEqual(topic.stats(), { published: 4, unsent: 1 });
+  for (let i = 0; i < 3; i++) topic.publish(i);
+  // Nothing goes, but what is gathered behind it.
+  topic.publish(large);
+  room = 1;
+  topic.publish(7);
+  await assert.rejects(topic.flush(), ClosedError);
+  assert.deepEqual(topic.stats(), { published: 9, unsent: 5 });
 });
 
 test('what makes no sense is counted, and nothing else comes of it', async () => {
