@@ -58,3 +58,11 @@ test('parts of no bytes take what they need, too', () => {
   assert.deepEqual(numbers.come(record('0', 0, each, ENGINE_PARTS_MAX, none)).missed, 1);
   assert.equal(numbers.come(record('2', 0, each, ENGINE_PARTS_MAX, none)).pieces?.length, ENGINE_PARTS_MAX);
 });
+
+test('a value that was begun before anybody listened is not missed, nor is anything else', () => {
+  const numbers = new Numbers();
+  for (const part of [1, 2])
+    assert.deepEqual(numbers.come(record('a', 5, part, 3, small)), { missed: 0, pieces: undefined, doubled: false });
+  assert.deepEqual(numbers.come(record('a', 6, 0, 1, small)), { missed: 0, pieces: [small], doubled: false });
+  assert.equal(numbers.come(record('a', 8, 1, 2, small)).missed, 2);
+});

@@ -48,7 +48,8 @@ export class Numbers {
     if (parts > 1 && part <= sender.pieces.length) this.#makeRoom(weight, sender);
     if (part > sender.pieces.length || (parts > 1 && this.#bytes + weight > ENGINE_PARTS_BYTES_MAX)) {
       // One in the middle is missing, or it is too much: so is all of it.
-      missed++;
+      // Whoever is heard for the first time in the middle of one began it before anybody here listened.
+      if (known !== undefined || part === 0) missed++;
       sender.next = (number + 1) >>> 0;
       sender.skips = number;
       this.#drop(sender);

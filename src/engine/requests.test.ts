@@ -169,3 +169,15 @@ test('a request that a getter of its value gives up does not go', async () => {
   }
   assert.equal(asked, 0);
 });
+
+test('an answer of which a part is lost is lost at once, whichever part it was', async () => {
+  for (let lost = 0; lost < 2; lost++) {
+    const { requests, driver } = pair();
+    await requests.serve('large', () => 'x'.repeat(10_000), {}, nothing);
+    const { publish } = driver;
+    let parts = 0;
+    driver.publish = (subject, bytes) => parts++ === lost || publish(subject, bytes);
+    await assert.rejects(requests.request('large', 1, { timeoutMs: 1000 }), { name: 'ClosedError', reason: 'lost' });
+    assert.equal(parts, 3);
+  }
+});

@@ -158,9 +158,11 @@ export class Requests {
     if (record === undefined || pending === undefined) return;
     let pieces: readonly Uint8Array[] | undefined = [record.bytes];
     if (record.parts > 1) {
+      const isFirst = pending.numbers === undefined;
       pending.numbers ??= new Numbers();
       const come = pending.numbers.come(record);
-      if (come.missed > 0) pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
+      if (come.missed > 0 || (isFirst && record.part > 0))
+        pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
       pieces = come.pieces;
     }
     if (pieces === undefined) return;
