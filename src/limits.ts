@@ -519,6 +519,8 @@ export const ENGINE_LAST_MS: number = 2000;
 
 /** Messages that one published value, or one answer, may take: so 16 MiB; what is larger goes over a port, which has back-pressure. */
 export const ENGINE_PARTS_MAX: number = 64;
+/** Bytes that a message, or a part of a value, counts beside its own where it is kept: what an engine needs for it. */
+export const ENGINE_THING_BYTES: number = 512;
 /** Bytes of such parts that a reader keeps, of all who publish together. */
 export const ENGINE_PARTS_BYTES_MAX: number = 64 * 1024 * 1024;
 /** Publishers of a topic whose numbers a reader knows: the one that was silent for longest is forgotten for a further one, and what is missed of it then is not noticed. Each topic that a program publishes to counts; 200 bytes for one. */

@@ -1,5 +1,6 @@
 // What was missed of somebody, by the numbers of what has come; and values that come in parts.
-import { ENGINE_PARTS_BYTES_MAX, ENGINE_SENDERS_MAX } from '../limits.ts';
+import { ENGINE_PARTS_BYTES_MAX, ENGINE_SENDERS_MAX, ENGINE_THING_BYTES } from '../limits.ts';
+import { own } from './own.ts';
 import type { Record } from './record.ts';
 
 interface Sender {
@@ -26,7 +27,7 @@ const DOUBLED: Come = { missed: 0, pieces: undefined, doubled: true };
 export class Numbers {
   /** By who says it; who has said nothing for longest first. */
   readonly #senders = new Map<string, Sender>();
-  /** Of all parts that are kept. */
+  /** Of all parts that are kept, with what each takes beside. */
   #bytes = 0;
 
   come({ from, number, part, parts, count, bytes }: Record): Come {
@@ -43,32 +44,35 @@ export class Numbers {
       sender.next = number;
       this.#drop(sender);
     }
-    if (parts > 1 && part <= sender.pieces.length) this.#makeRoom(bytes.length, sender);
-    if (part > sender.pieces.length || (parts > 1 && this.#bytes + bytes.length > ENGINE_PARTS_BYTES_MAX)) {
+    const weight = weightOf(bytes);
+    if (parts > 1 && part <= sender.pieces.length) this.#makeRoom(weight, sender);
+    if (part > sender.pieces.length || (parts > 1 && this.#bytes + weight > ENGINE_PARTS_BYTES_MAX)) {
       // One in the middle is missing, or it is too much: so is all of it.
-      missed++;
+      // Whoever is heard for the first time in the middle of one began it before anybody here listened.
+      if (known !== undefined || part === 0) missed++;
       sender.next = (number + 1) >>> 0;
       sender.skips = number;
       this.#drop(sender);
       return { missed, pieces: undefined, doubled: false };
     }
-    sender.pieces.push(bytes);
-    this.#bytes += bytes.length;
-    if (part + 1 < parts) return { missed, pieces: undefined, doubled: false };
+    const isLast = part + 1 === parts;
+    sender.pieces.push(isLast ? bytes : own(bytes));
+    this.#bytes += weight;
+    if (!isLast) return { missed, pieces: undefined, doubled: false };
     const { pieces } = sender;
     sender.next = (number + Math.max(1, count)) >>> 0;
     this.#drop(sender);
     return { missed, pieces, doubled: false };
   }
   /** Parts of whoever has said nothing for longest, and may never say the rest, go first. */
-  #makeRoom(bytes: number, sender: Sender): void {
+  #makeRoom(weight: number, sender: Sender): void {
     for (const each of this.#senders.values()) {
-      if (this.#bytes + bytes <= ENGINE_PARTS_BYTES_MAX) return;
+      if (this.#bytes + weight <= ENGINE_PARTS_BYTES_MAX) return;
       if (each !== sender) this.#drop(each);
     }
   }
   #drop(sender: Sender): void {
-    for (const { length } of sender.pieces) this.#bytes -= length;
+    for (const piece of sender.pieces) this.#bytes -= weightOf(piece);
     sender.pieces = [];
   }
   #forgetFirst(): void {
@@ -76,4 +80,7 @@ export class Numbers {
     this.#senders.delete(from);
     this.#drop(sender);
   }
+}
+function weightOf({ length }: Uint8Array): number {
+  return ENGINE_THING_BYTES + length;
 }

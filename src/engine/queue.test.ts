@@ -135,7 +135,10 @@ test('a job is tried again, later each time, and is buried with the last try', a
     100,
     200,
     [3, 'RangeError: too much'],
-    [3, 'Error: its workers have ended without a word'],
+    [
+      3,
+      'Error: how its last try ended was not heard: its worker died, or the server did not get its word, and it may be done',
+    ],
   ]);
 });
 

@@ -1,7 +1,13 @@
 // Whoever listens to topics through a server. What the server loses is noticed by the numbers of what comes next.
 import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
-import { BUDGET_MESSAGES, ENGINE_SENDERS_MAX, ENGINE_WAITING_BYTES, ENGINE_WAITING_DEFAULT } from '../limits.ts';
+import {
+  BUDGET_MESSAGES,
+  ENGINE_SENDERS_MAX,
+  ENGINE_THING_BYTES,
+  ENGINE_WAITING_BYTES,
+  ENGINE_WAITING_DEFAULT,
+} from '../limits.ts';
 import { CLOSED, EMPTY } from '../outcome.ts';
 import type { AbortSignalLike } from '../port/events.ts';
 import { checked, checkNames, timeoutOf } from '../port/options.ts';
@@ -9,6 +15,7 @@ import { Waiters } from '../port/waiters.ts';
 import type { Driver, Subscription } from './driver.ts';
 import type { Names } from './names.ts';
 import { Numbers } from './numbers.ts';
+import { own } from './own.ts';
 import { type Record, RecordReader } from './record.ts';
 
 export interface EngineSubscribeOptions {
@@ -48,16 +55,15 @@ class Owed {
   }
 }
 
-/** What a message by itself, and a value of several, weigh in memory beside their bytes. */
-const MESSAGE_BYTES = 512;
+/** What each value of several weighs in memory beside its bytes. */
 const VALUE_BYTES = 32;
 
 /** One value, or several that came in one message. */
 interface Waiting {
   readonly topic: string;
-  readonly record: Record;
+  record: Record;
   /** Of one by itself. */
-  readonly pieces: readonly Uint8Array[];
+  pieces: readonly Uint8Array[];
   /** Of several: where each lies, and how long it is. */
   readonly places: readonly number[];
   /** Where the place of the next one stands. */
@@ -84,7 +90,7 @@ export class EngineReader<T = unknown> {
   #subscription: Subscription | undefined;
   #waiting: Waiting[] = [];
   #first = 0;
-  /** Values, and their bytes. */
+  /** Values, and what they weigh with their messages. */
   #waitingCount = 0;
   #waitingBytes = 0;
   #received = 0;
@@ -155,12 +161,14 @@ export class EngineReader<T = unknown> {
       missed: missed + this.#ahead.take(topic),
     };
     this.#waiting.push(waiting);
+    this.#waitingBytes += ENGINE_THING_BYTES;
     if (record.count === 0) this.#waitingBytes += bytesOf(pieces);
     for (let i = 1; i < several.length; i += 2) this.#waitingBytes += VALUE_BYTES + (several[i] as number);
     this.#waitingCount += record.count || 1;
     while (this.#waitingBytes > ENGINE_WAITING_BYTES && this.#waitingCount > 1) this.#skip();
     if (this.#newest) this.#skipTo(1);
     this.#serve();
+    if (waiting.at === 0 || waiting.at < several.length) keep(waiting);
     if (this.#waitingCount > this.#capacity) this.#turn();
   }
   #skipTo(count: number): void {
@@ -176,12 +184,12 @@ export class EngineReader<T = unknown> {
   /** The next one is nobody's any more; it is the one of `first`. */
   #shift(first: Waiting): void {
     const { record, places, at } = first;
-    const several = record.count > 0;
     this.#waitingCount--;
-    this.#waitingBytes -= several ? VALUE_BYTES + (places[at + 1] as number) : bytesOf(first.pieces);
+    this.#waitingBytes -= record.count > 0 ? VALUE_BYTES + (places[at + 1] as number) : bytesOf(first.pieces);
     first.missed = 0;
     first.at = at + 2;
-    if (several && first.at < places.length) return;
+    if (first.at < places.length) return;
+    this.#waitingBytes -= ENGINE_THING_BYTES;
     this.#waiting[this.#first++] = undefined as unknown as Waiting;
     if (this.#first * 2 > this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#first);
@@ -206,15 +214,24 @@ export class EngineReader<T = unknown> {
     return taken === undefined ? (this.#closed ? CLOSED : EMPTY) : taken[1];
   }
   #take(): [topic: string, value: T] | undefined {
+    this.#tellOfGap();
     if (this.#waitingCount === 0) return undefined;
     const first = this.#waiting[this.#first] as Waiting;
-    const { topic, record, pieces, places, at, missed: before } = first;
+    const { topic, record, pieces, places, at } = first;
     this.#shift(first);
     this.#received++;
-    const missed = before + this.#skipped.take(topic);
-    if (missed > 0) this.#tell(missed, topic);
     if (record.count === 0) return [topic, this.#reader.value(record, pieces) as T];
     return [topic, this.#reader.valueAt(record, places[at] as number, places[at + 1] as number) as T];
+  }
+  /** Of what is missed before the next one, while that is nobody's: whoever is told may take it, may give up whoever waits for it, and may close this. */
+  #tellOfGap(): void {
+    while (this.#waitingCount > 0) {
+      const first = this.#waiting[this.#first] as Waiting;
+      const missed = first.missed + this.#skipped.take(first.topic);
+      if (missed === 0) return;
+      first.missed = 0;
+      this.#tell(missed, first.topic);
+    }
   }
 
   /** What it throws is reported, as of any listener: the message is there all the same. */
@@ -258,6 +275,8 @@ export class EngineReader<T = unknown> {
   #serveAll(): void {
     while (this.#line.length > 0) {
       if (this.#inTurn >= BUDGET_MESSAGES) return;
+      this.#tellOfGap();
+      if (this.#line.length === 0) return;
       const waiter = this.#line.first();
       try {
         const taken = this.#take() ?? (this.#closed ? CLOSED : undefined);
@@ -347,8 +366,15 @@ export class EngineReader<T = unknown> {
   }
 }
 
+/** It goes on waiting. */
+function keep(waiting: Waiting): void {
+  const { record, pieces } = waiting;
+  // The last one is what came in this very message.
+  record.bytes = own(record.bytes);
+  waiting.pieces = [...pieces.slice(0, -1), record.bytes];
+}
 function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = MESSAGE_BYTES;
+  let bytes = 0;
   for (const { length } of pieces) bytes += length;
   return bytes;
 }

@@ -42,8 +42,8 @@ export interface Record {
   readonly parts: number;
   /** Values that come after one another; 0: one, or a part of one. */
   readonly count: number;
-  /** Of a packed one: what lies behind its head. */
-  readonly bytes: Uint8Array;
+  /** Of a packed one: what lies behind its head. Whoever keeps it makes it `own`. */
+  bytes: Uint8Array;
   /** Of one in JSON. */
   readonly text: { readonly value: unknown } | undefined;
 }

@@ -1,6 +1,7 @@
 // Requests over a driver that is its own server: what is left of each once it is settled.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rejection } from '../../test/kit/rejection.ts';
 import { AddressError, ClosedError, TimeoutError } from '../errors.ts';
 import type { Driver, Heard } from './driver.ts';
 import { Names } from './names.ts';
@@ -150,4 +151,33 @@ test('in JSON, too, an answer is nothing, an error, or that this side is busy', 
   await requests.serve('slow', () => new Promise(() => {}), { concurrency: 1 }, nothing);
   void requests.request('slow', 1, { timeoutMs: 1000 }).catch(nothing);
   await assert.rejects(requests.request('slow', 2, { codec }), { code: 'ERR_REFUSED' });
+});
+
+test('a request that a getter of its value gives up does not go', async () => {
+  const { requests } = pair();
+  let asked = 0;
+  await requests.serve('count', () => ++asked, {}, nothing);
+  for (const codec of ['packed', 'json'] as const) {
+    const given = new AbortController();
+    const value = {
+      get gives() {
+        given.abort('given up');
+        return 1;
+      },
+    };
+    assert.equal(await rejection(requests.request('count', value, { signal: given.signal, codec })), 'given up');
+  }
+  assert.equal(asked, 0);
+});
+
+test('an answer of which a part is lost is lost at once, whichever part it was', async () => {
+  for (let lost = 0; lost < 2; lost++) {
+    const { requests, driver } = pair();
+    await requests.serve('large', () => 'x'.repeat(10_000), {}, nothing);
+    const { publish } = driver;
+    let parts = 0;
+    driver.publish = (subject, bytes) => parts++ === lost || publish(subject, bytes);
+    await assert.rejects(requests.request('large', 1, { timeoutMs: 1000 }), { name: 'ClosedError', reason: 'lost' });
+    assert.equal(parts, 3);
+  }
 });

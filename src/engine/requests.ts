@@ -106,6 +106,8 @@ export class Requests {
     const number = this.#number;
     this.#number = (number + 1) >>> 0;
     const [message] = this.#writers[form].write(value, number, 1) as [Uint8Array];
+    // A getter of the value may have aborted it.
+    signal?.throwIfAborted();
     const pending: Pending = { ...settleable<unknown>(), numbers: undefined };
     pending.promise.catch(() => {});
     this.#pending.set(number, pending);
@@ -156,9 +158,11 @@ export class Requests {
     if (record === undefined || pending === undefined) return;
     let pieces: readonly Uint8Array[] | undefined = [record.bytes];
     if (record.parts > 1) {
+      const isFirst = pending.numbers === undefined;
       pending.numbers ??= new Numbers();
       const come = pending.numbers.come(record);
-      if (come.missed > 0) pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
+      if (come.missed > 0 || (isFirst && record.part > 0))
+        pending.reject(new ClosedError('A part of the answer was lost on its way', 'lost'));
       pieces = come.pieces;
     }
     if (pieces === undefined) return;

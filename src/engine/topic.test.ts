@@ -1,13 +1,15 @@
 // Loops over a reader of topics: what a driver hears comes out of them, in order, and each ends as a loop ends.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rejection } from '../../test/kit/rejection.ts';
 import { until } from '../../test/kit/watchdog.ts';
-import { CodecError } from '../errors.ts';
-import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_WAITING_BYTES } from '../limits.ts';
-import { EMPTY } from '../outcome.ts';
+import { ClosedError, CodecError } from '../errors.ts';
+import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_PARTS_MAX, ENGINE_THING_BYTES, ENGINE_WAITING_BYTES } from '../limits.ts';
+import { CLOSED, EMPTY } from '../outcome.ts';
 import type { Driver, Heard } from './driver.ts';
-import { Names } from './names.ts';
+import { Names, randomId } from './names.ts';
 import { EngineReader, type EngineSubscribeOptions } from './reader.ts';
+import { RecordWriter } from './record.ts';
 import { EngineTopic, Publisher } from './topic.ts';
 import { Unflushed } from './unflushed.ts';
 
@@ -124,9 +126,50 @@ test('what is told of a gap may read: each message goes to one who reads', async
   const come: unknown[] = [await first];
   for (let next = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
   come.push(...(await Promise.all(nested)));
-  // 6 was handed out once its gap was told of, and who was told has the next one.
-  assert.deepEqual(come, [0, 6, 8, 9, 7]);
+  // Who was told of the gap before 6 has taken it.
+  assert.deepEqual(come, [0, 7, 8, 9, 6]);
   assert.deepEqual([reader.stats().received, reader.missed], [5, 5]);
+});
+
+test('what is told of a gap may read all there is, in order', async () => {
+  const come: unknown[] = [];
+  const { topic, reader } = await pair({ capacity: 3, onMissed: () => all() });
+  const all = (): void => {
+    for (let next = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
+  };
+  for (let i = 0; i < 8; i++) topic.publish(i);
+  await topic.flush();
+  await until('it to have had its turn', () => reader.missed === 5);
+  all();
+  assert.deepEqual(come, [5, 6, 7]);
+});
+
+test('what is told of a gap may give up whoever waits, and the message behind it is for the next one', async () => {
+  const given = new AbortController();
+  let close = false;
+  const told: number[] = [];
+  const onMissed = (count: number): void => {
+    told.push(count);
+    given.abort('given up');
+    if (close) reader.close();
+  };
+  const { reader, hear } = await pair({ onMissed });
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  const say = (number: number): void =>
+    hear(writer.write(number, number, 1)[0] as Uint8Array, new Names('test').topic('numbers'));
+  say(0);
+  assert.equal(reader.tryReceive(), 0);
+  const waits = reader.receiveAsync({ signal: given.signal });
+  say(5);
+  assert.equal(await rejection(waits), 'given up');
+  assert.equal(reader.stats().received, 1);
+  assert.equal(await reader.receiveAsync(), 5);
+  assert.deepEqual([told, reader.stats().received], [[4], 2]);
+  close = true;
+  const last = reader.receiveAsync();
+  say(9);
+  assert.equal(await last, CLOSED);
+  assert.deepEqual([told, reader.stats().received], [[4, 3], 2]);
 });
 
 test('a loss is told by one flush, and by no later one', async () => {
@@ -146,6 +189,31 @@ test('what was not sent is told by one flush, and by no later one', async () => 
   assert.equal(topic.stats().unsent, 1);
   topic.publish(2);
   await topic.flush();
+});
+
+test('of what goes together those alone are unsent that did not go', async () => {
+  const { topic, driver, hear } = await pair();
+  const subject = new Names('test').topic('numbers');
+  let room = 1;
+  Object.assign(driver, {
+    publish(_subject: string, bytes: Uint8Array) {
+      if (room-- <= 0) return false;
+      hear(bytes, subject);
+      return true;
+    },
+  });
+  const large = new Uint8Array(10_000) as never;
+  for (let i = 0; i < 3; i++) topic.publish(i);
+  // The three go, and none of its parts.
+  topic.publish(large);
+  assert.deepEqual(topic.stats(), { published: 4, unsent: 1 });
+  for (let i = 0; i < 3; i++) topic.publish(i);
+  // Nothing goes, but what is gathered behind it.
+  topic.publish(large);
+  room = 1;
+  topic.publish(7);
+  await assert.rejects(topic.flush(), ClosedError);
+  assert.deepEqual(topic.stats(), { published: 9, unsent: 5 });
 });
 
 test('what makes no sense is counted, and nothing else comes of it', async () => {
@@ -195,6 +263,48 @@ test('large messages that nobody reads go as many ones do: the oldest first', as
   assert.equal(first[0], count - fits);
   for (let i = 0; i < fits; i++) reader.tryReceive();
   assert.equal(reader.tryReceive(), EMPTY);
+});
+
+test('small values that each came by itself weigh what their messages do, and no longer than they wait', async () => {
+  const { reader, hear } = await pair({ capacity: 1_000_000 });
+  const subject = new Names('test').topic('numbers');
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  let number = 0;
+  const come = (messages: number, values: number): void => {
+    for (let i = 0; i < messages; i++) {
+      for (let j = 0; j < values; j++) writer.gather(j, number++);
+      for (const message of writer.gathered()) hear(message, subject);
+    }
+  };
+  const most = ENGINE_WAITING_BYTES / ENGINE_THING_BYTES;
+  come(most, 1);
+  const { missed } = reader;
+  assert.ok(missed > 0 && missed < most / 4, `${missed} of ${most}`);
+  while (reader.tryReceive() !== EMPTY);
+  come(most / 4, 3);
+  while (reader.tryReceive() !== EMPTY);
+  come(most / 4, 3);
+  assert.equal(reader.missed, missed);
+});
+
+test('what waits holds no more than its bytes, whatever it lay in: one value, several, parts, JSON', async () => {
+  const { reader, hear } = await pair();
+  const subject = new Names('test').topic('numbers');
+  const writer = new RecordWriter(randomId(), 'packed', () => 4096);
+  const inJson = new RecordWriter(randomId(), 'json', () => 4096);
+  const large = 'x'.repeat(5000);
+  const messages = [...writer.write('one', 0, 1), ...writer.gather('two', 1), ...writer.gather('three', 2)];
+  messages.push(...writer.gathered(), ...writer.write(large, 3, 2), ...inJson.write({ four: 4 }, 0, 1));
+  // As a client has read them from its socket, into memory that it uses again.
+  const read = new Uint8Array(65_536);
+  for (const message of messages) {
+    read.set(message, 1000);
+    hear(read.subarray(1000, 1000 + message.length), subject);
+  }
+  read.fill(0);
+  const come: unknown[] = [];
+  for (let next: unknown = reader.tryReceive(); next !== EMPTY; next = reader.tryReceive()) come.push(next);
+  assert.deepEqual(come, ['one', 'two', 'three', large, { four: 4 }]);
 });
 
 test('much that comes at once is missed by nobody who takes it; who has had its turn, and did not, is slow', async () => {

@@ -52,9 +52,13 @@ export class Publisher {
   publish(value: unknown): void {
     const messages = this.#writer.gather(value, this.published >>> 0);
     this.published++;
-    const waiting = this.#writer.waiting;
-    if (messages.length > 0 && !this.#send(messages)) this.unsent += this.#pending + 1 - waiting;
-    this.#pending = messages.length > 0 ? waiting : this.#pending + 1;
+    if (messages.length > 0) {
+      // Those that were gathered before go in one message, and before what this one takes for itself.
+      const alone = messages.slice(this.#pending > 0 ? 1 : 0);
+      if (alone.length < messages.length && !this.#send(messages.slice(0, 1))) this.unsent += this.#pending;
+      if (alone.length > 0 && !this.#send(alone)) this.unsent++;
+    }
+    this.#pending = this.#writer.waiting;
     if (this.#scheduled) return;
     this.#scheduled = true;
     platform.endOfTurn(() => this.sendGathered());

@@ -138,7 +138,10 @@ export class Working<T> implements Worker {
   async #do(job: Taken): Promise<void> {
     const { maxAttempts, retryMs, ackMs } = this.#how;
     const { attempt } = job;
-    let failed: unknown = new Error('its workers have ended without a word');
+    // A server does not say which.
+    let failed: unknown = new Error(
+      'how its last try ended was not heard: its worker died, or the server did not get its word, and it may be done',
+    );
     // One whose workers die each time is tried no more often than one that throws.
     if (attempt <= maxAttempts) {
       const lost = new AbortController();

@@ -15,7 +15,7 @@ import {
 } from '../limits.ts';
 import { Port } from '../port/port.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
-import { claimPort, shown } from './claimed.ts';
+import { checkKeeps, claimPort, shown } from './claimed.ts';
 import { HubQueue } from './queue.ts';
 import {
   DONE,
@@ -34,6 +34,8 @@ import {
   TELL,
   UNSUBSCRIBE,
 } from './words.ts';
+
+const REACH = 'Cannot reach a hub by';
 
 export type Dial = () => Port | Promise<Port>;
 
@@ -140,10 +142,7 @@ export class HubDriver implements Driver {
   async #dialled(): Promise<Port> {
     const dialling = (async () => await this.#dial())();
     try {
-      const port = claimPort(
-        await this.#inTime(dialling, 'Cannot reach a hub', 'no port to it was given'),
-        'Cannot reach a hub by',
-      );
+      const port = claimPort(await this.#inTime(dialling, 'Cannot reach a hub', 'no port to it was given'), REACH);
       this.where = port.link === undefined ? 'a hub' : `a hub at ${port.link.address}`;
       return port;
     } catch (error) {
@@ -185,6 +184,8 @@ export class HubDriver implements Driver {
     });
     port.postMessage([HELLO, HUB_VERSION, this.#id]);
     await greeted.promise;
+    // A thread's port to its parent may not have known it before.
+    checkKeeps(port, REACH);
     // Some at a time: there may be more than a port takes in one turn.
     const again = [...this.#subscribed];
     while (again.length > 0) {
@@ -283,7 +284,6 @@ export class HubDriver implements Driver {
     } catch {
       // It takes nothing in, and has taken nothing for long.
     }
-    this.losses++;
     return false;
   }
   #takesNothing(): ClosedError {
@@ -331,6 +331,20 @@ export class HubDriver implements Driver {
     }
     return asked.promise;
   }
+  /**
+   * What loses nothing by being said later.
+   * @throws (rejects) ClosedError once the port has ended
+   */
+  async #askWithRoom(word: number, ...said: unknown[]): Promise<unknown> {
+    for (const port = this.#port; ; ) {
+      try {
+        return await this.#ask(word, ...said);
+      } catch (error) {
+        if (port === undefined || port !== this.#port) throw error;
+        await port.drained().catch(() => {});
+      }
+    }
+  }
   /** @throws (rejects) ClosedError */
   async #toldOf(word: number, ...said: unknown[]): Promise<unknown> {
     try {
@@ -343,7 +357,7 @@ export class HubDriver implements Driver {
   publish(subject: string, bytes: Uint8Array): boolean {
     // Somebody waits for an answer.
     const most = this.#names.isReply(subject) ? HUB_ANSWER_BYTES : HUB_WAITING_BYTES;
-    if (!this.#hasEnough(most)) return this.#say(PUBLISH, subject, bytes);
+    if (!this.#hasEnough(most) && this.#say(PUBLISH, subject, bytes)) return true;
     this.losses++;
     return false;
   }
@@ -358,7 +372,7 @@ export class HubDriver implements Driver {
     return (await this.#toldOf(TELL, subject, bytes)) as boolean;
   }
   async flush(): Promise<void> {
-    await this.#toldOf(FLUSH);
+    await this.#askWithRoom(FLUSH);
   }
 
   subscribe(subject: string, heard: Heard): Promise<Subscription> {
@@ -397,15 +411,8 @@ export class HubDriver implements Driver {
 
   /** Never rejects. Another hub knows nothing of it. */
   async #unsubscribe(number: number): Promise<void> {
-    for (const port = this.#port; port !== undefined && port === this.#port; ) {
-      try {
-        await this.#ask(UNSUBSCRIBE, number);
-        return;
-      } catch {
-        // There was no room to say it: nobody else is to wait for an answer of who has left.
-        await port.drained().catch(() => {});
-      }
-    }
+    // Where there is no room to say it now: nobody else is to wait for an answer of who has left.
+    await this.#askWithRoom(UNSUBSCRIBE, number).catch(() => {});
   }
 
   async queue(name: string, ackMs: number): Promise<QueueStore> {

@@ -41,7 +41,7 @@ export class Hub {
   /**
    * Whoever has the other end of this port takes part, by `open(port)`: it says what it likes to all others, and hears what it likes. The port is the hub's from now on, and the member
    * is gone when it ends.
-   * @throws UsageError ERR_OPTION for what is no port, and for one that a hub or an engine has; ERR_BUSY for one that somebody reads
+   * @throws UsageError ERR_OPTION for what is no port, for one that a hub or an engine has, and for one whose `overflow` drops messages; ERR_BUSY for one that somebody reads
    */
   join(port: Port): void {
     claimPort(port, 'Cannot join to a hub');

@@ -23,6 +23,9 @@ interface Taker<B> {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
+/** The most that one of a text takes. */
+const CHARACTER_BYTES = 2;
+
 /** Which job, and which of the times that it was given out. */
 export interface Hold {
   readonly number: number;
@@ -177,8 +180,9 @@ export class KeptQueue<B> {
     const job = this.#heldBy(by, hold);
     if (job === undefined) return;
     this.#forget(job);
-    const dead = { number: job.number, bytes: job.bytes, attempts, why };
-    // It was there before: it need not ask for room.
+    // It was there before: it need not ask for room, but for what is said of it.
+    const room = Math.max(0, this.#budget.max - this.#budget.used - costOf(job.bytes));
+    const dead = { number: job.number, bytes: job.bytes, attempts, why: why.slice(0, room / CHARACTER_BYTES) };
     this.#budget.used += costOfDead(dead);
     this.#deadByNumber.set(dead.number, dead);
     this.#dead.add(dead);
@@ -253,7 +257,7 @@ function some<T extends { readonly bytes: Uint8Array }, B>(
   return given;
 }
 function costOfDead({ bytes, why }: KeptDead): number {
-  return costOf(bytes) + why.length;
+  return costOf(bytes) + CHARACTER_BYTES * why.length;
 }
 /** 48 bits. */
 function somewhere(): number {

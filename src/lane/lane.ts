@@ -1,5 +1,7 @@
 // The two halves of a lane as a port uses them, whatever is under them.
 
+import type { OverflowPolicy } from './outbox.ts';
+
 /** A point in one end's stream of messages. The position is known once all before it stands in the lane. */
 export interface Mark {
   /** Messages accepted before it. */
@@ -14,6 +16,8 @@ export interface Outbound {
   readonly backlog: number;
   /** Whether a sender need not wait: the outbox is below its mark, and what was refused last would fit now. */
   readonly writable: boolean;
+  /** What becomes of messages that find no room; `undefined` while that is not known. */
+  readonly overflow: OverflowPolicy | undefined;
   /** The other side has ended, and only says the rest: what is sent goes nowhere, and is never taken. Not where that cannot be. */
   readonly unheard?: boolean;
   /**

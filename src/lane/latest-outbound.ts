@@ -21,7 +21,7 @@ import { LatestProgress } from './latest-progress.ts';
 import type { LeftOver, SpilledFrame } from './left-over.ts';
 import type { Lending } from './lending.ts';
 import type { OutboundLuggage } from './luggage.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, OverflowPolicy } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
@@ -144,6 +144,9 @@ export class LatestOutbound implements Pick<RecordSink, 'cork' | 'publish'> {
     }
   }
 
+  get overflow(): OverflowPolicy {
+    return this.#outbox.policy;
+  }
   /** Messages that wait for the reader; one that waits for the end of `cork` does not. */
   get backlog(): number {
     return this.#stuck ? this.#outbox.length : 0;

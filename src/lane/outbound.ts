@@ -15,7 +15,7 @@ import { BesideSender, shutMeanwhile } from './beside-sender.ts';
 import type { Mark } from './lane.ts';
 import type { Lending } from './lending.ts';
 import type { OutboundLuggage } from './luggage.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, OverflowPolicy } from './outbox.ts';
 import type { OutboundNotes, RecordSink } from './records.ts';
 
 const NO_TRANSFER: readonly unknown[] = [];
@@ -155,6 +155,9 @@ export class LaneOutbound {
   /** The position to sleep for when any progress will do. */
   get untaken(): number {
     return this.#sink.untaken;
+  }
+  get overflow(): OverflowPolicy {
+    return this.#outbox.policy;
   }
   get backlog(): number {
     return this.#outbox.length;

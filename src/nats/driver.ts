@@ -77,8 +77,8 @@ export async function natsDriver(
       maxReconnectAttempts: -1,
       timeout: ENGINE_OPEN_MS,
       ...options,
-      // It would go on without where a server, or who sits before it, says that it has none.
-      ...(where.startsWith('tls:') && { tls: (options as { tls?: object | null }).tls ?? {} }),
+      // It would go on without where a server, or who sits before it, says that it has none; and so it would by any option that says nothing.
+      ...(where.startsWith('tls:') && { tls: (options as { tls?: object | null | false }).tls || {} }),
     });
   } catch (thrown) {
     const cause = plainCause(thrown);

@@ -1,7 +1,7 @@
 // What a server that was killed counts as given out, though it is done: a JetStream whose consumer is older than its stream.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QueueStats } from '../engine/queue.ts';
+import type { QueueStats, Taken } from '../engine/queue.ts';
 import type { NatsClient } from './driver.ts';
 import { type JetStream, NatsQueue } from './queue.ts';
 
@@ -109,4 +109,60 @@ test('jobs that are known to be done, and that the server has again, hide none o
   const it = server(600, [], [379], [5, 45, 185, 599], 44);
   assert.deepEqual(await statsOf(it), { waiting: 0, running: 0, dead: 0 });
   assert.ok(![45, 185, 599].some((seq) => it.said.includes(subjectOf(seq))));
+});
+
+test('a dead letter whose job could not be acknowledged is one, and so is the job of a letter that is tried again', async () => {
+  const [ids, put, lost] = [new Set<string>(), [] as string[], new Set(['jobs', 'dead'])];
+  const message = (stream: string, subject: string, timestampNanos: bigint) => ({
+    subject: `${SUBJECT}.${subject}`,
+    data: new Uint8Array(1),
+    info: { deliveryCount: 1, streamSequence: 7, timestampNanos },
+    async ackAck() {
+      // The line breaks the first time.
+      if (lost.delete(stream)) throw new Error('the server is lost');
+    },
+  });
+  let timestamp = 1n;
+  const given = (name: string) =>
+    name.endsWith('_x') ? message('dead', 'dead.5.0', timestamp) : message('jobs', 'now', timestamp);
+  const client = {
+    async publish(subject: string, _bytes: Uint8Array, { msgID = '' }: { msgID?: string } = {}) {
+      const into = subject.split('.')[3] === 'dead' ? 'dead' : 'jobs';
+      if (msgID === '' || !ids.has(`${into} ${msgID}`)) put.push(into);
+      ids.add(`${into} ${msgID}`);
+    },
+    consumers: {
+      get: async (name: string) => ({
+        async fetch() {
+          return (async function* () {
+            yield given(name);
+          })();
+        },
+      }),
+    },
+  };
+  const manager = {
+    streams: { async add() {}, info: async () => ({ state: { messages: 1, first_seq: 1 } }) },
+    consumers: { async add() {}, info: async () => ({ config: { ack_wait: 1000 * 1_000_000 } }) },
+  };
+  const jetstream = { jetstream: () => client, jetstreamManager: async () => manager } as unknown as JetStream;
+  const connection = { addCloseListener() {} } as unknown as NatsClient;
+  const queue = await NatsQueue.open(connection, 'nats://here', SUBJECT, 1000, jetstream);
+  const taken: Taken[] = [];
+  const bury = async (): Promise<void> => {
+    await queue.take(1, 1, (job) => void taken.push(job));
+    await taken.pop()?.bury(5, 'Error: no');
+  };
+  await assert.rejects(bury(), /is lost/);
+  await bury();
+  assert.deepEqual(put, ['dead']);
+  const retry = async (): Promise<void> => await (await queue.takeDead(1))[0]?.retry();
+  await assert.rejects(retry(), /is lost/);
+  await retry();
+  assert.deepEqual(put, ['dead', 'jobs']);
+  // Of a stream that was made anew: another one has its number.
+  timestamp = 2n;
+  await bury();
+  await retry();
+  assert.deepEqual(put, ['dead', 'jobs', 'dead', 'jobs']);
 });

@@ -263,9 +263,10 @@ export class NatsQueue implements QueueStore {
         await message.ackAck();
       },
       bury: async (attempts, why) => {
-        // In this order: one that is there twice is better than one that is nowhere. Its number makes it one in the stream.
+        // In this order: one that is there twice is better than one that is nowhere. Where the server does not get the second word, who buries it again says the same of it.
         const said = hexOf(new TextEncoder().encode(why).subarray(0, WHY_BYTES));
-        await this.#js.publish(`${this.#subject}.dead.${attempts}.${said || '0'}`, message.data);
+        const msgID = idOf('dead', message);
+        await this.#js.publish(`${this.#subject}.dead.${attempts}.${said || '0'}`, message.data, { msgID });
         await message.ackAck();
       },
       extend: async () => {
@@ -354,7 +355,7 @@ export class NatsQueue implements QueueStore {
           await message.ackAck();
         },
         retry: async () => {
-          await this.#js.publish(`${this.#subject}.now`, message.data);
+          await this.#js.publish(`${this.#subject}.now`, message.data, { msgID: idOf('again', message) });
           await message.ackAck();
         },
       };
@@ -362,4 +363,8 @@ export class NatsQueue implements QueueStore {
   }
 
   async close(): Promise<void> {}
+}
+/** By which what becomes of a message is put into another stream once. A stream that is made anew begins its numbers anew, and that other one may have outlived it. */
+function idOf(what: string, { info: { streamSequence, timestampNanos } }: Message): string {
+  return `${what} ${streamSequence} ${timestampNanos}`;
 }

@@ -7,6 +7,7 @@ import { platform } from '#platform';
 import { refuseToClone } from '../codec/classify.ts';
 import { UsageError } from '../errors.ts';
 import type { Mark } from '../lane/lane.ts';
+import type { OverflowPolicy } from '../lane/outbox.ts';
 import type { MovingHandle } from '../memory/handle.ts';
 import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
 import type { Stats, Transport, TransportEvents, Travels } from '../transport/transport.ts';
@@ -32,6 +33,11 @@ export function selectedPort(port: unknown): SelectedPort | undefined {
 /** For what goes over a port and reads it: from then on nobody else does. Of what is no Port: `undefined`. @throws UsageError ERR_BUSY */
 export function claimReading(port: unknown, claimants: string): Claim | undefined {
   return selectedPort(port)?.receiving.claim(claimants);
+}
+
+/** What becomes of messages that this end of it finds no room for, as far as it is known; of what is no Port `undefined`. */
+export function overflowOf(port: unknown): OverflowPolicy | undefined {
+  return selectedPort(port)?.transport.out.overflow;
 }
 
 /**

@@ -5,6 +5,7 @@ import { platform } from '#platform';
 import { UnsupportedError, UsageError } from '../errors.ts';
 import type { Beside, HeldValue } from '../lane/beside.ts';
 import type { Inbound, Mark, Outbound } from '../lane/lane.ts';
+import type { OverflowPolicy } from '../lane/outbox.ts';
 import { EARLY_MESSAGES_MAX, OUTBOX_ITEM_BYTES } from '../limits.ts';
 import { CLOSED, type CloseReason, EMPTY, type EndReason } from '../outcome.ts';
 import { Spin } from '../wait/spin.ts';
@@ -112,6 +113,9 @@ export class LateTransport implements Transport {
     return {
       get writable(): boolean {
         return self.#real?.out.writable ?? false;
+      },
+      get overflow(): OverflowPolicy | undefined {
+        return self.#real?.out.overflow;
       },
       get backlog(): number {
         return self.#found?.out.backlog ?? self.#early.length;

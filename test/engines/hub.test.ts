@@ -2,6 +2,8 @@
 // asked for: node-22, node-24
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +39,7 @@ import {
 } from '../../src/index.ts';
 import { HUB_AGAIN_AT_ONCE } from '../../src/limits.ts';
 import { connect as connectNet, type LinkedPort, listen } from '../../src/net/index.ts';
-import { connect } from '../../src/process/index.ts';
+import { connect, listen as listenHere } from '../../src/process/index.ts';
 import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { startServer } from '../kit/engine-servers.ts';
@@ -329,6 +331,36 @@ test("a port is one hub's, or one engine's", async () => {
       while (!engine.driver.closed) await turn();
     })(),
   );
+});
+
+test('a port that drops messages is refused, at either end: whoever waits for one that was dropped waits for ever', async () => {
+  const hub = new Hub();
+  for (const overflow of ['drop-oldest', 'drop-newest', 'latest'] as const) {
+    const error = { name: 'UsageError', code: 'ERR_OPTION', option: 'overflow', value: overflow };
+    const { port, remote } = channel({ overflow });
+    assert.throws(() => hub.join(port), { ...error, message: /'wait' or 'reject'/ });
+    await assert.rejects(open(port), error);
+    await assert.rejects(
+      open(() => port),
+      error,
+    );
+    hub.join(attach(remote, { overflow: 'wait' }));
+  }
+  const { port, remote } = channel({ overflow: 'reject' });
+  hub.join(port);
+  const engine = await within('an engine', open(attach(remote, { overflow: 'wait' })));
+  await engine.close();
+  // One that is asked for in one call, of which that is known once it is there.
+  const listener = await listenHere(`unix:${join(tmpdir(), `millrace-hub-${process.pid}.sock`)}`);
+  void (async () => {
+    for await (const first of listener) for await (const offer of first.link.channels) hub.join(offer.accept());
+  })();
+  const { link } = await connect(listener.address);
+  const late = await within('an error', rejection(open(link.channel('late', { overflow: 'drop-newest' }))));
+  assert.ok(late instanceof UsageError && late.option === 'overflow', String(late));
+  await link.close();
+  await listener.close();
+  hub.close();
 });
 
 test('a port that ends as it greets, or before all is said again, is none', async () => {
@@ -679,6 +711,25 @@ test('a member whose port is damaged harms nobody else', async () => {
   assert.ok(!publisher.driver.closed);
   await until('it to have been ended', () => damaged.driver.closed);
   assert.equal(hub.stats().members, 3);
+  hub.close();
+});
+
+test('who flushes, or stops reading, over a port that has no room waits for it, and has lost nothing', async () => {
+  const hub = new Hub();
+  const { port, remote } = channel({ outboxBytes: 1 << 20 });
+  hub.join(attach(remote));
+  const engine = await open(port);
+  const [queue, reader] = [await engine.queue('large'), await engine.subscribe('x')];
+  const topic = engine.topic('x');
+  const puts = Promise.allSettled(Array.from({ length: 60 }, () => queue.put(new Uint8Array(100_000))));
+  // They are said, and nothing was taken in yet.
+  for (let i = 0; i < 20; i++) await undefined;
+  const flushing = topic.flush();
+  reader.close();
+  await within('the hub', flushing);
+  assert.ok((await within('all', puts)).some(({ status }) => status === 'rejected'));
+  await within('the hub', topic.flush());
+  await engine.close();
   hub.close();
 });
 

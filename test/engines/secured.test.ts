@@ -121,7 +121,7 @@ test('nats: over TLS, with a user, a token, an NKey', { skip: missingServer('nat
   await works(await nats.open(`nats://geheim@127.0.0.1:${tokens.port}`));
   await works(await nats.open(tokens.url, { client: { token: 'geheim' } }));
   // Who asks for TLS is not to say a secret to a server that has none.
-  for (const client of [{}, { tls: undefined }, { tls: null }])
+  for (const client of [{}, { tls: undefined }, { tls: null }, { tls: false }, { tls: 0 }, { tls: '' }])
     await isRefused(nats.open(`tls://geheim@127.0.0.1:${tokens.port}`, { client }), /tls/i);
   // On Deno the socket of the package tells of a reset when nobody listens to it any more: an error of nobody's, behind the refusal (seen in 2.9).
   if (runtimeKind !== 'deno') await isRefused(nats.open(`nats://geheim-2@127.0.0.1:${tokens.port}`), /authorization/i);

@@ -1,6 +1,7 @@
 // The outgoing lane of a region as a port uses it: damage that is met on the way ends the channel.
 import type { Mark, Outbound } from '../../lane/lane.ts';
 import type { LaneOutbound } from '../../lane/outbound.ts';
+import type { OverflowPolicy } from '../../lane/outbox.ts';
 import type { RecordSink } from '../../lane/records.ts';
 import type { Damage } from './damage.ts';
 
@@ -24,6 +25,7 @@ export type SendingLane = Pick<
   | 'unsent'
   | 'failures'
   | 'backlog'
+  | 'overflow'
   | 'writable'
 > & { readonly sink: Pick<RecordSink, 'cork' | 'publish'> };
 
@@ -36,6 +38,9 @@ export class Writing implements Outbound {
     this.#damage = damage;
   }
 
+  get overflow(): OverflowPolicy {
+    return this.#lane.overflow;
+  }
   get backlog(): number {
     return this.#lane.backlog;
   }

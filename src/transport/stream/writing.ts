@@ -2,6 +2,7 @@
 import { ClosedError } from '../../errors.ts';
 import type { Mark, Outbound } from '../../lane/lane.ts';
 import type { LaneOutbound } from '../../lane/outbound.ts';
+import type { OverflowPolicy } from '../../lane/outbox.ts';
 import type { StreamChannel } from './channel.ts';
 
 /** Behind what was posted to a peer that reads no more. */
@@ -21,6 +22,9 @@ export class Writing implements Outbound {
     this.#look = look;
   }
 
+  get overflow(): OverflowPolicy {
+    return this.#lane.overflow;
+  }
   get backlog(): number {
     return this.#lane.backlog;
   }
