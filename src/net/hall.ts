@@ -135,7 +135,7 @@ export class Hall {
         over = true;
         unwatch();
         this.#sessions.delete(session, name);
-        if (line !== undefined) this.#leaving.add(line, ms);
+        return line && this.#leaving.add(line, ms);
       },
     });
     const session: Session = { stream, identity: ANYBODY, apart() {} };
@@ -179,9 +179,9 @@ export class Hall {
     frames.hello(greetingWords(greetingFor({})), new Uint8Array(0));
     frames.reset(0, code, text);
     frames.flush();
-    fresh.give({ received() {}, drained() {}, closed() {} });
+    const gone = this.#leaving.add(line, RESUME_LAST_HOLD_MS);
+    fresh.give({ received() {}, drained() {}, closed: gone });
     line.end();
-    this.#leaving.add(line, RESUME_LAST_HOLD_MS);
   }
 }
 

@@ -34,7 +34,7 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
     over(line, ms) {
       redial.stop();
       unwatch();
-      if (line !== undefined) endSoon(line, ms);
+      return line && endSoon(line, ms);
     },
   });
   // One that opens, and never says anything, is not to take the time of all others.

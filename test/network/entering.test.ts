@@ -10,6 +10,7 @@ import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
+import { masked, upgraded, upgradeRequest } from '../kit/raw-web-socket.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 
@@ -145,27 +146,29 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await Promise.all([server.close(), proxy.close()]);
   });
 
-  test(`${kind}: a connection that is over is garbage long before its times are`, async () => {
-    const server = await listen(address, { timeoutMs: 600_000, pingMs: 600_000 });
-    const links: WeakRef<object>[] = [];
-    const once = async (): Promise<void> => {
-      const connecting = connect(server.address, { timeoutMs: 600_000, pingMs: 600_000 });
-      const [far, near] = await within('both', Promise.all([connecting, take(server)]));
-      far.postMessage('here');
-      assert.equal(await within('a message', near.receiveAsync()), 'here');
-      for (const port of [far, near]) links.push(new WeakRef(port.link as object));
-      await far.link?.close();
-      await within('its end', near.closed);
-    };
-    for (let i = 0; i < 5; i++) await once();
-    // Last words are waited for for two seconds.
-    await untilSo('most to be collected', async () => {
-      collect();
-      await turn();
-      return links.filter((link) => link.deref() !== undefined).length <= 2;
+  for (const resume of [true, false])
+    test(`${kind}: a connection that is over is garbage long before its times are, resume: ${resume}`, async () => {
+      const times = { timeoutMs: 600_000, pingMs: 600_000, resume };
+      const server = await listen(address, times);
+      const links: WeakRef<object>[] = [];
+      const once = async (): Promise<void> => {
+        const connecting = connect(server.address, times);
+        const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+        far.postMessage('here');
+        assert.equal(await within('a message', near.receiveAsync()), 'here');
+        for (const port of [far, near]) links.push(new WeakRef(port.link as object));
+        await far.link?.close();
+        await within('its end', near.closed);
+      };
+      for (let i = 0; i < 5; i++) await once();
+      // Last words are waited for for two seconds.
+      await untilSo('most to be collected', async () => {
+        collect();
+        await turn();
+        return links.filter((link) => link.deref() !== undefined).length <= 2;
+      });
+      await server.close();
     });
-    await server.close();
-  });
 
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
     let identity: string | false = 'ada';
@@ -256,22 +259,6 @@ async function stranger(port: number, random: Random, upgrade: boolean): Promise
   await new Promise((resolve) => setTimeout(resolve, random.int(0, 2)));
   socket.destroy();
 }
-async function upgraded(socket: Socket): Promise<void> {
-  const lines = [
-    'GET /path HTTP/1.1',
-    'Host: x',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-  ];
-  socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
-  await within('the upgrade', new Promise((resolve) => socket.once('data', resolve)));
-}
-/** A binary message of a client's, whose mask is 0. */
-function masked(bytes: Uint8Array): Uint8Array {
-  const head = bytes.length < 126 ? [0x82, 0x80 | bytes.length] : [0x82, 0xfe, bytes.length >> 8, bytes.length & 0xff];
-  return Uint8Array.from([...head, 0, 0, 0, 0, ...bytes]);
-}
 
 /** The beginning of what a client says, as `kind` has it. */
 async function begun(kind: string, port: number): Promise<Uint8Array> {
@@ -351,15 +338,7 @@ for (const blocking of [false, true])
     const own = new URL(server.address).host;
     const statusFor = async (path: string, origin?: string): Promise<string> => {
       const socket = connectSocket(portIn(server.address), '127.0.0.1');
-      const lines = [
-        `GET ${path} HTTP/1.1`,
-        `Host: ${own}`,
-        'Connection: Upgrade',
-        'Upgrade: websocket',
-        'Sec-WebSocket-Version: 13',
-      ];
-      if (origin !== undefined) lines.push(`Origin: ${origin}`);
-      socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
+      socket.write(upgradeRequest(path, own, origin === undefined ? [] : [`Origin: ${origin}`]));
       const answer = await within('the answer', new Promise((resolve) => socket.once('data', resolve)));
       socket.destroy();
       return /^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1] ?? '';

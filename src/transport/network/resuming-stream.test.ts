@@ -49,7 +49,10 @@ function session() {
     resumeMs: 60_000,
     parked: () => log.push('parked'),
     resumed: () => log.push('resumed'),
-    over: () => log.push('over'),
+    over: () => {
+      log.push('over');
+      return () => void log.push('gone');
+    },
   });
   stream.connect(
     {

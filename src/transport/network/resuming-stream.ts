@@ -51,8 +51,9 @@ export interface ResumingOptions {
    * Nobody needs the session any more.
    * @param line what it had last, which was ended
    * @param ms for it to close; long where it may have something on its way, and no session that would have told
+   * @returns what is told when it has
    */
-  over(line: Line | undefined, ms: number): void;
+  over(line: Line | undefined, ms: number): (() => void) | undefined;
 }
 
 /** Bytes from the beginning of a HELLO to its SESSION and HEARD. */
@@ -91,6 +92,7 @@ export class ResumingStream implements ByteStream {
   #tellLastSaid: () => void = () => {};
   /** Of the time in which the last line may close. */
   #lastTimer: ReturnType<typeof setTimeout> | undefined;
+  #tellGone: (() => void) | undefined;
   /** What the last line said as it broke. */
   #cause: Error | undefined;
 
@@ -224,7 +226,10 @@ export class ResumingStream implements ByteStream {
   }
   #broke(reason: EndReason, error: Error | undefined): void {
     this.#line = undefined;
-    if (this.#over) this.#isLastSaid();
+    if (this.#over) {
+      this.#tellGone?.();
+      this.#isLastSaid();
+    }
     // One over which the other side has said its last words was not broken.
     if (this.#over || this.session === undefined || !this.#met || this.#heard.last) {
       this.#finish();
@@ -282,7 +287,7 @@ export class ResumingStream implements ByteStream {
     // What the line has is on its way until it is closed.
     else this.#lastTimer = setTimeout(() => this.#isLastSaid(), RESUME_LAST_HOLD_MS);
     const hasAll = this.session !== undefined || !this.#met || this.#heard.last;
-    this.#options.over(this.#line, hasAll ? RESUME_LAST_HOLD_MS : RESUME_LAST_MOST_MS);
+    this.#tellGone = this.#options.over(this.#line, hasAll ? RESUME_LAST_HOLD_MS : RESUME_LAST_MOST_MS);
   }
   #isLastSaid(): void {
     clearTimeout(this.#lastTimer);
