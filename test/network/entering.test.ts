@@ -29,6 +29,9 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
       any: () => true,
       sesame0: () => false,
       sesame1: async () => undefined,
+      // As of a user that has no name: it is nobody, and not just anybody.
+      sesame3: () => '',
+      sesame4: async () => '',
     };
     const server = await listen(address, {
       authorize: (visitor) => {
@@ -37,7 +40,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
         return said[visitor.token ?? 'sesame0']?.();
       },
     });
-    for (const token of ['sesame0', 'sesame1', 'sesame2', undefined]) {
+    for (const token of ['sesame0', 'sesame1', 'sesame2', 'sesame3', 'sesame4', undefined]) {
       const error = await within(
         'the answer',
         connect(server.address, { token }).catch((it) => it),
@@ -88,6 +91,34 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     console.warn = warn;
     assert.match(String(warned[0]), /authorize has thrown/);
     await quiet.close();
+  });
+
+  test(`${kind}: an authorize that takes too long, or says what is no identity, lets nobody in, and is told`, async () => {
+    const told: unknown[] = [];
+    const onError = (error: unknown): void => void told.push(error);
+    const slow = await listen(address, { authorize: () => new Promise<string>(() => {}), timeoutMs: 200, onError });
+    const late = await within('the answer', rejection(connect(slow.address)));
+    assert.ok(late instanceof RefusedError && late.refusal === 7, String(late));
+    assert.match(late.message, /not known in 200 ms/);
+    assert.ok(told.length === 1 && told[0] instanceof TimeoutError, String(told));
+    assert.match(String(told[0]), /authorize.*200 ms/);
+    await slow.close();
+    for (const [said, shown] of [
+      [5, /return 5:/],
+      [{ id: 1 }, /return a object:/],
+      [0, /return 0:/],
+    ] as const) {
+      const wrong = await listen(address, { authorize: async () => said as never, onError });
+      const refused = await within('the answer', rejection(connect(wrong.address)));
+      assert.ok(refused instanceof RefusedError && refused.refusal === 7, String(refused));
+      const error = told.at(-1);
+      assert.ok(error instanceof UsageError && shown.test(error.message), String(error));
+      await wrong.close();
+    }
+    const absent = await listen(address, { authorize: () => null as never, onError });
+    assert.ok((await within('the answer', rejection(connect(absent.address)))) instanceof RefusedError);
+    assert.equal(told.length, 4, 'null is nobody');
+    await absent.close();
   });
 
   test(`${kind}: a token may be another one for each line, and who is not let in any more is told so`, async () => {
