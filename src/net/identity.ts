@@ -2,6 +2,7 @@
 import { platform } from '#platform';
 import { TimeoutError, UsageError } from '../errors.ts';
 import type { StreamLink } from '../port/stream-link.ts';
+import { kindOf } from '../transport/kind-of.ts';
 import { RESUMES } from '../transport/network/heard.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { CODE_IDENTITY } from '../transport/stream/frames.ts';
@@ -85,7 +86,7 @@ async function inTime(answer: ReturnType<Authorize>, timeoutMs: number): Promise
   }
 }
 function noIdentity(said: unknown): UsageError {
-  const shown = typeof said === 'object' || typeof said === 'function' ? `a ${typeof said}` : String(said);
+  const shown = typeof said === 'object' || typeof said === 'function' ? kindOf(said) : String(said);
   const text = `authorize cannot return ${shown}: it takes a text, true, false or undefined, or a promise of one`;
   return new UsageError('ERR_OPTION', text, { option: 'authorize', value: said });
 }

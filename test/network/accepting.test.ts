@@ -257,11 +257,11 @@ test('what is no socket, and what is no request, is named', () => {
   };
   const upgraded = { url: 'http://127.0.0.1/', headers: { get: says, [Symbol.iterator]: says } };
   for (const [socket, request, text] of [
-    [undefined, undefined, /accept a undefined that is no socket/],
+    [undefined, undefined, /accept undefined that is no socket/],
     [null, undefined, /accept null that is no socket/],
-    [{}, undefined, /accept a object that is no socket.*node:net/],
+    [{}, undefined, /accept an object that is no socket.*node:net/],
     [webSocket, 5, /with a number for its request.*node:http/],
-    [webSocket, {}, /with a object for its request/],
+    [webSocket, {}, /with an object for its request/],
     [webSocket, null, /with null for its request/],
     [webSocket, upgraded, /says nothing any more \(Request closed\).*before Deno.upgradeWebSocket/],
   ] as const)

@@ -105,7 +105,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await slow.close();
     for (const [said, shown] of [
       [5, /return 5:/],
-      [{ id: 1 }, /return a object:/],
+      [{ id: 1 }, /return an object:/],
       [0, /return 0:/],
     ] as const) {
       const wrong = await listen(address, { authorize: async () => said as never, onError });
@@ -547,10 +547,10 @@ test('wrong options are named, with what they take', async () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{ resumeMs: 0 }, 'resumeMs'],
     [{ pingMs: 1 }, 'pingMs'],
-    [{ resume: 'yes' }, 'resume'],
-    [{ authorize: 'ada' }, 'authorize'],
+    [{ resume: 'yes' }, 'resume cannot be "yes"'],
+    [{ authorize: 'ada' }, 'authorize cannot be "ada"'],
     [{ origins: ['https://app.example/'] }, 'origins'],
-    [{ origins: 'https://app.example' }, 'origins'],
+    [{ origins: 'no' }, 'origins cannot be "no"'],
     [{ maxParkedSessions: -1 }, 'maxParkedSessions'],
     [{ maxParkedBytes: 0.5 }, 'maxParkedBytes'],
     [{ nonsense: 1 }, 'nonsense'],
@@ -577,7 +577,11 @@ test('wrong options are named, with what they take', async () => {
     const error = await connect('tcp:127.0.0.1:1', { token: token as string }).catch((it) => it);
     assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
   }
-  await assert.rejects(connect('tcp:127.0.0.1:1', { tls: {} }), { code: 'ERR_OPTION', option: 'tls' });
+  for (const [address, why] of [
+    ['tcp:127.0.0.1:1', /for 'tls:' addresses$/],
+    ['wss://127.0.0.1:1/', /for 'tls:' addresses; .*webSocket/],
+  ] as const)
+    await assert.rejects(connect(address, { tls: {} }), { code: 'ERR_OPTION', option: 'tls', message: why });
   const noKey = await listen('tls:127.0.0.1:0', { tls: { key: 's3cret', cert: 's3cret' } }).catch((it) => it);
   assert.ok(noKey instanceof UsageError && !noKey.message.includes('s3cret'), String(noKey));
   const trusting = { rejectUnauthorized: false } as object;
