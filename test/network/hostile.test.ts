@@ -226,9 +226,13 @@ class Strangers {
   async #lie(random: Random): Promise<number> {
     const { socket, closed } = await this.#dial();
     if (this.#upgrades) await Promise.race([closed, upgraded(socket)]);
+    /** All messages of the WebSocket are whole. */
+    let whole = true;
     const say = (bytes: Uint8Array): void => {
       const message = this.#upgrades ? masked(bytes) : bytes;
-      socket.write(this.#upgrades && random.chance(0.03) ? mutate(random, message, bytes) : message);
+      const breaks = this.#upgrades && random.chance(0.03);
+      whole &&= !breaks;
+      socket.write(breaks ? mutate(random, message, bytes) : message);
     };
     let answered = 0;
     const numbers = [1];
@@ -272,7 +276,7 @@ class Strangers {
       return openFrame(number, number === 1 ? '' : random.pick(['a', 'b', 'other']));
     };
     // Who ends its side before it is known who it is hears nothing where the program's socket then ends the other one.
-    if (!first && random.chance(0.5))
+    if (!first && whole && random.chance(0.5))
       await Promise.race([closed, new Promise((resolve) => socket.once('data', resolve))]);
     if (random.chance(0.9)) say(chunk(openOne()));
     let sent = first ? 1 : 0;
