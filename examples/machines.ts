@@ -1,5 +1,5 @@
 // `npm run demo:machines`: a session over a WebSocket whose line is cut again and again, and, with the servers that are here (redis-server, nats-server), a queue
-// one of whose workers is killed at its job. Nothing is lost, and it is counted.
+// one of whose workers is killed at its job. Nothing is lost, and it is counted. `-- --all`: a server that is not here is a failure.
 // runtimes: node
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -119,7 +119,8 @@ async function started(kind: Kind): Promise<{ url: string; stop(): Promise<void>
     redis: ['--bind', '127.0.0.1', '--port', `${port}`, '--dir', folder, '--appendonly', 'yes'],
   };
   const server = spawn(`${kind}-server`, options[kind]);
-  await new Promise<void>((resolve) => {
+  await new Promise<void>((resolve, reject) => {
+    server.once('exit', (code) => reject(new Error(`${kind}-server has ended with ${code}`)));
     const heard = (text: Buffer): void => {
       if (READY.test(String(text))) resolve();
     };
@@ -142,6 +143,7 @@ async function queue(kind: Kind): Promise<void> {
   heading(`A queue on ${kind}, and a worker that is killed at its job`);
   const server = await started(kind);
   if (server === undefined) {
+    if (process.argv.includes('--all')) throw new Error(`there is no ${kind}-server here`);
     say(dim(`there is no ${kind}-server here`));
     return;
   }
@@ -151,7 +153,7 @@ async function queue(kind: Kind): Promise<void> {
   const done = new Map<number, number>();
   const workers: ChildProcess[] = [];
   let killed = false;
-  const all = new Promise<void>((resolve) => {
+  const all = new Promise<void>((resolve, reject) => {
     for (const name of ['Ada', 'Bela', 'Cleo']) {
       const worker = spawn(
         process.execPath,
@@ -161,6 +163,9 @@ async function queue(kind: Kind): Promise<void> {
         },
       );
       workers.push(worker);
+      worker.once('exit', (code) => {
+        if (code !== null && code !== 0) reject(new Error(`${name} has ended with ${code}`));
+      });
       const tell = (text: string): void => say(`${bold(name.padEnd(6))}${text}`);
       worker.on('message', ({ took, did, attempt }: { took?: number; did?: number; attempt: number }) => {
         if (took !== undefined && !killed && took > JOBS / 3) {

@@ -9,6 +9,7 @@ import type { QueueStore } from '../engine/queue.ts';
 import { AddressError, ClosedError, UnsupportedError, UsageError } from '../errors.ts';
 import { ENGINE_MESSAGE_BYTES_MAX, ENGINE_MESSAGE_BYTES_MIN, ENGINE_OPEN_MS } from '../limits.ts';
 import { type Settleable, settleable } from '../port/waiters.ts';
+import { kindOf } from '../transport/kind-of.ts';
 import { type JetStream, NatsQueue } from './queue.ts';
 
 /** The members of a connection of @nats-io that are used. */
@@ -124,7 +125,7 @@ function checkClient(client: unknown): NatsClient {
     typeof given.getServer === 'function'
   )
     return client as NatsClient;
-  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a NATS client: it takes the URL of a server, or a connection that connect() of @nats-io/transport-node, or in a page wsconnect() of @nats-io/nats-core, has made`;
+  const text = `Cannot use ${kindOf(client)} as a NATS client: it takes the URL of a server, or a connection that connect() of @nats-io/transport-node, or in a page wsconnect() of @nats-io/nats-core, has made`;
   throw new UsageError('ERR_OPTION', text, { option: 'server' });
 }
 

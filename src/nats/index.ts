@@ -1,6 +1,7 @@
 // The door to NATS: ports, topics, requests and queues by name, through a server of it.
 import { checkEngineOptions, Engine, type EngineOptions } from '../engine/engine.ts';
 import { UsageError } from '../errors.ts';
+import { kindOf } from '../transport/kind-of.ts';
 import { type NatsClient, natsDriver } from './driver.ts';
 import type { JetStream } from './queue.ts';
 
@@ -27,6 +28,6 @@ function checkJetStream(given: unknown): JetStream | undefined {
   if (given === undefined) return undefined;
   const { jetstream, jetstreamManager } = Object(given) as Partial<JetStream>;
   if (typeof jetstream === 'function' && typeof jetstreamManager === 'function') return given as JetStream;
-  const text = `Option jetstream cannot be ${given === null ? 'null' : `a ${typeof given}`}: it takes all that @nats-io/jetstream exports, as one object`;
+  const text = `Option jetstream cannot be ${kindOf(given)}: it takes all that @nats-io/jetstream exports, as one object`;
   throw new UsageError('ERR_OPTION', text, { option: 'jetstream', value: given });
 }

@@ -99,6 +99,7 @@ function checkTls(to: NetAddress, tls: ClientTls | undefined): ClientTls | undef
     checkNames(tls, CLIENT_TLS);
     return tls;
   }
-  const text = `Cannot connect to ${netAddressText(to)} with option tls: it is an object, for 'tls:'; what a WebSocket is to trust is its own business (option webSocket)`;
+  const why = 'url' in to ? '; what a WebSocket is to trust is its own business (option webSocket)' : '';
+  const text = `Cannot connect to ${netAddressText(to)} with option tls: it is an object, for 'tls:' addresses${why}`;
   throw new UsageError('ERR_OPTION', text, { option: 'tls' });
 }

@@ -18,10 +18,10 @@ import { Reception } from './reception.ts';
 export interface EntranceOptions extends NetChoice, ListenerCounts {
   /**
    * Who may connect; by default all who reach the address. It is asked before a port comes out of the iteration, for each line anew, also for those that go on
-   * with a connection; what it throws, or rejects with, lets nobody in, and is told (`onError`). `port.link.identity` is what it has said.
+   * with a connection; what it throws, or rejects with, or does not say in `timeoutMs`, lets nobody in, and is told (`onError`). `port.link.identity` is what it has said.
    */
   readonly authorize?: Authorize | undefined;
-  /** Is told what `authorize` throws, or rejects with; by default it is written to the console as a warning. */
+  /** Is told what `authorize` throws, or rejects with, and that it takes longer than `timeoutMs` or says what is no identity; by default it is written to the console as a warning. */
   readonly onError?: ((error: unknown) => void) | undefined;
   /**
    * Whose pages may connect by a WebSocket beside those of this address itself: `['https://app.example']`, or `'any'`. By default none: any page that a user opens may try. Who is no
@@ -62,7 +62,8 @@ export class Entrance {
     this.choice = resolveNetChoice(options, names);
     this.listener = { ...this.choice, ...resolveCounts(options) };
     const authorize = checkFunction('authorize', options.authorize);
-    this.doorkeeper = { authorize, onError: checkFunction('onError', options.onError) };
+    const onError = checkFunction('onError', options.onError);
+    this.doorkeeper = { authorize, onError, timeoutMs: this.choice.timeoutMs };
     const of = (name: keyof typeof BOUNDS): number => checked(name, options[name], BOUNDS[name]) as number;
     const { resume, resumeMs, pingMs, timeoutMs } = this.choice;
     const { maxConnections } = this.listener;

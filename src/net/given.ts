@@ -1,5 +1,6 @@
 // What a socket is that a program gives: a line of which kind, and who asked for it.
 import { UsageError } from '../errors.ts';
+import { kindOf } from '../transport/kind-of.ts';
 import type { Line } from '../transport/network/line.ts';
 import { requestOfEither, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
 import { holding, OPEN, type WebSocketLike, WebSocketLine } from '../transport/network/web-socket-line.ts';
@@ -46,7 +47,7 @@ function lineOf(socket: unknown, given: Readonly<Record<string, unknown>>, reque
     const kind = given['encrypted'] === true ? 'tls' : 'tcp';
     return { kind, request: said, open: (opened) => opened(line), refuse: () => line.destroy() };
   }
-  const text = `Cannot accept ${socket === null ? 'null' : `a ${typeof socket}`} that is no socket: it takes a WebSocket with addEventListener (of the package ws, also on Bun, or of Deno's upgradeWebSocket) or a socket of node:net`;
+  const text = `Cannot accept ${kindOf(socket)} that is no socket: it takes a WebSocket with addEventListener (of the package ws, also on Bun, or of Deno's upgradeWebSocket) or a socket of node:net`;
   throw new UsageError('ERR_OPTION', text, { option: 'socket' });
 }
 

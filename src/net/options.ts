@@ -2,7 +2,8 @@
 import { UsageError } from '../errors.ts';
 import * as limits from '../limits.ts';
 import { checkYesNo, type LinkChoice, resolveLinkChoice } from '../port/link-choice.ts';
-import { type ChannelOptions, checked, type NumberRule } from '../port/options.ts';
+import { type ChannelOptions, checked, type NumberRule, show } from '../port/options.ts';
+import { kindOf } from '../transport/kind-of.ts';
 
 import type { ConnectionOptions } from '../transport/stream/connection.ts';
 import type { GreetingField } from '../transport/stream/greeting.ts';
@@ -60,7 +61,7 @@ export function resolveNetChoice(options: NetChoice, more: readonly string[]): R
 /** @throws UsageError ERR_OPTION */
 export function checkFunction<F>(option: string, value: F | undefined): F | undefined {
   if (value === undefined || typeof value === 'function') return value;
-  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes a function`, {
+  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${show(value)}: it takes a function`, {
     option,
     value,
   });
@@ -86,7 +87,7 @@ export async function fieldsOf(token: TokenOption): Promise<readonly GreetingFie
 function tokenBytes(token: unknown): Uint8Array {
   const bytes = typeof token === 'string' ? new TextEncoder().encode(token) : undefined;
   if (bytes !== undefined && bytes.length <= limits.NET_TOKEN_BYTES_MAX) return bytes;
-  const given = bytes === undefined ? `a ${typeof token}` : `${bytes.length} bytes`;
+  const given = bytes === undefined ? kindOf(token) : `${bytes.length} bytes`;
   const text = `Option token cannot be ${given}: it takes a text of at most ${limits.NET_TOKEN_BYTES_MAX} bytes, or a function that gives one`;
   throw new UsageError('ERR_OPTION', text, { option: 'token' });
 }

@@ -1,5 +1,6 @@
 // Whose pages may connect.
 import { UsageError } from '../errors.ts';
+import { show } from '../port/options.ts';
 import type { UpgradeRequest } from '../transport/network/upgrade-request.ts';
 
 export type Origins = readonly string[] | 'any' | undefined;
@@ -17,7 +18,7 @@ export function checkOrigins(origins: Origins): Origins {
   if (origins === undefined || origins === 'any') return origins;
   const wrong = Array.isArray(origins) ? origins.find((each) => originOf(each) !== each) : origins;
   if (Array.isArray(origins) && wrong === undefined) return origins;
-  const text = `Option origins cannot be ${String(wrong)}: it takes a list of origins, each like 'https://app.example' and no more, or 'any'`;
+  const text = `Option origins cannot be ${show(wrong)}: it takes a list of origins, each like 'https://app.example' and no more, or 'any'`;
   throw new UsageError('ERR_OPTION', text, { option: 'origins', value: origins });
 }
 function originOf(text: unknown): string | undefined {

@@ -2,7 +2,7 @@
 import { UsageError } from '../errors.ts';
 import { GREETING_MS_DEFAULT, TIMEOUT_MS_MAX } from '../limits.ts';
 import type { AbortSignalLike } from './events.ts';
-import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames } from './options.ts';
+import { CHANNEL_OPTIONS, type ChannelOptions, checked, checkNames, show } from './options.ts';
 import { type LinkOptions, resolveLinkOptions, resolveStreamOptions } from './stream-options.ts';
 
 /** Those of a channel are for the port that the connection comes with; others have their own. */
@@ -41,7 +41,7 @@ export function resolveLinkChoice(options: LinkChoice, more: readonly string[]):
 export function checkYesNo(option: string, value: unknown, fallback: boolean): boolean {
   if (value === undefined) return fallback;
   if (typeof value === 'boolean') return value;
-  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${String(value)}: it takes true or false`, {
+  throw new UsageError('ERR_OPTION', `Option ${option} cannot be ${show(value)}: it takes true or false`, {
     option,
     value,
   });
@@ -50,7 +50,7 @@ export function checkYesNo(option: string, value: unknown, fallback: boolean): b
 /** @throws UsageError ERR_OPTION */
 export function checkSignal(signal: AbortSignalLike | undefined): AbortSignalLike | undefined {
   if (signal === undefined || typeof signal?.addEventListener === 'function') return signal;
-  throw new UsageError('ERR_OPTION', `Option signal cannot be ${String(signal)}: it takes an AbortSignal`, {
+  throw new UsageError('ERR_OPTION', `Option signal cannot be ${show(signal)}: it takes an AbortSignal`, {
     option: 'signal',
     value: signal,
   });

@@ -151,8 +151,18 @@ export class LinkListener implements Listener {
   take(connected: Connected): void {
     const { connection, maxConnections, timeoutMs } = this.#bounds;
     // Who answers only what it has heard tells who is one too many together with its greeting.
-    const options = { ...connection, initiator: false, answer: () => undefined, ...connected.options };
+    const { answer = () => undefined } = connected.options ?? {};
     const ungreeted: Ungreeted = { link: undefined };
+    const options: ConnectionOptions = {
+      ...connection,
+      ...connected.options,
+      initiator: false,
+      answer(peer) {
+        // How long the answer takes is for whoever gives it.
+        ungreeted.link = undefined;
+        return answer(peer);
+      },
+    };
     const link = new StreamLink(connected.stream, this.address, options, connected.medium, () => {
       ungreeted.link = undefined;
       this.#greeted(link);

@@ -196,7 +196,7 @@ export function timeoutOf(
   const { timeoutMs } = options;
   if (timeoutMs === undefined) return fallback;
   if (typeof timeoutMs === 'number' && timeoutMs >= 0) return timeoutMs;
-  throw new UsageError('ERR_OPTION', `timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {
+  throw new UsageError('ERR_OPTION', `Option timeoutMs cannot be ${show(timeoutMs)}: it takes 0 or more, or Infinity`, {
     option: 'timeoutMs',
     value: timeoutMs,
   });
@@ -214,6 +214,7 @@ function isWholeBetween(value: unknown, min: number, max: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max;
 }
 
-function show(value: unknown): string {
+/** As a message shows a value. */
+export function show(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

@@ -6,6 +6,7 @@ import { inTime } from '../engine/in-time.ts';
 import { packageOf, plainCause, serverUrl } from '../engine/package-of.ts';
 import { AddressError, ClosedError, UsageError } from '../errors.ts';
 import { ENGINE_OPEN_MS } from '../limits.ts';
+import { kindOf } from '../transport/kind-of.ts';
 import {
   type IoredisClient,
   type IoredisCluster,
@@ -181,7 +182,7 @@ async function clientsOf(client: unknown, map: AddressMap | undefined): Promise<
   if (isIoredis(client)) return new Clients(ioredis(client), [], map);
   if (isNodeRedisCluster(client)) return await clientsOfCluster(client, nodeOfNodeRedis, map);
   if (isIoredisCluster(client)) return await clientsOfCluster(client, nodeOfIoredis, map);
-  const text = `Cannot use ${client === null ? 'null' : `a ${typeof client}`} as a Redis client: it takes the URL of a server, or a client of the package "redis" or "ioredis", of one server or of a cluster`;
+  const text = `Cannot use ${kindOf(client)} as a Redis client: it takes the URL of a server, or a client of the package "redis" or "ioredis", of one server or of a cluster`;
   throw new UsageError('ERR_OPTION', text, { option: 'server' });
 }
 async function clientsOfCluster<C extends NodeRedisCluster | IoredisCluster>(

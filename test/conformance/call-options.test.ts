@@ -95,7 +95,7 @@ test('options of a connection, of calls and of streams', () => {
   ];
   const calls: [object, RegExp][] = [
     [{ timeoutMs: Number.NaN }, /^Option timeoutMs cannot be NaN: it takes 0 or more milliseconds, or Infinity$/],
-    [{ timeoutMs: '5' }, /timeoutMs cannot be "5"/],
+    [{ timeoutMs: '5' }, /Option timeoutMs cannot be "5"/],
     [{ signal: {} }, /^Option signal cannot be \[object Object\]: it takes an AbortSignal$/],
     [{ signal: Object.create(null) }, /signal/],
     [{ callbacks: 'never' }, /^Option callbacks cannot be "never": it takes kept, call$/],

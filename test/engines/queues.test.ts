@@ -137,6 +137,8 @@ overEngines((way) => {
     const [here] = (await way.open(1)) as [Engine];
     const queue = await here.queue<number>('killed', { ackMs: 1000 });
     const [count, kills] = SOAK ? [10_000, 60] : [600, 6];
+    // Each time that a server of NATS is killed, a put waits for ten seconds for its answer.
+    const seconds = SOAK ? 900 : 200;
     const inMemory = way.kind === 'hub' || way.kind === 'thread';
     const random = new Random(seed);
     const children = new Set<ChildProcess>();
@@ -184,7 +186,7 @@ overEngines((way) => {
       }
     };
     try {
-      await Promise.all([within('all to be put', put(), 200), within('the kills', kill(), 200)]);
+      await Promise.all([within('all to be put', put(), seconds), within('the kills', kill(), seconds)]);
       await until('all to be done', () => done.size === count, 100);
       await within('the queue to be empty', settled(queue));
     } finally {

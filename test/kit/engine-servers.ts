@@ -21,6 +21,11 @@ const READY: Readonly<Record<OneProcess, RegExp>> = {
   redis: /Ready to accept connections/,
   hub: /Hub is ready/,
 };
+/** What runs as a server: another build of it, or one that speaks the same, where the environment names it. */
+const PROGRAMS = {
+  nats: process.env['NATS_SERVER'] ?? 'nats-server',
+  redis: process.env['REDIS_SERVER'] ?? 'redis-server',
+};
 const inFile = (name: string): URL => inOneFile(new URL(`../engines/${name}.js`, import.meta.url));
 
 /** One at a port, or a path, of its own, which may be killed and started anew, with what it has kept on disk. */
@@ -86,9 +91,9 @@ class ServerProcess implements EngineServer {
   #command(): string[] {
     const [port, folder] = [String(this.port), this.#folder];
     if (this.kind === 'hub') return [process.execPath, ...RUN, fileURLToPath(inFile('hub-program')), this.url];
-    if (this.kind === 'nats') return ['nats-server', '-a', '127.0.0.1', '-p', port, '-js', '-sd', folder];
+    if (this.kind === 'nats') return [PROGRAMS.nats, '-a', '127.0.0.1', '-p', port, '-js', '-sd', folder];
     const kept = ['--dir', folder, '--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
-    return ['redis-server', '--bind', '127.0.0.1', '--port', port, ...kept];
+    return [PROGRAMS.redis, '--bind', '127.0.0.1', '--port', port, ...kept];
   }
   async kill(): Promise<void> {
     const ended = this.#process;
@@ -191,7 +196,7 @@ export async function freePort(): Promise<number> {
 /** Why tests with such a server are skipped, if they are. */
 export function missingServer(kind: Kind): string | false {
   if (kind === 'hub' || kind === 'thread') return false;
-  const program = kind === 'cluster' ? 'redis-server' : `${kind}-server`;
+  const program = PROGRAMS[kind === 'cluster' ? 'redis' : kind];
   const found = spawnSync(program, ['--version']);
   return found.error !== undefined && `no ${program} here: bash bench/install-servers.sh brings it on Debian`;
 }

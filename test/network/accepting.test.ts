@@ -10,6 +10,7 @@ import { type Acceptor, acceptor, type EntranceOptions } from '../../src/net/ind
 import { packageOf } from '../../src/transport/network/ws-package.ts';
 import { CuttingProxy } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect } from '../kit/net.ts';
+import { upgradeRequest } from '../kit/raw-web-socket.ts';
 import { until, within } from '../kit/watchdog.ts';
 
 interface WsPackage {
@@ -227,16 +228,7 @@ test('a page that may not come, and then says nonsense, harms nobody', async () 
   );
   const stranger = connectSocket(Number(new URL(own.address).port), '127.0.0.1');
   stranger.on('error', () => {});
-  const lines = [
-    'GET / HTTP/1.1',
-    `Host: ${new URL(own.address).host}`,
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Origin: https://evil.example',
-    'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==',
-  ];
-  stranger.write(`${lines.join('\r\n')}\r\n\r\n`);
+  stranger.write(upgradeRequest('/', new URL(own.address).host, ['Origin: https://evil.example']));
   await within('an answer', new Promise((resolve) => stranger.once('data', resolve)));
   const gone = new Promise((resolve) => stranger.resume().once('close', resolve));
   stranger.write(new Uint8Array([0xff, 0xff, 0xff, 0xff]));
@@ -265,11 +257,11 @@ test('what is no socket, and what is no request, is named', () => {
   };
   const upgraded = { url: 'http://127.0.0.1/', headers: { get: says, [Symbol.iterator]: says } };
   for (const [socket, request, text] of [
-    [undefined, undefined, /accept a undefined that is no socket/],
+    [undefined, undefined, /accept undefined that is no socket/],
     [null, undefined, /accept null that is no socket/],
-    [{}, undefined, /accept a object that is no socket.*node:net/],
+    [{}, undefined, /accept an object that is no socket.*node:net/],
     [webSocket, 5, /with a number for its request.*node:http/],
-    [webSocket, {}, /with a object for its request/],
+    [webSocket, {}, /with an object for its request/],
     [webSocket, null, /with null for its request/],
     [webSocket, upgraded, /says nothing any more \(Request closed\).*before Deno.upgradeWebSocket/],
   ] as const)

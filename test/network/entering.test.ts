@@ -10,6 +10,7 @@ import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
+import { masked, upgraded, upgradeRequest } from '../kit/raw-web-socket.ts';
 import { rejection } from '../kit/rejection.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 
@@ -28,6 +29,9 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
       any: () => true,
       sesame0: () => false,
       sesame1: async () => undefined,
+      // As of a user that has no name: it is nobody, and not just anybody.
+      sesame3: () => '',
+      sesame4: async () => '',
     };
     const server = await listen(address, {
       authorize: (visitor) => {
@@ -36,7 +40,7 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
         return said[visitor.token ?? 'sesame0']?.();
       },
     });
-    for (const token of ['sesame0', 'sesame1', 'sesame2', undefined]) {
+    for (const token of ['sesame0', 'sesame1', 'sesame2', 'sesame3', 'sesame4', undefined]) {
       const error = await within(
         'the answer',
         connect(server.address, { token }).catch((it) => it),
@@ -87,6 +91,34 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     console.warn = warn;
     assert.match(String(warned[0]), /authorize has thrown/);
     await quiet.close();
+  });
+
+  test(`${kind}: an authorize that takes too long, or says what is no identity, lets nobody in, and is told`, async () => {
+    const told: unknown[] = [];
+    const onError = (error: unknown): void => void told.push(error);
+    const slow = await listen(address, { authorize: () => new Promise<string>(() => {}), timeoutMs: 200, onError });
+    const late = await within('the answer', rejection(connect(slow.address)));
+    assert.ok(late instanceof RefusedError && late.refusal === 7, String(late));
+    assert.match(late.message, /not known in 200 ms/);
+    assert.ok(told.length === 1 && told[0] instanceof TimeoutError, String(told));
+    assert.match(String(told[0]), /authorize.*200 ms/);
+    await slow.close();
+    for (const [said, shown] of [
+      [5, /return 5:/],
+      [{ id: 1 }, /return an object:/],
+      [0, /return 0:/],
+    ] as const) {
+      const wrong = await listen(address, { authorize: async () => said as never, onError });
+      const refused = await within('the answer', rejection(connect(wrong.address)));
+      assert.ok(refused instanceof RefusedError && refused.refusal === 7, String(refused));
+      const error = told.at(-1);
+      assert.ok(error instanceof UsageError && shown.test(error.message), String(error));
+      await wrong.close();
+    }
+    const absent = await listen(address, { authorize: () => null as never, onError });
+    assert.ok((await within('the answer', rejection(connect(absent.address)))) instanceof RefusedError);
+    assert.equal(told.length, 4, 'null is nobody');
+    await absent.close();
   });
 
   test(`${kind}: a token may be another one for each line, and who is not let in any more is told so`, async () => {
@@ -145,27 +177,29 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     await Promise.all([server.close(), proxy.close()]);
   });
 
-  test(`${kind}: a connection that is over is garbage long before its times are`, async () => {
-    const server = await listen(address, { timeoutMs: 600_000, pingMs: 600_000 });
-    const links: WeakRef<object>[] = [];
-    const once = async (): Promise<void> => {
-      const connecting = connect(server.address, { timeoutMs: 600_000, pingMs: 600_000 });
-      const [far, near] = await within('both', Promise.all([connecting, take(server)]));
-      far.postMessage('here');
-      assert.equal(await within('a message', near.receiveAsync()), 'here');
-      for (const port of [far, near]) links.push(new WeakRef(port.link as object));
-      await far.link?.close();
-      await within('its end', near.closed);
-    };
-    for (let i = 0; i < 5; i++) await once();
-    // Last words are waited for for two seconds.
-    await untilSo('most to be collected', async () => {
-      collect();
-      await turn();
-      return links.filter((link) => link.deref() !== undefined).length <= 2;
+  for (const resume of [true, false])
+    test(`${kind}: a connection that is over is garbage long before its times are, resume: ${resume}`, async () => {
+      const times = { timeoutMs: 600_000, pingMs: 600_000, resume };
+      const server = await listen(address, times);
+      const links: WeakRef<object>[] = [];
+      const once = async (): Promise<void> => {
+        const connecting = connect(server.address, times);
+        const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+        far.postMessage('here');
+        assert.equal(await within('a message', near.receiveAsync()), 'here');
+        for (const port of [far, near]) links.push(new WeakRef(port.link as object));
+        await far.link?.close();
+        await within('its end', near.closed);
+      };
+      for (let i = 0; i < 5; i++) await once();
+      // Last words are waited for for two seconds.
+      await untilSo('most to be collected', async () => {
+        collect();
+        await turn();
+        return links.filter((link) => link.deref() !== undefined).length <= 2;
+      });
+      await server.close();
     });
-    await server.close();
-  });
 
   test(`${kind}: only who was let in as the same one goes on with a connection`, async () => {
     let identity: string | false = 'ada';
@@ -256,22 +290,6 @@ async function stranger(port: number, random: Random, upgrade: boolean): Promise
   await new Promise((resolve) => setTimeout(resolve, random.int(0, 2)));
   socket.destroy();
 }
-async function upgraded(socket: Socket): Promise<void> {
-  const lines = [
-    'GET /path HTTP/1.1',
-    'Host: x',
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-  ];
-  socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
-  await within('the upgrade', new Promise((resolve) => socket.once('data', resolve)));
-}
-/** A binary message of a client's, whose mask is 0. */
-function masked(bytes: Uint8Array): Uint8Array {
-  const head = bytes.length < 126 ? [0x82, 0x80 | bytes.length] : [0x82, 0xfe, bytes.length >> 8, bytes.length & 0xff];
-  return Uint8Array.from([...head, 0, 0, 0, 0, ...bytes]);
-}
 
 /** The beginning of what a client says, as `kind` has it. */
 async function begun(kind: string, port: number): Promise<Uint8Array> {
@@ -351,15 +369,7 @@ for (const blocking of [false, true])
     const own = new URL(server.address).host;
     const statusFor = async (path: string, origin?: string): Promise<string> => {
       const socket = connectSocket(portIn(server.address), '127.0.0.1');
-      const lines = [
-        `GET ${path} HTTP/1.1`,
-        `Host: ${own}`,
-        'Connection: Upgrade',
-        'Upgrade: websocket',
-        'Sec-WebSocket-Version: 13',
-      ];
-      if (origin !== undefined) lines.push(`Origin: ${origin}`);
-      socket.write(`${[...lines, 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg=='].join('\r\n')}\r\n\r\n`);
+      socket.write(upgradeRequest(path, own, origin === undefined ? [] : [`Origin: ${origin}`]));
       const answer = await within('the answer', new Promise((resolve) => socket.once('data', resolve)));
       socket.destroy();
       return /^HTTP\/1\.1 (\d+)/.exec(String(answer))?.[1] ?? '';
@@ -537,10 +547,10 @@ test('wrong options are named, with what they take', async () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{ resumeMs: 0 }, 'resumeMs'],
     [{ pingMs: 1 }, 'pingMs'],
-    [{ resume: 'yes' }, 'resume'],
-    [{ authorize: 'ada' }, 'authorize'],
+    [{ resume: 'yes' }, 'resume cannot be "yes"'],
+    [{ authorize: 'ada' }, 'authorize cannot be "ada"'],
     [{ origins: ['https://app.example/'] }, 'origins'],
-    [{ origins: 'https://app.example' }, 'origins'],
+    [{ origins: 'no' }, 'origins cannot be "no"'],
     [{ maxParkedSessions: -1 }, 'maxParkedSessions'],
     [{ maxParkedBytes: 0.5 }, 'maxParkedBytes'],
     [{ nonsense: 1 }, 'nonsense'],
@@ -567,7 +577,11 @@ test('wrong options are named, with what they take', async () => {
     const error = await connect('tcp:127.0.0.1:1', { token: token as string }).catch((it) => it);
     assert.ok(error instanceof UsageError && !error.message.includes('xx'), String(error));
   }
-  await assert.rejects(connect('tcp:127.0.0.1:1', { tls: {} }), { code: 'ERR_OPTION', option: 'tls' });
+  for (const [address, why] of [
+    ['tcp:127.0.0.1:1', /for 'tls:' addresses$/],
+    ['wss://127.0.0.1:1/', /for 'tls:' addresses; .*webSocket/],
+  ] as const)
+    await assert.rejects(connect(address, { tls: {} }), { code: 'ERR_OPTION', option: 'tls', message: why });
   const noKey = await listen('tls:127.0.0.1:0', { tls: { key: 's3cret', cert: 's3cret' } }).catch((it) => it);
   assert.ok(noKey instanceof UsageError && !noKey.message.includes('s3cret'), String(noKey));
   const trusting = { rejectUnauthorized: false } as object;

@@ -11,9 +11,9 @@ import { FrameReader } from '../../src/transport/stream/frame-reader.ts';
 import * as frames from '../../src/transport/stream/frames.ts';
 import { inOneFile } from '../kit/in-one-file.ts';
 import { Random } from '../kit/prng.ts';
-import { chunk, type Frame, goodbyeFrame, HELLO, leavingFrame, openFrame, TERMS, text } from '../kit/stream-bench.ts';
+import { chunk, type Frame, HELLO, openFrame, TERMS } from '../kit/stream-bench.ts';
 import { within } from '../kit/watchdog.ts';
-import { honestPayloads } from './hostile.ts';
+import { anyFrame, damaged } from './damaged-frames.ts';
 import type { Report } from './stream-damage-victim.ts';
 
 /** Damaged inputs of one connection at the most. */
@@ -33,7 +33,6 @@ const HEAP_GROWTH_MAX = 32 * 1024 * 1024;
 const VICTIM = inOneFile(new URL('./stream-damage-victim.js', import.meta.url));
 /** Of a question that stands behind an input. */
 const ASKED = 0x51;
-const WORDS = [0, 1, -1, 2, 7, 8, 16, 56, 255, 1024, 4096, 4097, 2 ** 16, 2 ** 24, 2 ** 30, 2 ** 31 - 1, -(2 ** 31)];
 
 export interface FoundOverStreams
   extends Pick<Report, 'ended' | 'messages' | 'undecodable' | 'peakBytes' | 'allocatedMost'> {
@@ -133,8 +132,6 @@ function called(port: Port, callers: Callers): Promise<Socket> {
   return within('a call', callers.next());
 }
 
-let payloads: ReturnType<typeof honestPayloads> | undefined;
-
 /** One connection of which something is damaged. */
 class Liar {
   readonly #random: Random;
@@ -184,7 +181,7 @@ class Liar {
       over = true;
       this.#answer();
     });
-    const first = random.chance(0.05) ? damage(random, chunk([frames.HELLO, 0, ...HELLO])) : undefined;
+    const first = random.chance(0.05) ? damaged(random, chunk([frames.HELLO, 0, ...HELLO])) : undefined;
     this.#socket.write(first ?? chunk([frames.HELLO, 0, ...HELLO]));
     if (this.#own === 1) this.#socket.write(chunk(this.#open('')));
     let sent = first === undefined ? 0 : 1;
@@ -192,7 +189,7 @@ class Liar {
       const honest = Array.from({ length: random.int(0, 2) }, () => chunk(this.#frame()));
       const bytes = Buffer.concat([
         ...honest,
-        damage(random, chunk(this.#frame())),
+        damaged(random, chunk(this.#frame())),
         chunk([frames.PING, 0, sent, ASKED]),
       ]);
       for (let at = 0; at < bytes.length; ) {
@@ -224,46 +221,7 @@ class Liar {
     return openFrame(number, name);
   }
   #frame(): Frame {
-    const random = this.#random;
-    payloads ??= honestPayloads(new Random(1, -1), 300);
-    const number = random.pick(this.#numbers);
-    const record = (): number[] => {
-      const { kind, bytes } = random.pick(payloads as ReturnType<typeof honestPayloads>);
-      const short = bytes.subarray(0, 500);
-      const [length, ...words] = text(short);
-      return [length, kind, ...words];
-    };
-    return random.pick<() => Frame>([
-      () => [frames.DATA, number, ...record()],
-      () => [frames.DATA, number, ...record(), ...record()],
-      () => [frames.ACK, number, 0, 0, 1024, 0, 0, 0, 0, 0],
-      () => [frames.ASK, number, 8, 0],
-      () => [frames.INTERRUPT, number, 5, 0],
-      () => [frames.ACCEPT, number, ...TERMS, 0, 0],
-      () => this.#open(random.pick(['a', 'b', 'other'])),
-      () => [frames.CLOSE, number, 1, 0],
-      () => [frames.RESET, number, random.pick([1, 3, 256]), ...text('why')],
-      () => [frames.PING, 0, 1, 2],
-      () => [random.int(64, 255), number, 1, 2],
-      () => random.pick([goodbyeFrame(1, '{"name":"E"}', 3, 1), leavingFrame(100, 'why')]),
-    ])();
+    const name = (): string => this.#random.pick(['a', 'b', 'other']);
+    return anyFrame(this.#random, this.#numbers, () => this.#open(name()));
   }
-}
-
-/** Changes something in a frame: a bit, a byte, a word, its length, its end. */
-function damage(random: Random, honest: Uint8Array): Uint8Array {
-  const bytes = honest.slice();
-  const words = new Int32Array(bytes.buffer);
-  // A frame that claims to be longer: by up to what fits in its field.
-  if (random.chance(0.1))
-    words[0] = frames.frameHead(frames.typeOf(words[0] as number), 8 * random.skewed(2 ** 24 - 1));
-  for (let i = random.int(1, 3); i > 0; i--) {
-    const at = random.chance(0.2) ? random.int(0, Math.min(3, words.length - 1)) : random.int(0, words.length - 1);
-    if (random.chance(0.4)) words[at] = random.pick(WORDS);
-    else if (random.chance(0.5)) words[at]! ^= 1 << random.int(0, 31);
-    else bytes[random.int(0, bytes.length - 1)] = random.bits();
-  }
-  if (random.chance(0.05)) return bytes.subarray(0, random.int(1, bytes.length));
-  if (random.chance(0.05)) return Buffer.concat([bytes, bytes]);
-  return bytes;
 }

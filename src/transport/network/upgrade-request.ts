@@ -1,6 +1,7 @@
 // What a request for a WebSocket says, of whichever server it came to.
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { UsageError } from '../../errors.ts';
+import { kindOf } from '../kind-of.ts';
 
 /** What a request for a WebSocket says, and from where it comes. */
 export interface UpgradeRequest {
@@ -69,7 +70,7 @@ export function requestOfEither(request: unknown): UpgradeRequest {
   if (typeof headers === 'object' && typeof socket === 'object') return requestOfNode({ headers, url, socket });
   if (typeof headers?.get === 'function' && URL.canParse(String(url))) return readOf(request as WebRequest);
 
-  const text = `Cannot accept a WebSocket with ${request === null ? 'null' : `a ${typeof request}`} for its request: it is the one that asked for the WebSocket, of node:http, or a Request`;
+  const text = `Cannot accept a WebSocket with ${kindOf(request)} for its request: it is the one that asked for the WebSocket, of node:http, or a Request`;
   throw new UsageError('ERR_OPTION', text, { option: 'request' });
 }
 
