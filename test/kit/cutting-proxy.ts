@@ -77,8 +77,9 @@ export class CuttingProxy {
       one.setNoDelay(true);
       one.unref();
       one.on('data', (bytes) => {
-        other.write(bytes);
-        if (one === near && near.bytesRead > this.most) near.destroy();
+        const most = one === near ? this.most - (near.bytesRead - bytes.length) : bytes.length;
+        other.write(bytes.subarray(0, Math.max(0, most)));
+        if (bytes.length > most) near.destroy();
       });
       one.on('end', () => other.end());
       one.on('error', () => other.destroy());
