@@ -439,12 +439,6 @@ export const RESUME_KEPT_BYTES: number = 4 * 1024 * 1024;
 export const RESUME_KEPT_MAX: number = RESUME_KEPT_BYTES + 2 * (STREAM_WINDOW_MAX + STREAM_ANSWERS_MAX);
 /** Bytes heard before a side tells its position: 16 bytes in each 64 KiB, and no idle session keeps more than that. */
 export const RESUME_TELL_BYTES: number = 64 * 1024;
-/**
- * Milliseconds after which it tells it of less, so that who waits for last words to be heard, over a slow line, sees that they are (RESUME_LAST_HOLD_MS); and bytes that are
- * worth it: positions themselves are not, or two sides would tell each other of nothing for ever.
- */
-export const RESUME_TELL_MS: number = 500;
-export const RESUME_TELL_LEAST: number = 1024;
 /** Bytes of the first memory for what is kept, and of the next ones in turn, up to the largest, as more is. A session that has nothing under way keeps no more than the first. */
 export const RESUME_MEMORY_FIRST: number = 1024;
 export const RESUME_MEMORY_GROWTH: number = 8;
@@ -474,7 +468,7 @@ export const REDIAL_MAX_MS: number = 5000;
 export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
 /**
  * Bytes of a WebSocket's message, and of a line's through a server, that are said: who reads sees nothing of one before it is whole, and over a slow line that is to be
- * often enough to tell that something comes (RESUME_TELL_BYTES, RESUME_TELL_MS).
+ * often enough to tell that something comes (RESUME_TELL_BYTES).
  */
 export const LINE_MESSAGE_BYTES: number = 16 * 1024;
 /** The same of a line's first message: a HELLO, which somebody waits for, is not to come behind the rest of a turn. */

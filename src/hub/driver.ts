@@ -340,7 +340,7 @@ export class HubDriver implements Driver {
       try {
         return await this.#ask(word, ...said);
       } catch (error) {
-        if (port === undefined || port !== this.#port) throw error;
+        if (port === undefined || port !== this.#port || (error as { code?: unknown }).code !== 'full') throw error;
         await port.drained().catch(() => {});
       }
     }

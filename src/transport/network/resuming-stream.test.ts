@@ -1,7 +1,7 @@
 // A session that goes on over another line: what the one before had said of itself does not hold for the next.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RESUME_TELL_BYTES, RESUME_TELL_LEAST } from '../../limits.ts';
+import { RESUME_TELL_BYTES } from '../../limits.ts';
 import { FrameWriter } from '../stream/frame-writer.ts';
 import { greetingFor, greetingWords } from '../stream/greeting.ts';
 import { FreshLine } from './fresh-line.ts';
@@ -155,17 +155,4 @@ test('who has said much holds the process until the other side has told of it, a
   first.user().received(helloOfPeer());
   first.user().received(positionFrame(stream.keptBytes - 8));
   assert.equal(first.holds.at(-1), false);
-});
-
-test('little is told of, too, when the last time was a while ago', () => {
-  const { first } = session();
-  first.user().received(helloOfPeer());
-  const before = first.said.length;
-  for (let bytes = 16; bytes < RESUME_TELL_LEAST; bytes += 16) first.user().received(positionFrame(0));
-  assert.equal(first.said.length, before);
-  first.user().received(positionFrame(0));
-  assert.equal(first.said.length, before + 1);
-  // At once no more than that.
-  for (let bytes = 0; bytes < 2 * RESUME_TELL_LEAST; bytes += 16) first.user().received(positionFrame(0));
-  assert.equal(first.said.length, before + 1);
 });

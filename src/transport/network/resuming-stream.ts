@@ -12,8 +12,6 @@ import {
   RESUME_LAST_HOLD_MS,
   RESUME_LAST_MOST_MS,
   RESUME_TELL_BYTES,
-  RESUME_TELL_LEAST,
-  RESUME_TELL_MS,
 } from '../../limits.ts';
 import type { EndReason } from '../../outcome.ts';
 import { KeepAlive } from '../../platform/keep-alive.ts';
@@ -81,7 +79,6 @@ export class ResumingStream implements ByteStream {
   #met = false;
   /** The position that the other side was told last. */
   #told = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
   /** The line has enough, and whoever writes was told so. */
   #lineFull = false;
   #full = false;
@@ -314,11 +311,10 @@ export class ResumingStream implements ByteStream {
   /** @param untold bytes that were heard */
   #hasToTell(untold: number): boolean {
     if (this.#ended || this.#heard.last) return untold > 0;
-    if (untold >= RESUME_TELL_BYTES) return true;
-    return untold >= RESUME_TELL_LEAST && performance.now() - this.#toldMs >= RESUME_TELL_MS;
+    // Less would come to a program that has said its last, and ended, whose system then takes back what is on its way.
+    return untold >= RESUME_TELL_BYTES;
   }
   #tell(): void {
-    this.#toldMs = performance.now();
     this.#told = this.#position;
     this.#out(positionFrame(this.#told));
   }
@@ -339,7 +335,7 @@ export class ResumingStream implements ByteStream {
     }
     // Little is written at the very end, and nothing more is on its way to this side that would take it back.
     if (this.#deadline.isEnding) this.#options.lasts?.();
-    else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) this.#unsaid.release();
+    else if (this.#line !== undefined && this.#kept.length < RESUME_TELL_BYTES) this.#unsaid.release();
     this.#relieve();
   }
   #damaged(position: number): void {
@@ -370,7 +366,7 @@ export class ResumingStream implements ByteStream {
       const before = this.#kept.length;
       this.#out(bytes);
       const isMuch = before < RESUME_TELL_BYTES && this.#kept.length >= RESUME_TELL_BYTES;
-      if (isMuch && !this.#held && this.#line?.flushSync !== undefined) this.#unsaid.begin();
+      if (isMuch && !this.#held) this.#unsaid.begin();
     }
     this.#full ||= this.#lineFull || this.#kept.length > RESUME_KEPT_BYTES;
     return !this.#full;
