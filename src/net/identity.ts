@@ -78,6 +78,8 @@ async function inTime(answer: ReturnType<Authorize>, timeoutMs: number): Promise
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
     timer = setTimeout(() => resolve(LATE), timeoutMs);
+    // Whoever holds the process, a stranger who is asked about does not.
+    (timer as { unref?(): void }).unref?.();
   });
   try {
     return await Promise.race([answer, late]);

@@ -31,9 +31,10 @@ export function watchSilence(watched: Watched, stream: Asked, pingMs: number, si
   const look = (): void => {
     const { watched, stream } = watching;
     if (watched === undefined) return;
-    silences = watched.heard === heard ? silences + 1 : 0;
+    // Of a line that has just come nobody knows yet whether it is silent.
+    silences = watched.heard === heard && stream?.isApart === false ? silences + 1 : 0;
     heard = watched.heard;
-    if (silences > 0 && stream?.isApart === false) watched.ping();
+    if (silences > 0) watched.ping();
     if (silences > 0 && silences % SILENCES === 0) watching.silent();
     platform.later(look, pingMs);
   };

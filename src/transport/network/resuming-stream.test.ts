@@ -1,7 +1,8 @@
 // A session that goes on over another line: what the one before had said of itself does not hold for the next.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RESUME_TELL_BYTES } from '../../limits.ts';
+import { platform } from '#platform';
+import { RESUME_LAST_HOLD_MS, RESUME_TELL_BYTES } from '../../limits.ts';
 import { FrameWriter } from '../stream/frame-writer.ts';
 import { greetingFor, greetingWords } from '../stream/greeting.ts';
 import { FreshLine } from './fresh-line.ts';
@@ -155,4 +156,41 @@ test('who has said much holds the process until the other side has told of it, a
   first.user().received(helloOfPeer());
   first.user().received(positionFrame(stream.keptBytes - 8));
   assert.equal(first.holds.at(-1), false);
+});
+
+test('last words are waited for from each new line on: the one before may have brought some of them', async () => {
+  const { later } = platform;
+  const { now } = performance;
+  let nowMs = 0;
+  let due: { atMs: number; task: () => void }[] = [];
+  performance.now = () => nowMs;
+  platform.later = (task, ms) => void due.push({ atMs: nowMs + ms, task });
+  const passTo = async (ms: number): Promise<void> => {
+    nowMs = ms;
+    const ready = due.filter(({ atMs }) => atMs <= ms);
+    due = due.filter(({ atMs }) => atMs > ms);
+    for (const { task } of ready) task();
+    await Promise.resolve();
+  };
+  try {
+    const { first, stream, ping } = session();
+    first.user().received(helloOfPeer());
+    for (let i = 0; i < 100; i++) ping();
+    stream.end();
+    let said = false;
+    void stream.lastSaid.then(() => {
+      said = true;
+    });
+    nowMs = RESUME_LAST_HOLD_MS - 500;
+    first.user().closed('lost');
+    stream.hello();
+    stream.resume(new FreshLine(fakeLine().line), 160, 0);
+    await passTo(RESUME_LAST_HOLD_MS);
+    assert.equal(said, false);
+    await passTo(2 * RESUME_LAST_HOLD_MS - 500);
+    assert.equal(said, true);
+  } finally {
+    platform.later = later;
+    performance.now = now;
+  }
 });

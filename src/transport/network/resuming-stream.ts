@@ -198,8 +198,9 @@ export class ResumingStream implements ByteStream {
     this.#told = this.#position;
     this.#line = line;
     this.#lineFull = false;
+    if (heard > this.#kept.start) this.#unsaid.taken();
     this.#kept.release(heard);
-    this.#deadline.endLast();
+    this.#endLast();
     for (const piece of this.#kept.pieces()) this.#write(line, piece);
     this.#hold();
     if (!this.#flows) line.flow?.(false);
@@ -239,7 +240,7 @@ export class ResumingStream implements ByteStream {
     } else if (this.#isHeard) this.#finish();
     else if (error instanceof UnsupportedError) this.lose(error);
     else {
-      this.#deadline.endLast(error);
+      this.#endLast(error);
       this.#lack(error);
     }
   }
@@ -253,7 +254,7 @@ export class ResumingStream implements ByteStream {
     line?.destroy();
     if (cause instanceof UnsupportedError) this.lose(cause);
     else {
-      if (line !== undefined) this.#deadline.endLast(cause);
+      if (line !== undefined) this.#endLast(cause);
       this.#lack(cause);
     }
   }
@@ -267,6 +268,12 @@ export class ResumingStream implements ByteStream {
       if (this.#kept.length > 0) this.#unsaid.begin();
     }
     this.#options.parked(cause);
+  }
+  /** The time of last words begins anew, where they are said: also that for which they hold the process. */
+  #endLast(cause?: Error): void {
+    if (!this.#deadline.isEnding) return;
+    this.#deadline.endLast(cause);
+    this.#unsaid.taken();
   }
   /** It goes on no more: the other side has no such session any more, or no line was to be had. */
   lose(error: Error): void {
@@ -414,7 +421,7 @@ export class ResumingStream implements ByteStream {
     this.#deadline.ending();
     this.#unsaid.begin();
     if (this.session === undefined || !this.#met) return;
-    this.#deadline.endLast();
+    this.#endLast();
     this.#options.lasts?.();
   }
   end(): void {
@@ -431,7 +438,7 @@ export class ResumingStream implements ByteStream {
     if (this.#over) return;
     if (this.#heard.last || this.#isHeard) this.#finish();
     else {
-      this.#deadline.endLast();
+      this.#endLast();
       this.#hold();
       this.#options.lasts?.();
     }

@@ -20,10 +20,13 @@ class SlowSocket implements WebSocketLike {
     this.sent = sent;
   }
   close(): void {}
+  tell: (event: { data: ArrayBuffer }) => void = () => {};
   terminate(): void {
     this.terminated = true;
   }
-  addEventListener(): void {}
+  addEventListener(type: string, listener: (event: never) => void): void {
+    if (type === 'message') this.tell = listener as (event: { data: ArrayBuffer }) => void;
+  }
 }
 
 test('who has enough is told of room by the WebSocket that says it has sent something, at once, and once', async () => {
@@ -85,7 +88,8 @@ test('who never answers the end of a line is waited for two seconds, or as long 
       task();
     };
   };
-  const endedIn = (amounts: number[]): number => {
+  /** @param saysUntil turns in which the other side says something */
+  const endedIn = (amounts: number[], saysUntil = 0): number => {
     ms = 0;
     const socket = new SlowSocket();
     const line = new WebSocketLine(socket);
@@ -94,12 +98,14 @@ test('who never answers the end of a line is waited for two seconds, or as long 
     line.end();
     for (let i = 1; !socket.terminated; i++) {
       socket.bufferedAmount = amounts[i] ?? (amounts.at(-1) as number);
+      if (i <= saysUntil) socket.tell({ data: new ArrayBuffer(4) });
       next();
     }
     return ms;
   };
   try {
     assert.equal(endedIn([0]), 2000);
+    assert.equal(endedIn([0], 5), 7000);
     assert.equal(endedIn([5, 4, 4, 3, 2, 1, 0]), 8000);
     assert.equal(endedIn([5]), 30_000);
   } finally {

@@ -94,6 +94,7 @@ export class WebSocketLine implements Line {
   /** While it has enough: whether it still does. */
   #look: (() => void) | undefined;
   #ended = false;
+  #cameLately = false;
 
   /** @param socket that is open, and of which nobody has heard anything yet */
   constructor(socket: WebSocketLike, beneath: Beneath = {}) {
@@ -120,6 +121,7 @@ export class WebSocketLine implements Line {
     if (this.#gone !== undefined) user.closed(...this.#gone);
   }
   #came(data: unknown): void {
+    this.#cameLately = true;
     const bytes =
       data instanceof ArrayBuffer
         ? new Uint8Array(data)
@@ -221,13 +223,17 @@ export class WebSocketLine implements Line {
     this.#sayRest();
     this.#sendAll();
     this.#ended = true;
+    // One that is paused would never hear the answer.
+    this.flow(true);
     this.#socket.close(NORMAL);
     this.#linger(0, 0);
   }
   /** Who never answers that is not waited for; who has not taken all yet is, as long as it takes some now and then. */
   #linger(before: number, stuckMs: number): void {
     const left = this.#socket.bufferedAmount;
-    const stillMs = left === before ? stuckMs : 0;
+    // Who says something is there, and may be about to take what is on its way: one that is gone would have the system take that back.
+    const stillMs = left === before && !this.#cameLately ? stuckMs : 0;
+    this.#cameLately = false;
     if (stillMs >= (left > 0 ? SOCKET_LINGER_MS : 2 * SOCKET_CLOSE_MS)) this.destroy();
     else
       platform.later(() => {
