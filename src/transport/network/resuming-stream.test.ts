@@ -158,6 +158,18 @@ test('who has said much holds the process until the other side has told of it, a
   assert.equal(first.holds.at(-1), false);
 });
 
+test('over a line that cannot write at the very end, who has said much holds the process for the rest of it, too', () => {
+  const { first, stream, ping } = session();
+  stream.hold(true);
+  stream.hold(false);
+  assert.equal(first.holds.at(-1), false);
+  while (stream.keptBytes < RESUME_TELL_BYTES) ping();
+  assert.equal(first.holds.at(-1), true);
+  first.user().received(helloOfPeer());
+  first.user().received(positionFrame(stream.keptBytes - 8));
+  assert.equal(first.holds.at(-1), true);
+});
+
 test('last words are waited for from each new line on: the one before may have brought some of them', async () => {
   const { later } = platform;
   const { now } = performance;

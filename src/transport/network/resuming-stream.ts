@@ -342,7 +342,7 @@ export class ResumingStream implements ByteStream {
     }
     // Little is written at the very end, and nothing more is on its way to this side that would take it back.
     if (this.#deadline.isEnding) this.#options.lasts?.();
-    else if (this.#line !== undefined && this.#kept.length < RESUME_TELL_BYTES) this.#unsaid.release();
+    else if (this.#line?.flushSync !== undefined && this.#kept.length < RESUME_TELL_BYTES) this.#unsaid.release();
     this.#relieve();
   }
   #damaged(position: number): void {
