@@ -62,7 +62,10 @@ const { unmet, verdictOf } = await tool<{
   ): { is: string; why?: string };
   unmet(engine: string, pages: string[], met: Set<string>, known: readonly KnownFailure[]): string[];
 }>('../test/browser/known.mjs');
-const { countReport } = await tool<{ countReport(xml: string): Counts | undefined }>('test-file.mjs');
+const { countReport, gistOf } = await tool<{
+  countReport(xml: string): Counts | undefined;
+  gistOf(output: string): string[];
+}>('test-file.mjs');
 
 interface Task {
   readonly runtime: string;
@@ -160,6 +163,15 @@ test('a report of Deno counts steps and not their parents', () => {
 });
 test('a report that was cut off counts for nothing', () => {
   assert.equal(countReport('<testsuites><testcase name="good"/>'), undefined);
+});
+test('what a failed file has said names its tests and their errors, whatever has run it', () => {
+  const node =
+    "ok 1 - fine\nnot ok 2 - one, tcp\n  ---\n  error: 'hang: waited 60 s for an answer'\n  stack: |-\n    within (a.js:1)\n  ...";
+  const bun = '(pass) fine\n1 | throw\nerror: hang: waited 60 s\n      at a.js\n(fail) one, tcp [7.67ms]';
+  const deno = 'fine ... ok (1ms)\none, tcp ... FAILED (4ms)\nerror: AssertionError: no\nerror: Test failed';
+  assert.deepEqual(gistOf(node), ['not ok 2 - one, tcp', "error: 'hang: waited 60 s for an answer'"]);
+  assert.deepEqual(gistOf(bun), ['error: hang: waited 60 s', '(fail) one, tcp [7.67ms]']);
+  assert.deepEqual(gistOf(deno), ['one, tcp ... FAILED (4ms)', 'error: AssertionError: no', 'error: Test failed']);
 });
 
 test('long test files start first, runtime by runtime; those that give way go beside them, in one lane', () => {

@@ -15,8 +15,9 @@ const running = new Set();
 
 /** Command lines that run node:test files. `bun run` and `deno run` would load the file and run no test in it. */
 const commands = {
+  // TAP says of a test that has failed why, at once: one that is killed later never comes to what other reporters say at the end.
   node: (file, report) => [
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=tap', '--test-reporter-destination=stdout'],
     ...['--test-reporter=junit', `--test-reporter-destination=${report}`, file],
   ],
   bun: (file, report) => ['test', '--timeout=0', '--reporter=junit', `--reporter-outfile=${report}`, file],
@@ -104,6 +105,12 @@ export function countReport(xml) {
   const skippedNames = leaves.filter((it) => it.skipped && !it.failed).map((it) => it.name);
   const failed = leaves.filter((it) => it.failed).length || (cases.some((it) => it.failed) ? 1 : 0);
   return { passed: leaves.length - failed - skippedNames.length, failed, skippedNames };
+}
+/** Lines of what a failed file has said that name its tests and errors: the end of a long log is all that some see. */
+export function gistOf(output) {
+  const lines = output.split('\n').map((line) => line.trim());
+  const telling = lines.filter((line) => /^(not ok|\(fail\)|hang: |\w*Error\b|error:)|\.\.\. FAILED/.test(line));
+  return [...new Set(telling)].slice(0, 6).map((line) => line.slice(0, 300));
 }
 function prefixes(name) {
   const parts = name.split(' &gt; ');

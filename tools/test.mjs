@@ -22,7 +22,7 @@ import { build } from './build.mjs';
 import { NATIVE_COMMAND, nativeBuilt } from './native.mjs';
 import { PACKAGES_COMMAND, packagesInstalled } from './packages.mjs';
 import { INSTALL_COMMAND, runtimes } from './runtimes.mjs';
-import { directives, killAll, runTestFile } from './test-file.mjs';
+import { directives, gistOf, killAll, runTestFile } from './test-file.mjs';
 import { TestQueue } from './test-queue.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -156,7 +156,8 @@ async function work(lane) {
     if (result.seconds > SLOW_SECONDS) slowFiles.push(`${runtime.name} ${name} ${result.seconds.toFixed(0)} s`);
     if (result.failed > 0) {
       const why = result.reason ? ` (${result.reason.split('\n')[0]})` : '';
-      failedTasks.push({ ...task, failed: result.failed, line: `${runtime.name.padEnd(8)} ${name}${why}` });
+      const line = [`${runtime.name.padEnd(8)} ${name}${why}`, ...gistOf(result.output)].join('\n             ');
+      failedTasks.push({ ...task, failed: result.failed, line });
       console.log(`\n--- FAILED on ${runtime.name}: ${name} ---\n${result.output.trimEnd()}`);
       if (result.reason) console.log(`--- ${result.reason}`);
       console.log('---');

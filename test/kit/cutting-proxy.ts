@@ -1,5 +1,6 @@
 // A line between two sides that a test cuts, stops and closes: TCP in front of a listener on this machine. Bytes never change their order.
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { within } from './watchdog.ts';
 
 export class CuttingProxy {
   /** Lines that were cut. */
@@ -14,6 +15,8 @@ export class CuttingProxy {
   most: number = Number.POSITIVE_INFINITY;
   readonly #server: Server;
   readonly #open = new Set<readonly [Socket, Socket]>();
+  /** Those that were cut, too, until they are closed. */
+  readonly #sockets = new Set<Socket>();
   #stalled = false;
 
   private constructor(to: number) {
@@ -43,11 +46,14 @@ export class CuttingProxy {
     await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
     this.#port = (this.#server.address() as { port: number }).port;
   }
-  /** Lets none in; those that there are go on. */
+  /** Lets none in, and ends all lines. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.cut();
-    await closed;
+    // One that was cut as if it had ended may have a side that never ends.
+    for (const socket of this.#sockets) socket.destroy();
+    // Nothing of it holds the process.
+    await within('the proxy to close', closed);
   }
   /** Ends all lines, with what is under way. @param how `reset` by RST, `end` as if the other side had ended it */
   cut(how: 'reset' | 'end' = 'reset'): void {
@@ -76,6 +82,7 @@ export class CuttingProxy {
     for (const [one, other] of [pair, [far, near]] as const) {
       one.setNoDelay(true);
       one.unref();
+      this.#sockets.add(one);
       one.on('data', (bytes) => {
         const most = one === near ? this.most - (near.bytesRead - bytes.length) : bytes.length;
         other.write(bytes.subarray(0, Math.max(0, most)));
@@ -85,6 +92,7 @@ export class CuttingProxy {
       one.on('error', () => other.destroy());
       one.on('close', () => {
         this.#open.delete(pair);
+        this.#sockets.delete(one);
         other.end();
       });
       if (this.#stalled && this.stallNew) one.pause();
