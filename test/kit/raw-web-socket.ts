@@ -17,10 +17,13 @@ export function upgradeRequest(path: string, host = 'x', more: readonly string[]
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** Asks for one, and has been answered. */
+/** Asks for one, and has been answered, or turned away. */
 export async function upgraded(socket: Socket, path = '/path'): Promise<void> {
   socket.write(upgradeRequest(path));
-  await within('the upgrade', new Promise((resolve) => socket.once('data', resolve)));
+  const answered = new Promise<void>((resolve) => {
+    for (const type of ['data', 'close']) socket.once(type, () => resolve());
+  });
+  await within('the upgrade', answered);
 }
 
 /** A binary message of a client's, of less than 64 KiB, whose mask is 0. */

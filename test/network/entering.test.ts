@@ -1,5 +1,6 @@
 // Who gets in at a listener of `millrace/net`, and what strangers at its socket can do: nothing to anybody else.
 // watchdog: 300 s
+// waits
 import assert from 'node:assert/strict';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';

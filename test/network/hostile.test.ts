@@ -225,7 +225,7 @@ class Strangers {
   /** A line of which something is damaged. */
   async #lie(random: Random): Promise<number> {
     const { socket, closed } = await this.#dial();
-    if (this.#upgrades) await Promise.race([closed, upgraded(socket)]);
+    if (this.#upgrades) await upgraded(socket);
     /** All messages of the WebSocket are whole. */
     let whole = true;
     const say = (bytes: Uint8Array): void => {
