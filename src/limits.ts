@@ -473,6 +473,8 @@ export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
 export const LINE_MESSAGE_BYTES: number = 16 * 1024;
 /** The same of a line's first message: a HELLO, which somebody waits for, is not to come behind the rest of a turn. */
 export const LINE_FIRST_BYTES: number = 1024;
+/** WebSockets of a server of Deno's that were closed, and whose other sides never answer that, before nobody else is let in: nothing there ends one, and each is a descriptor. */
+export const WEB_SOCKETS_CLOSING_MAX: number = 1024;
 /** Bytes that wait with a WebSocket from which on a connection has enough for now: what goes out while nobody looks (WEB_SOCKET_LOOK_MS), at 250 MB/s. */
 export const WEB_SOCKET_WAITING_BYTES: number = 1024 * 1024;
 /** How often a WebSocket that has enough is asked whether it has room: most tell nobody. */
@@ -482,9 +484,8 @@ export const PING_MS: number = 15_000;
 /** Milliseconds of silence, though it was asked, after which who connected tries another line beside the one it has: it ends nothing. */
 export const SILENCE_MS: number = 3 * PING_MS;
 /**
- * Milliseconds for which no other line opens, in silence, before the one that there is counts as broken: a program that stands at a breakpoint opens none, and the
- * system takes in none for it when many have tried; but nor does a machine that is gone, and of that the system tells after a quarter of an hour. Also the longest that an
- * open line is waited for to be answered in silence.
+ * Milliseconds for which nobody answers over another line, or none opens, in silence, before the one that there is counts as broken: a program that stands at a breakpoint
+ * answers none; but nor does a machine that is gone behind one that takes lines in for it, and of one that is gone itself the system tells after a quarter of an hour.
  */
 export const SILENCE_MOST_MS: number = 600_000;
 

@@ -72,10 +72,9 @@ interface Task {
   readonly file: string;
   readonly watchdogSeconds?: number;
   readonly givesWay?: boolean;
-  readonly waits?: boolean;
 }
 const { TestQueue } = await tool<{
-  TestQueue: new (tasks: readonly Task[], lanes?: number) => { take(lane: number): Task | undefined };
+  TestQueue: new (tasks: readonly Task[]) => { take(lane: number): Task | undefined };
 }>('test-queue.mjs');
 
 function check(checker: Checker, files: Record<string, string>): readonly string[] {
@@ -190,21 +189,6 @@ test('long test files start first, runtime by runtime; those that give way go be
     order.push(task === undefined ? 'nothing' : `${task.runtime} ${task.file}`);
   }
   assert.deepEqual(order, ['a model', 'a long', 'a short', 'b long', 'b short', 'a types', 'nothing']);
-});
-test('test files that wait most of their time have lanes beside the others, which take what is left of them', () => {
-  const queue = new TestQueue(
-    [
-      { runtime: 'a', file: 'short' },
-      { runtime: 'a', file: 'network', watchdogSeconds: 300, waits: true },
-      { runtime: 'a', file: 'engines', waits: true },
-      { runtime: 'a', file: 'queues', waits: true },
-    ],
-    2,
-  );
-  const order = [2, 3, 2, 0, 1, 2, 0].map((lane) => queue.take(lane)?.file ?? 'nothing');
-  assert.deepEqual(order, ['network', 'engines', 'queues', 'short', 'nothing', 'nothing', 'nothing']);
-  const one = new TestQueue([{ runtime: 'a', file: 'network', waits: true }], 1);
-  assert.equal(one.take(0)?.file, 'network');
 });
 
 test('the examples of a doc comment are found, those of a document only where they say so', () => {

@@ -119,7 +119,7 @@ function prefixes(name) {
 
 /**
  * `// runtimes: node, bun`, `// watchdog: 300 s`, `// needs: packages` (or `native`) and `// native: ffi` at the top of a test or
- * example bind this file's runs; `// waits` says that it waits most of its time.
+ * example bind this file's runs.
  */
 export function directives(file) {
   const head = readFileSync(file, 'utf8').slice(0, 4000);
@@ -128,7 +128,6 @@ export function directives(file) {
   const asked = /^\/\/ asked for: *(.+)$/m.exec(head)?.[1];
   const needs = /^\/\/ needs: *(\w+)$/m.exec(head)?.[1];
   const native = /^\/\/ native: *(\w+)$/m.exec(head)?.[1] ?? (needs === 'native' ? undefined : 'none');
-  const waits = /^\/\/ waits$/m.test(head);
   const alone = /^\/\/ neighbours: none$/m.test(head);
   return {
     kinds: names?.split(/[\s,]+/),
@@ -138,7 +137,6 @@ export function directives(file) {
     watchdogSeconds: seconds === undefined ? undefined : Number(seconds),
     needs,
     native,
-    waits,
     alone,
   };
 }

@@ -2,34 +2,24 @@
 
 /**
  * What runs: the tasks of a runtime together, those first that may take long, as their watchdogs say. What gives way goes one
- * after the other beside all that, in the first lane, and in the others once nothing else is left. What waits most of its time,
- * for time limits and servers, has lanes of its own beside the others: it leaves a processor to them.
+ * after the other beside all that, in the first lane, and in the others once nothing else is left.
  */
 export class TestQueue {
   #tasks;
   #beside;
-  #waiting;
-  #lanes;
 
-  /**
-   * @param tasks each with a `runtime` and what the head of its file says, by runtime
-   * @param lanes what does not wait goes in these
-   */
-  constructor(tasks, lanes = Number.POSITIVE_INFINITY) {
-    this.#lanes = lanes;
+  /** @param tasks each with a `runtime` and what the head of its file says, by runtime */
+  constructor(tasks) {
     const longFirst = (a, b) => (b.watchdogSeconds ?? 0) - (a.watchdogSeconds ?? 0);
     const byRuntime = new Map(tasks.map(({ runtime }) => [runtime, []]));
     for (const task of tasks) if (!task.givesWay) byRuntime.get(task.runtime).push(task);
-    const all = [...byRuntime.values()].flatMap((each) => each.sort(longFirst));
-    this.#tasks = all.filter(({ waits }) => !waits);
-    this.#waiting = all.filter(({ waits }) => waits);
+    this.#tasks = [...byRuntime.values()].flatMap((each) => each.sort(longFirst));
     this.#beside = tasks.filter(({ givesWay }) => givesWay).sort(longFirst);
   }
 
-  /** The next one, for one of the lanes from 0 on; those from `lanes` on have what waits, and nothing else. */
+  /** The next one, for one of the lanes from 0 on. */
   take(lane) {
-    if (lane >= this.#lanes) return this.#waiting.shift();
     const [first, then] = lane === 0 ? [this.#beside, this.#tasks] : [this.#tasks, this.#beside];
-    return first.shift() ?? then.shift() ?? this.#waiting.shift();
+    return first.shift() ?? then.shift();
   }
 }

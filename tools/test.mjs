@@ -3,7 +3,7 @@
 //   npm test -- --runtime node-24,bun    only these (names as in test/runtimes/package.json, or `current`)
 //   npm test -- --only ring/             only files whose path contains the text
 //   npm test -- --require-all            an absent runtime or a skipped test is a failure (CI)
-//   npm test -- --jobs 4                 files at the same time (2), and beside them two that wait most of their time
+//   npm test -- --jobs 4                 files at the same time (2)
 //   npm test -- --watchdog 300           seconds that one file may take (120)
 //   npm test -- --unsteady 1             so many files that failed may pass three times in a row by themselves instead (CI; 0)
 //   npm test -- --times 20               say at the end which files took longest, over all runtimes, and how busy the processors were
@@ -139,10 +139,7 @@ console.log(`${files.length} test files on ${present.map((it) => it.name).join('
 const SLOW_SECONDS = 40;
 const slowFiles = [];
 const failedTasks = [];
-const jobs = Math.max(1, Number(options.jobs));
-/** Beside those: what mostly waits leaves their processors to them. */
-const lanes = jobs > 1 ? jobs + 2 : jobs;
-const queue = new TestQueue(tasks, jobs);
+const queue = new TestQueue(tasks);
 /** Seconds by file, over all runtimes. */
 const times = new Map();
 async function work(lane) {
@@ -182,7 +179,7 @@ function processorTime() {
   return { all, busy: all - times.reduce((sum, { idle }) => sum + idle, 0) };
 }
 const before = processorTime();
-await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
+await Promise.all(Array.from({ length: Math.max(1, Number(options.jobs)) }, (_, lane) => work(lane)));
 const after = processorTime();
 
 /** Runs in a row that show that a file which failed can pass: with nothing beside it, as on a machine with processors enough. */

@@ -1,5 +1,7 @@
 // What a socket is that a program gives: a line of which kind, and who asked for it.
+import { platform } from '#platform';
 import { UsageError } from '../errors.ts';
+import { SOCKET_CLOSE_MS } from '../limits.ts';
 import { kindOf } from '../transport/kind-of.ts';
 import type { Line } from '../transport/network/line.ts';
 import { requestOfEither, type UpgradeRequest } from '../transport/network/upgrade-request.ts';
@@ -70,7 +72,11 @@ function givenWebSocket(socket: WebSocketLike, request: unknown, pingMs: number)
       else socket.addEventListener('open', () => opened(new WebSocketLine(socket, beneath)));
     },
     refuse() {
-      const refuse = (): void => socket.close(NOT_ALLOWED, 'pages of this origin are not let in');
+      const refuse = (): void => {
+        socket.close(NOT_ALLOWED, 'pages of this origin are not let in');
+        // Who never answers that is not waited for.
+        platform.later(() => socket.terminate?.(), SOCKET_CLOSE_MS);
+      };
       // Deno's are given out before they are open, and cannot be closed then.
       if (socket.readyState === CONNECTING) socket.addEventListener('open', refuse);
       else refuse();

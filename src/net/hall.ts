@@ -10,6 +10,7 @@ import { FrameWriter } from '../transport/stream/frame-writer.ts';
 import { CODE_IDENTITY, CODE_NAME } from '../transport/stream/frames.ts';
 import { type Greeting, greetingFor, greetingWords } from '../transport/stream/greeting.ts';
 import { ANYBODY, tokenOf } from './identity.ts';
+import { Knocks } from './knocks.ts';
 import { Leaving } from './leaving.ts';
 import { type Session, type SessionBounds, Sessions } from './sessions.ts';
 import { type Watched, watchSilence } from './watch.ts';
@@ -55,6 +56,7 @@ export class Hall {
   /** Of these, such as have said nothing yet, or ask for a session that is not here, the oldest first: how each leaves. */
   readonly #silent = new Map<FreshLine, () => void>();
   readonly #leaving: Leaving;
+  readonly #knocks = new Knocks();
   #closed = false;
 
   constructor(host: HallHost, options: HallOptions) {
@@ -105,9 +107,16 @@ export class Hall {
         this.#begin(fresh, kind, request);
         return;
       }
-      // Anybody can make up the name of one.
-      if (this.#sessions.find(greeting.resume.session) !== undefined) this.#silent.delete(fresh);
-      void this.#goOn(fresh, request, greeting, bytes).finally(left);
+      // Anybody can make up the name of one: nobody is asked about that.
+      const session = this.#sessions.find(greeting.resume.session);
+      if (session === undefined) {
+        left();
+        this.#refuse(fresh, CODE_NAME, 'there is no such session');
+        return;
+      }
+      this.#silent.delete(fresh);
+      const ask = (): Promise<void> => this.#goOn(fresh, request, greeting, bytes).finally(left);
+      this.#knocks.come(session, { ask, drop });
     }, left);
   }
 
@@ -152,6 +161,7 @@ export class Hall {
   // ---- one goes on ----------------------------------------------------------------------------------------------------
 
   async #goOn(fresh: FreshLine, request: UpgradeRequest, greeting: Greeting, bytes: number): Promise<void> {
+    if (fresh.ended) return;
     const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
     const identity = await this.#host.whoIs(tokenOf(greeting), request);
     if (fresh.ended) return;
@@ -173,7 +183,7 @@ export class Hall {
     fresh.line.write(hello);
     session.stream.resume(fresh, heard, bytes);
   }
-  /** Whoever is let in, and asks for a session, learns only that there is none for it. */
+  /** Whoever asks for a session learns only whether it is let in to one that there is, and that there is none for it. */
   #refuse(fresh: FreshLine, code: number, text: string): void {
     const { line } = fresh;
     const frames = new FrameWriter(line);

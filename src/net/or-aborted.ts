@@ -2,6 +2,8 @@
 
 /** @throws (rejects) as `promise`; the signal's reason */
 export async function orAborted<R>(promise: R | Promise<R>, signal: AbortSignal): Promise<R> {
+  // What it says then is said to nobody.
+  if (signal.aborted) Promise.resolve(promise).catch(() => {});
   signal.throwIfAborted();
   let given: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {

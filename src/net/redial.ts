@@ -25,26 +25,36 @@ export interface Finding {
   readonly fields?: (() => Promise<readonly GreetingField[]>) | undefined;
 }
 
+/** What waits for its time keeps nothing of a session that is over before. */
+interface Waits {
+  late: (() => void) | undefined;
+}
+
 export class Redial {
   readonly #finding: Finding;
   readonly #stream: ResumingStream;
   readonly #times: RedialTimes;
+  /** A line that was silent speaks again, and no other one is looked for. */
+  readonly #back: () => void;
   #tries = 0;
+  /** One that has not answered yet. */
   #line: Line | undefined;
   #runs = false;
   /** Lines that opened, and were not answered, one after the other. */
   #unanswered = 0;
-  /** Since when no line opens. */
-  #shutMs: number | undefined;
+  /** Since when another line is looked for, and how far had been heard then. */
+  #sinceMs = 0;
+  #heard = 0;
   #resumedMs = Number.NEGATIVE_INFINITY;
   #over = false;
   /** Gives up what is under way. */
   #giveUp = new AbortController();
 
-  constructor(finding: Finding, stream: ResumingStream, times: RedialTimes) {
+  constructor(finding: Finding, stream: ResumingStream, times: RedialTimes, back: () => void) {
     this.#finding = finding;
     this.#stream = stream;
     this.#times = times;
+    this.#back = back;
   }
 
   /** Its line has broken, or says nothing: does nothing while one is looked for. */
@@ -54,15 +64,27 @@ export class Redial {
     // One that has broken at once is no reason to hurry.
     this.#tries = performance.now() - this.#resumedMs < REDIAL_FIRST_MS ? 1 : 0;
     this.#unanswered = 0;
-    this.#shutMs = undefined;
+    this.#sinceMs = performance.now();
+    this.#heard = this.#stream.heard;
     void this.#next();
   }
   /** The session is over. */
   stop(): void {
     this.#over = true;
     this.#giveUp.abort();
-    // One that has not answered yet; one that has is the stream's.
-    if (this.#runs) this.#line?.destroy();
+    this.#line?.destroy();
+  }
+  /** Whether there is no need for another one any more. */
+  #settled(): boolean {
+    if (this.#over) return true;
+    if (this.#stream.isApart || this.#stream.heard === this.#heard) return false;
+    this.#runs = false;
+    this.#back();
+    return true;
+  }
+  /** Milliseconds that are left in which the other side may be busy, or stand at a breakpoint, as long as nothing says that it is gone. */
+  get #silenceMs(): number {
+    return this.#stream.isLost ? 0 : this.#sinceMs + SILENCE_MOST_MS - performance.now();
   }
 
   async #next(): Promise<void> {
@@ -70,7 +92,7 @@ export class Redial {
     // The other side may have begun to count only now, when it noticed: it is to see some tries in its time.
     const mostMs = Math.min(REDIAL_MAX_MS, resumeMs / 4);
     if (this.#tries++ > 0) await pause(Math.min(REDIAL_FIRST_MS * 2 ** (this.#tries - 2), mostMs));
-    if (this.#over) return;
+    if (this.#settled()) return;
     this.#giveUp = new AbortController();
     const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
     // Who has last words holds the process as long as those do.
@@ -79,15 +101,13 @@ export class Redial {
       const { signal } = this.#giveUp;
       const fields = await orAborted(this.#finding.fields?.(), signal);
       const line = await this.#finding.dial(signal);
-      if (this.#over) line.destroy();
+      if (this.#settled()) line.destroy();
       else this.#greet(line, fields);
     } catch (error) {
-      if (this.#over) return;
-      this.#shutMs ??= performance.now();
+      if (this.#settled()) return;
       // Nobody says that nobody is there.
       const isLate = this.#giveUp.signal.aborted || codeOf(error) === 'ETIMEDOUT';
-      const isSilent = isLate && !this.#stream.isLost && performance.now() - this.#shutMs < SILENCE_MOST_MS;
-      if (isSilent) void this.#next();
+      if (isLate && this.#silenceMs > 0) void this.#next();
       else this.#failed(error as Error);
     } finally {
       clearTimeout(timer);
@@ -103,23 +123,25 @@ export class Redial {
   #greet(line: Line, fields: readonly GreetingField[] | undefined): void {
     const fresh = new FreshLine(line);
     this.#line = line;
-    this.#shutMs = undefined;
     // In silence each one that is given up for the next stays with the other side's system until somebody there looks: there is room for some hundreds.
     const { answerMs } = this.#times;
-    const waitMs = this.#stream.isLost ? answerMs : Math.min(answerMs * 2 ** this.#unanswered++, SILENCE_MOST_MS);
+    const waitMs = this.#stream.isLost ? answerMs : Math.min(answerMs * 2 ** this.#unanswered++, this.#silenceMs);
     line.write(this.#stream.hello(fields));
-    let waits = true;
+    const waits: Waits = { late: undefined };
     const settled = (): boolean => {
-      const first = waits && !this.#over;
-      waits = false;
-      return first;
+      if (waits.late === undefined) return false;
+      waits.late = undefined;
+      this.#line = undefined;
+      return !this.#over;
     };
     // Nobody there has the time to answer, or nobody ever will: another one is tried, and what time there is goes on as it did.
-    platform.later(() => {
+    waits.late = () => {
       if (!settled()) return;
       line.destroy();
-      void this.#next();
-    }, waitMs);
+      if (this.#stream.isLost || this.#silenceMs > 0) void this.#next();
+      else this.#failed(new Error('lines open, and nobody answers over them'));
+    };
+    platform.later(() => waits.late?.(), waitMs);
     fresh.read(
       (first) => {
         if (settled()) this.#answered(fresh, first);
@@ -135,14 +157,25 @@ export class Redial {
       this.#failed(new Error('what listens there has not greeted'));
       return;
     }
-    this.#runs = false;
-    this.#resumedMs = performance.now();
     if (sameBytes(greeting.resume?.session, this.#stream.session)) {
+      this.#runs = false;
+      this.#resumedMs = performance.now();
       this.#stream.resume(fresh, greeting.resume?.heard ?? 0, bytes);
       return;
     }
-    const notLetIn = fresh.refusal(bytes) === CODE_IDENTITY;
-    fresh.line.destroy();
+    this.#line = fresh.line;
+    const waits: Waits = { late: undefined };
+    const refused = (code: number): void => {
+      if (waits.late === undefined) return;
+      waits.late = undefined;
+      fresh.line.destroy();
+      this.#refused(code === CODE_IDENTITY);
+    };
+    waits.late = () => refused(CODE_NAME);
+    platform.later(() => waits.late?.(), this.#times.answerMs);
+    fresh.refused(bytes, refused);
+  }
+  #refused(notLetIn: boolean): void {
     const text = notLetIn
       ? 'The other side does not let this one in any more (authorize)'
       : 'The other side has no such session any more: it was started anew, is another one, or has waited too long';

@@ -43,7 +43,7 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
   });
   // One that opens, and never says anything, is not to take the time of all others.
   const answerMs = Math.min(SILENCES * pingMs, Math.max(resumeMs / 4, RESUME_ANSWER_MS_MIN));
-  const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs, resumeMs });
+  const redial = new Redial(how, stream, { lineMs: timeoutMs, answerMs, resumeMs }, () => apart(false));
   const connect = (speaker: Resumed & Watched): void => {
     unwatch = watchSilence(speaker, stream, pingMs, () => {
       if (stream.session === undefined) return;

@@ -1,7 +1,6 @@
 // What somebody found who attacked the engines: each of these was lost, hung, leaked or ended the process.
 // asked for: node-20, node-22, node-24
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -2,7 +2,6 @@
 // ways in to it, by both clients.
 // asked for: node-22, node-24
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import process from 'node:process';

@@ -1,6 +1,5 @@
 // What is a hub's own: who may be joined, members that say anything, that take nothing in, that end; its bounds; and how its ports are found again.
 // asked for: node-22, node-24
-// waits
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';

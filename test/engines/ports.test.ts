@@ -1,7 +1,6 @@
 // Ports through servers between programs: servers that vanish, peers that are killed, messages that are lost or made up, and whoever is not let in.
 // asked for: node-22, node-24
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import process from 'node:process';

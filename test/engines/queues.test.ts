@@ -1,7 +1,6 @@
 // Work queues on servers between programs: each job is done at least once, whoever dies.
 // asked for: node-22, node-24
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

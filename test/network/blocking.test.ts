@@ -1,6 +1,5 @@
 // Reading and writing with the thread blocked, over networks: a carrier has the lines, and finds others in their place while whoever reads is blocked.
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

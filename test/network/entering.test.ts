@@ -1,18 +1,21 @@
 // Who gets in at a listener of `millrace/net`, and what strangers at its socket can do: nothing to anybody else.
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { connect as connectSocket, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { AddressError, features, type Port, RefusedError, TimeoutError, UsageError } from '../../src/index.ts';
 import type { Listener, ListenOptions, Visitor } from '../../src/net/index.ts';
+import { RESUMES } from '../../src/transport/network/heard.ts';
+import * as frames from '../../src/transport/stream/frames.ts';
+import { joined } from '../../src/transport/stream/joined.ts';
 import { collect } from '../kit/collect.ts';
 import { CuttingProxy, portIn } from '../kit/cutting-proxy.ts';
 import { CERTIFICATE, connect, listen } from '../kit/net.ts';
 import { cases, Random, seed } from '../kit/prng.ts';
 import { masked, upgraded, upgradeRequest } from '../kit/raw-web-socket.ts';
 import { rejection } from '../kit/rejection.ts';
+import { chunk, HELLO } from '../kit/stream-bench.ts';
 import { turn, until, untilSo, within } from '../kit/watchdog.ts';
 
 const ADDRESSES = { tcp: 'tcp:127.0.0.1:0', tls: 'tls:127.0.0.1:0', ws: 'ws://127.0.0.1:0/path' };
@@ -165,6 +168,12 @@ for (const [kind, address] of Object.entries(ADDRESSES)) {
     assert.ok(late instanceof TimeoutError, String(late));
     const signal = AbortSignal.abort('enough');
     assert.equal(await within('its signal', rejection(connect(through, { token, signal }))), 'enough');
+    // What it says later is nobody's, and no error of the program's.
+    const fails = async (): Promise<string> => {
+      await turn();
+      throw new Error('no token');
+    };
+    assert.equal(await within('its signal', rejection(connect(through, { token: fails, signal }))), 'enough');
     hangs = false;
     const connecting = connect(through, { token, timeoutMs: 500 });
     const [far, near] = await within('both', Promise.all([connecting, take(server)]));
@@ -337,6 +346,26 @@ for (const kind of ['tcp', 'ws'] as const)
     await far.link.close();
     await server.close();
   });
+
+test('tcp: who asks for a session that is not here is turned away, and nobody is asked who it is', async () => {
+  let asked = 0;
+  const authorize = (): boolean => ++asked > 0;
+  const server = await listen(ADDRESSES.tcp, { authorize });
+  const words = [...HELLO];
+  words[3] = RESUMES;
+  words.splice(8, 6, 1, 2, 3, 4, 0, 0);
+  const socket = connectSocket(portIn(server.address), '127.0.0.1');
+  const said: Uint8Array[] = [];
+  const ended = new Promise((resolve) => socket.once('end', resolve));
+  socket.on('data', (bytes: Uint8Array) => said.push(bytes));
+  socket.write(chunk([frames.HELLO, 0, ...words]));
+  await within('the end', ended);
+  const bytes = joined(said);
+  const [head = 0, , code] = new Int32Array(bytes.slice(frames.frameBytes(bytes)).buffer.slice(0, 12));
+  assert.deepEqual([frames.typeOf(head), code, asked], [frames.RESET, frames.CODE_NAME, 0]);
+  socket.destroy();
+  await server.close();
+});
 
 test('tcp: who says nothing makes room for whoever comes beyond maxConnections, the first one first', async () => {
   const server = await listen(ADDRESSES.tcp, { maxConnections: 2, timeoutMs: 600_000 });

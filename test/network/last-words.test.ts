@@ -1,6 +1,5 @@
 // What is said last, and what comes late: words of a process that goes, of a listener that closes while a line is broken, a greeting that was long on its way; and what
 // strangers leave behind.
-// waits
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
 // Other processes at the other end: such as block for long, end by themselves, or are killed.
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
 // What becomes of a connection whose lines break, in both kinds of lines: it goes on, or ends and says why. 40 cuts in 80,000 messages; 1,000 in 1,000,000 under SOAK=1.
 // watchdog: 300 s
-// waits
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { test } from 'node:test';

@@ -24,6 +24,8 @@ export class FreshLine implements LineUser {
   #early: Uint8Array = new Uint8Array(0);
   #first: FirstWords | undefined;
   #told: ((first: FirstWords) => void) | undefined;
+  /** Looks at what comes behind those. */
+  #toldSecond: (() => void) | undefined;
   #endedFirst: ((error: Error | undefined) => void) | undefined;
   #gone: Parameters<LineUser['closed']> | undefined;
 
@@ -48,12 +50,17 @@ export class FreshLine implements LineUser {
     if (this.#gone !== undefined && this.#first === undefined) ended(this.#gone[1]);
   }
 
-  /** The code with which it was refused, where a RESET stands behind the first words; else 0. */
-  refusal(behind: number): number {
-    const bytes = this.#early;
-    if (frames.frameBytes(bytes, behind) > bytes.length - behind) return 0;
-    const [head, , code] = wordsOf(bytes.subarray(behind), 12) as unknown as [number, number, number];
-    return frames.typeOf(head) === frames.RESET ? code : 0;
+  /** @param told the code with which it was refused, where a RESET stands behind its first words; 0 where something else does, or it ends */
+  refused(behind: number, told: (code: number) => void): void {
+    this.#toldSecond = () => {
+      const bytes = this.#early.subarray(behind);
+      const whole = frames.frameBytes(bytes) <= bytes.length;
+      if (!whole && this.#gone === undefined) return;
+      const [head, , code] = wordsOf(bytes, 12) as unknown as [number, number, number];
+      this.#toldSecond = undefined;
+      told(whole && frames.typeOf(head) === frames.RESET ? code : 0);
+    };
+    this.#toldSecond();
   }
 
   /** What comes is this user's from here on, and what has come from `from` on, or that it has ended. */
@@ -73,6 +80,7 @@ export class FreshLine implements LineUser {
     }
     this.#early = joined([this.#early, bytes]);
     this.#look();
+    this.#toldSecond?.();
     // It is being decided about, and nobody honest says more before it has the answer.
     if (this.#user === undefined && this.#early.length > FIRST_BYTES_MAX) this.line.destroy();
   }
@@ -83,6 +91,7 @@ export class FreshLine implements LineUser {
     this.#gone = how;
     if (this.#user !== undefined) this.#user.closed(...how);
     else if (this.#first === undefined) this.#endedFirst?.(how[1]);
+    else this.#toldSecond?.();
   }
 
   #look(): void {
@@ -113,6 +122,9 @@ export function firstWords(bytes: Uint8Array): FirstWords | undefined {
   }
 }
 
+/** @param length with zeros behind what there is */
 function wordsOf(bytes: Uint8Array, length: number): Int32Array {
-  return new Int32Array(bytes.slice(0, length).buffer);
+  const words = new Int32Array((length + 3) >>> 2);
+  new Uint8Array(words.buffer).set(bytes.subarray(0, length));
+  return words;
 }

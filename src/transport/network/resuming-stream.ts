@@ -142,6 +142,10 @@ export class ResumingStream implements ByteStream {
   get #isHeard(): boolean {
     return this.#kept.start >= this.#lastAt;
   }
+  /** The position up to which has come what the other side has said. */
+  get heard(): number {
+    return this.#position;
+  }
   /** Bytes that are kept. */
   get keptBytes(): number {
     return this.#kept.length;

@@ -19,13 +19,18 @@ class SlowSocket implements WebSocketLike {
     this.lengths.push(bytes.length);
     this.sent = sent;
   }
-  close(): void {}
-  tell: (event: { data: ArrayBuffer }) => void = () => {};
+  code: number | undefined;
+  close(code?: number): void {
+    this.code = code;
+  }
+  tell: (event: { data: ArrayBuffer | string }) => void = () => {};
+  tellClosed: (event: { code: number }) => void = () => {};
   terminate(): void {
     this.terminated = true;
   }
   addEventListener(type: string, listener: (event: never) => void): void {
-    if (type === 'message') this.tell = listener as (event: { data: ArrayBuffer }) => void;
+    if (type === 'message') this.tell = listener as typeof this.tell;
+    if (type === 'close') this.tellClosed = listener as typeof this.tellClosed;
   }
 }
 
@@ -111,4 +116,48 @@ test('who never answers the end of a line is waited for two seconds, or as long 
   } finally {
     platform.later = later;
   }
+});
+
+for (const answers of [true, false])
+  test(`a text ends a line, which is there until that is ${answers ? 'answered' : 'waited for no longer'}`, () => {
+    const { later } = platform;
+    const tasks: (() => void)[] = [];
+    platform.later = (task) => void tasks.push(task);
+    try {
+      const socket = new SlowSocket();
+      const line = new WebSocketLine(socket);
+      const said: unknown[] = [];
+      line.connect({ received: () => said.push('bytes'), drained() {}, closed: (...how) => said.push(how) });
+      socket.tell({ data: 'text' });
+      assert.equal(socket.code, 1003);
+      const first = tasks.shift();
+      // Who goes on saying something is not heard, and not waited for.
+      socket.tell({ data: new ArrayBuffer(8) });
+      first?.();
+      socket.tell({ data: new ArrayBuffer(8) });
+      assert.deepEqual([said, socket.terminated], [[], false]);
+      if (!answers) tasks.shift()?.();
+      assert.equal(socket.terminated, !answers);
+      socket.tellClosed({ code: answers ? 1003 : 1006 });
+      assert.deepEqual(
+        said.map((how) => String(how)),
+        ['lost,Error: a text has come over the WebSocket, where only bytes do'],
+      );
+      // What waits for its time does nothing to one that is gone.
+      for (const task of tasks) task();
+    } finally {
+      platform.later = later;
+    }
+  });
+
+test('one that cannot be ended is given up, and says so', async () => {
+  const socket: WebSocketLike & { terminate?(): void } = new SlowSocket();
+  Object.defineProperty(socket, 'terminate', { value: undefined });
+  const line = new WebSocketLine(socket);
+  const said: unknown[] = [];
+  line.connect({ received() {}, drained() {}, closed: (...how) => said.push(how) });
+  line.destroy();
+  assert.deepEqual(said, []);
+  await Promise.resolve();
+  assert.deepEqual(said, [['lost', undefined]]);
 });

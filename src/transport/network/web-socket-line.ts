@@ -95,6 +95,9 @@ export class WebSocketLine implements Line {
   #look: (() => void) | undefined;
   #ended = false;
   #cameLately = false;
+  /** What it has said of itself; and what was said over it that makes no sense, from where on nothing is read. */
+  #failure: Error | undefined;
+  #spoilt = false;
 
   /** @param socket that is open, and of which nobody has heard anything yet */
   constructor(socket: WebSocketLike, beneath: Beneath = {}) {
@@ -103,12 +106,12 @@ export class WebSocketLine implements Line {
     // `ws` has it without a copy.
     socket.binaryType = socket.once === undefined ? 'arraybuffer' : 'nodebuffer';
     beneath.hold?.(false);
-    let failure: Error | undefined;
     socket.addEventListener('message', ({ data }) => this.#came(data));
     socket.addEventListener('error', (event) => {
-      failure = errorOf(event);
+      this.#failure ??= errorOf(event);
     });
     socket.addEventListener('close', ({ code, reason }) => {
+      const failure = this.#failure;
       this.#closed(code === TOO_BIG || tooBig(failure) ? noRoom() : (failure ?? closedWith(code, reason)));
     });
   }
@@ -121,6 +124,7 @@ export class WebSocketLine implements Line {
     if (this.#gone !== undefined) user.closed(...this.#gone);
   }
   #came(data: unknown): void {
+    if (this.#spoilt) return;
     this.#cameLately = true;
     const bytes =
       data instanceof ArrayBuffer
@@ -128,11 +132,15 @@ export class WebSocketLine implements Line {
         : ArrayBuffer.isView(data)
           ? new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)
           : undefined;
-    if (bytes === undefined) {
-      this.#closed(new Error('a text has come over the WebSocket, where only bytes do'));
-      this.#socket.close(NOT_BINARY);
-    } else if (this.#early !== undefined) this.#early.push(bytes);
+    if (bytes === undefined) this.#spoil(new Error('a text has come over the WebSocket, where only bytes do'));
+    else if (this.#early !== undefined) this.#early.push(bytes);
     else if (this.#gone === undefined) this.#user?.received(bytes);
+  }
+  /** It is there until it is closed, as one that has ended is. */
+  #spoil(failure: Error): void {
+    this.#spoilt = true;
+    this.#failure = failure;
+    this.#close(NOT_BINARY);
   }
   #closed(error: Error | undefined): void {
     if (this.#gone !== undefined) return;
@@ -222,10 +230,13 @@ export class WebSocketLine implements Line {
     if (this.#ended) return;
     this.#sayRest();
     this.#sendAll();
+    this.#close(NORMAL);
+  }
+  #close(code: number): void {
     this.#ended = true;
     // One that is paused would never hear the answer.
     this.flow(true);
-    this.#socket.close(NORMAL);
+    this.#socket.close(code);
     this.#linger(0, 0);
   }
   /** Who never answers that is not waited for; who has not taken all yet is, as long as it takes some now and then. */
@@ -243,7 +254,11 @@ export class WebSocketLine implements Line {
   destroy(): void {
     this.#ended = true;
     if (this.#socket.terminate !== undefined) this.#socket.terminate();
-    else this.#socket.close();
+    else {
+      this.#socket.close();
+      // Until the other side answers, which may be never, it says nothing itself.
+      queueMicrotask(() => this.#closed(this.#failure));
+    }
   }
   hold(held: boolean): void {
     this.#beneath.hold?.(held);
