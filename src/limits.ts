@@ -473,8 +473,6 @@ export const WEB_SOCKET_MESSAGE_BYTES_MAX: number = 1024 * 1024;
 export const LINE_MESSAGE_BYTES: number = 16 * 1024;
 /** The same of a line's first message: a HELLO, which somebody waits for, is not to come behind the rest of a turn. */
 export const LINE_FIRST_BYTES: number = 1024;
-/** WebSockets of a server of Deno's that were closed, and whose other sides never answer that, before nobody else is let in: nothing there ends one, and each is a descriptor. */
-export const WEB_SOCKETS_CLOSING_MAX: number = 1024;
 /** Bytes that wait with a WebSocket from which on a connection has enough for now: what goes out while nobody looks (WEB_SOCKET_LOOK_MS), at 250 MB/s. */
 export const WEB_SOCKET_WAITING_BYTES: number = 1024 * 1024;
 /** How often a WebSocket that has enough is asked whether it has room: most tell nobody. */

@@ -26,7 +26,7 @@ const SIZE_MAX = {
   './net': 119_500,
   './nats': 81_000,
   './hub': 115_500,
-  './redis': 86_400,
+  './redis': 86_800,
   './rpc': 108_000,
   './topic': 37_800,
   './browser/service-worker': 4_300,

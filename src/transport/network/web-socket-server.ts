@@ -5,11 +5,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { platform } from '#platform';
 import { MillraceError, UnsupportedError } from '../../errors.ts';
-import { RESUME_LAST_HOLD_MS, WEB_SOCKET_MESSAGE_BYTES_MAX, WEB_SOCKETS_CLOSING_MAX } from '../../limits.ts';
+import { RESUME_LAST_HOLD_MS, WEB_SOCKET_MESSAGE_BYTES_MAX } from '../../limits.ts';
 import { cannotListen } from './address.ts';
 import type { Line } from './line.ts';
 import { requestOfNode, requestOfWeb, type UpgradeRequest } from './upgrade-request.ts';
-import { holding, OPEN, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
+import { holding, type WebSocketEventLike, type WebSocketLike, WebSocketLine } from './web-socket-line.ts';
 import { packageOf } from './ws-package.ts';
 import { Young } from './young.ts';
 
@@ -238,19 +238,13 @@ async function onDeno(place: WebSocketPlace, connected: Connected): Promise<WebS
     throw new UnsupportedError(text);
   }
   const open = new Set<WebSocketLike>();
-  /** One that is closed, and whose other side never answers that, stays as long as that likes: here nothing ends it (seen in 2.9). */
-  const isFull = (): boolean => {
-    if (open.size < WEB_SOCKETS_CLOSING_MAX) return false;
-    const leaving = [...open].filter(({ readyState }) => readyState !== OPEN);
-    return leaving.length >= WEB_SOCKETS_CLOSING_MAX;
-  };
   let closing = false;
   let allGone = (): void => {};
   const server = Deno.serve({ hostname, port, ...tls, onListen() {} }, (request, { remoteAddr }) => {
     const asked = askedBy(request, remoteAddr.hostname);
     if (asked === undefined) return new Response(null, { status: BAD_REQUEST });
     const status = request.headers.get('upgrade') === null ? UPGRADE_REQUIRED : statusFor(place, asked);
-    if (closing || isFull()) return new Response(null, { status: UNAVAILABLE });
+    if (closing) return new Response(null, { status: UNAVAILABLE });
     if (status !== undefined) return new Response(null, { status });
     const { socket, response } = Deno.upgradeWebSocket(request, { idleTimeout: 0 });
     socket.addEventListener('open', () => {
