@@ -449,6 +449,8 @@ export const RESUME_MS_DEFAULT: number = 60_000;
 export const RESUME_ANSWER_MS_MIN: number = 1000;
 /** Sockets of which nobody knows yet who they are, before the one that says nothing for longest goes: handshakes that never end cost some 50 KiB each. */
 export const YOUNG_SOCKETS_MAX: number = 1024;
+/** Questions at a time whether somebody may go on with a session: one for a line, and some for lines that were given up, whose answers are late. */
+export const SESSION_QUESTIONS_MAX: number = 4;
 /** Milliseconds for the last words of a side that has ended to reach the other one. */
 export const RESUME_LAST_MS: number = SOCKET_LINGER_MS;
 /** The same in all, however little of them the other side takes at a time: four mebibytes at 35 kB a second. */

@@ -164,7 +164,8 @@ export class Hall {
     if (fresh.ended) return;
     const { session: name, heard } = greeting.resume as NonNullable<Greeting['resume']>;
     const identity = await this.#host.whoIs(tokenOf(greeting), request);
-    if (fresh.ended) return;
+    // One that was given up here may be told to have ended only later.
+    if (fresh.ended || this.#closed || !this.#fresh.has(fresh)) return;
     const session = this.#sessions.find(name);
     if (identity === undefined) {
       this.#refuse(fresh, CODE_IDENTITY, 'it is not let in');

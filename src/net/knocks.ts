@@ -1,28 +1,36 @@
-// Whether somebody may go on with a session is asked once at a time for each: a program that blocks answers late, and whoever comes over and over again meanwhile is
-// not kept over and over again.
+// Whether somebody may go on with a session is asked a few times at once for each: a program that blocks answers late, and whoever comes over and over again meanwhile is
+// not kept over and over again. More than once, for an answer that hangs is not to keep out who comes back over another line.
+import { SESSION_QUESTIONS_MAX } from '../limits.ts';
 import type { Session } from './sessions.ts';
 
 export interface Knock {
   /** Settles when it is answered. */
   ask(): Promise<void>;
-  /** Another one has come since. */
+  /** Another one has come since, and there is no room to ask for both. */
   drop(): void;
+}
+interface Asked {
+  questions: number;
+  /** Who came last since there was no more room. */
+  next: Knock | undefined;
 }
 
 export class Knocks {
-  /** By sessions that are asked for: who came last since then. */
-  readonly #waiting = new Map<Session, Knock | undefined>();
+  readonly #asked = new Map<Session, Asked>();
 
   come(session: Session, knock: Knock): void {
-    if (this.#waiting.has(session)) {
-      this.#waiting.get(session)?.drop();
-      this.#waiting.set(session, knock);
+    const asked = this.#asked.get(session) ?? { questions: 0, next: undefined };
+    this.#asked.set(session, asked);
+    if (asked.questions >= SESSION_QUESTIONS_MAX) {
+      asked.next?.drop();
+      asked.next = knock;
       return;
     }
-    this.#waiting.set(session, undefined);
+    asked.questions++;
     void knock.ask().finally(() => {
-      const next = this.#waiting.get(session);
-      this.#waiting.delete(session);
+      const { next } = asked;
+      asked.next = undefined;
+      if (--asked.questions === 0) this.#asked.delete(session);
       if (next !== undefined) this.come(session, next);
     });
   }

@@ -147,3 +147,32 @@ for (const how of ['opens', 'is late', 'is refused'])
     assert.equal(told.back, 2);
     redial.stop();
   });
+
+test('a silent line that speaks while another one is dialled stays at once; one that is silent then is looked for by itself', async () => {
+  const signals: AbortSignal[] = [];
+  const { redial, failures, stream, told } = looking((signal) => {
+    signals.push(signal);
+    return new Promise((_, reject) => {
+      const holding = setInterval(() => {}, 1000);
+      signal.addEventListener('abort', () => {
+        clearInterval(holding);
+        reject(signal.reason);
+      });
+    });
+  }, false);
+  redial.came();
+  assert.equal(told.back, 0);
+  redial.start();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  redial.came();
+  assert.equal(told.back, 0, 'nothing has come');
+  stream.heard++;
+  redial.came();
+  redial.came();
+  assert.deepEqual([told.back, signals.length, signals[0]?.aborted], [1, 1, true]);
+  redial.start();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.deepEqual([told.back, signals.length, failures], [1, 2, []]);
+  redial.stop();
+  assert.equal(signals[1]?.aborted, true);
+});

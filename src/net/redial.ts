@@ -37,6 +37,8 @@ export class Redial {
   /** A line that was silent speaks again, and no other one is looked for. */
   readonly #back: () => void;
   #tries = 0;
+  /** Counts searches: one that is over ends where it comes to look. */
+  #search = 0;
   /** One that has not answered yet. */
   #line: Line | undefined;
   #runs = false;
@@ -66,7 +68,11 @@ export class Redial {
     this.#unanswered = 0;
     this.#sinceMs = performance.now();
     this.#heard = this.#stream.heard;
-    void this.#next();
+    void this.#next(++this.#search);
+  }
+  /** Something has come over its line. */
+  came(): void {
+    if (this.#runs && this.#settled(this.#search)) this.#giveUp.abort(new Error('the line speaks again'));
   }
   /** The session is over. */
   stop(): void {
@@ -75,9 +81,10 @@ export class Redial {
     this.#line?.destroy();
   }
   /** Whether there is no need for another one any more. */
-  #settled(): boolean {
-    if (this.#over) return true;
+  #settled(search: number): boolean {
+    if (this.#over || search !== this.#search) return true;
     if (this.#stream.isApart || this.#stream.heard === this.#heard) return false;
+    this.#search++;
     this.#runs = false;
     this.#back();
     return true;
@@ -87,27 +94,30 @@ export class Redial {
     return this.#stream.isLost ? 0 : this.#sinceMs + SILENCE_MOST_MS - performance.now();
   }
 
-  async #next(): Promise<void> {
+  async #next(search: number): Promise<void> {
     const { lineMs, resumeMs } = this.#times;
     // The other side may have begun to count only now, when it noticed: it is to see some tries in its time.
     const mostMs = Math.min(REDIAL_MAX_MS, resumeMs / 4);
     if (this.#tries++ > 0) await pause(Math.min(REDIAL_FIRST_MS * 2 ** (this.#tries - 2), mostMs));
-    if (this.#settled()) return;
-    this.#giveUp = new AbortController();
-    const timer = setTimeout(() => this.#giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
+    if (this.#settled(search)) return;
+    const giveUp = new AbortController();
+    this.#giveUp = giveUp;
+    const timer = setTimeout(() => giveUp.abort(new Error(`nobody has answered in ${lineMs} ms`)), lineMs);
     // Who has last words holds the process as long as those do.
     (timer as { unref?(): void }).unref?.();
     try {
-      const { signal } = this.#giveUp;
+      const { signal } = giveUp;
       const fields = await orAborted(this.#finding.fields?.(), signal);
       const line = await this.#finding.dial(signal);
-      if (this.#settled()) line.destroy();
+      if (this.#settled(search)) line.destroy();
       else this.#greet(line, fields);
     } catch (error) {
-      if (this.#settled()) return;
+      if (this.#settled(search)) return;
+      this.#line?.destroy();
+      this.#line = undefined;
       // Nobody says that nobody is there.
-      const isLate = this.#giveUp.signal.aborted || codeOf(error) === 'ETIMEDOUT';
-      if (isLate && this.#silenceMs > 0) void this.#next();
+      const isLate = giveUp.signal.aborted || codeOf(error) === 'ETIMEDOUT';
+      if (isLate && this.#silenceMs > 0) void this.#next(this.#search);
       else this.#failed(error as Error);
     } finally {
       clearTimeout(timer);
@@ -116,7 +126,7 @@ export class Redial {
   #failed(error: Error | undefined): void {
     if (this.#over) return;
     this.#stream.lineFailed(error);
-    void this.#next();
+    void this.#next(this.#search);
   }
 
   /** From here on the line that there was is not listened to. */
@@ -138,7 +148,7 @@ export class Redial {
     waits.late = () => {
       if (!settled()) return;
       line.destroy();
-      if (this.#stream.isLost || this.#silenceMs > 0) void this.#next();
+      if (this.#stream.isLost || this.#silenceMs > 0) void this.#next(this.#search);
       else this.#failed(new Error('lines open, and nobody answers over them'));
     };
     platform.later(() => waits.late?.(), waitMs);

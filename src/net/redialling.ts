@@ -34,6 +34,7 @@ export async function redialled(how: Redialling, signal: AbortSignal): Promise<R
       redial.start();
     },
     resumed: () => apart(false),
+    came: () => redial.came(),
     over(line, ms) {
       redial.stop();
       unwatch();

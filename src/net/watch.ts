@@ -1,4 +1,4 @@
-// Asks the other side for a sign where it has been silent for a while. Silence ends nothing: a peer may stand at a breakpoint for as long as it likes.
+// Asks the other side for a sign where it has been silent for a while. Silence ends nothing here: a peer may stand at a breakpoint, or compute.
 import { platform } from '#platform';
 import { PING_MS, SILENCE_MS } from '../limits.ts';
 

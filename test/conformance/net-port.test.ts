@@ -1,5 +1,5 @@
 // The port suite over connections of `millrace/net`, also while their lines are cut all the time: no program can tell.
-// watchdog: 300 s
+// watchdog: 600 s
 import { after } from 'node:test';
 import { Connected, netPair } from '../kit/connected.ts';
 import { OVER_A_STREAM, portConformance } from './port.ts';

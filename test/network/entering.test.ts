@@ -347,6 +347,21 @@ for (const kind of ['tcp', 'ws'] as const)
     await server.close();
   });
 
+test('tcp: an answer of authorize that hangs keeps nobody out who comes back over another line', async () => {
+  let asked = 0;
+  const authorize = (): boolean | Promise<boolean> => ++asked !== 2 || new Promise(() => {});
+  const server = await listen(ADDRESSES.tcp, { authorize });
+  const proxy = await CuttingProxy.to(portIn(server.address));
+  const connecting = connect(proxy.inFrontOf(server.address), { resumeMs: 4000 });
+  const [far, near] = await within('both', Promise.all([connecting, take(server)]));
+  proxy.cut();
+  near.postMessage('again');
+  assert.equal(await within('a message', far.receiveAsync()), 'again');
+  assert.ok(asked >= 3, `asked ${asked} times`);
+  await far.link?.close();
+  await Promise.all([server.close(), proxy.close()]);
+});
+
 test('tcp: who asks for a session that is not here is turned away, and nobody is asked who it is', async () => {
   let asked = 0;
   const authorize = (): boolean => ++asked > 0;

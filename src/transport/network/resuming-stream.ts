@@ -43,6 +43,8 @@ export interface ResumingOptions {
   parked(cause: Error | undefined): void;
   /** It has a line again. */
   resumed(): void;
+  /** Something has come over the line that it has. */
+  came?(): void;
   /** It keeps more, and has no line. */
   keptMore?(): void;
   /** It says its last words, and keeps them until the other side has them; and again as the other side tells that it has some. */
@@ -314,6 +316,7 @@ export class ResumingStream implements ByteStream {
   }
   #received(bytes: Uint8Array): void {
     this.#heard.feed(bytes);
+    this.#options.came?.();
     this.#connection?.received(bytes);
     if (this.#over || this.session === undefined || !this.#met) return;
     if (this.#hasToTell(this.#position - this.#told)) this.#tell();

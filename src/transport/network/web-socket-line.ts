@@ -132,6 +132,7 @@ export class WebSocketLine implements Line {
         : ArrayBuffer.isView(data)
           ? new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)
           : undefined;
+    if (bytes === undefined && this.#ended) return;
     if (bytes === undefined) this.#spoil(new Error('a text has come over the WebSocket, where only bytes do'));
     else if (this.#early !== undefined) this.#early.push(bytes);
     else if (this.#gone === undefined) this.#user?.received(bytes);
