@@ -28,7 +28,7 @@ afterEach(() => {
   performance.now = clock;
 });
 
-function looking(dial: (signal: AbortSignal) => Promise<Line>, isLost: boolean) {
+function looking(dial: (signal: AbortSignal) => Promise<Line>, isLost: boolean, lineMs = 1) {
   const failures: (Error | undefined)[] = [];
   const told = { back: 0 };
   const stream = {
@@ -44,7 +44,7 @@ function looking(dial: (signal: AbortSignal) => Promise<Line>, isLost: boolean) 
       failures.push(error);
     },
   };
-  const times = { lineMs: 1, answerMs: ANSWER_MS, resumeMs: 60_000 };
+  const times = { lineMs, answerMs: ANSWER_MS, resumeMs: 60_000 };
   const redial = new Redial({ dial }, stream as unknown as ResumingStream, times, () => told.back++);
   return { redial, failures, stream, told };
 }
@@ -58,17 +58,28 @@ function shut(count: number): { dial(signal: AbortSignal): Promise<Line>; done: 
     tell = resolve;
   });
   let tries = 0;
-  const dial = (signal: AbortSignal): Promise<Line> =>
-    new Promise((_, reject) => {
-      if (++tries > count) tell();
-      // It may be looked at late.
-      const holding = setInterval(() => {}, 1000);
-      signal.addEventListener('abort', () => {
-        clearInterval(holding);
-        reject(signal.reason);
-      });
-    });
+  const dial = (signal: AbortSignal): Promise<Line> => {
+    if (++tries > count) tell();
+    return hanging(signal);
+  };
   return { dial, done };
+}
+/** Opens no line until it is given up. */
+function hanging(signal: AbortSignal): Promise<Line> {
+  return new Promise((_, reject) => {
+    // It may be looked at late.
+    const holding = setInterval(() => {}, 1000);
+    signal.addEventListener('abort', () => {
+      clearInterval(holding);
+      reject(signal.reason);
+    });
+  });
+}
+/** A later turn of the event loop, after timers have had theirs. */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+/** In as many turns as it takes, up to more than any of these needs. */
+async function until(look: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !look(); i++) await turn();
 }
 
 test('as long as a line is silent, one that does not open in its place ends nothing', async () => {
@@ -111,7 +122,7 @@ test('in silence, too, a line that is refused is one that has failed', async () 
 test('in silence a line that is not answered is waited for twice as long as the one before; who has not answered in ten minutes is gone', async () => {
   const { redial, failures } = looking(async () => line(), false);
   redial.start();
-  for (let i = 0; i < 1000 && failures.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 0));
+  await until(() => failures.length > 0);
   redial.stop();
   assert.equal(failures[0]?.message, 'lines open, and nobody answers over them');
   const answers = waited.filter((ms) => ms >= ANSWER_MS && Number.isInteger(ms / ANSWER_MS));
@@ -130,40 +141,32 @@ for (const how of ['opens', 'is late', 'is refused'])
       stream.heard += 100;
       if (how === 'is refused') throw new Error('refused');
       if (how === 'opens') return line(() => destroyed++);
-      return await new Promise((_, reject) => {
-        const holding = setInterval(() => {}, 1000);
-        signal.addEventListener('abort', () => {
-          clearInterval(holding);
-          reject(signal.reason);
-        });
-      });
+      return await hanging(signal);
     }, false);
     redial.start();
-    for (let i = 0; i < 1000 && told.back === 0; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => told.back > 0);
     assert.deepEqual([told.back, failures, stream.isApart, destroyed], [1, [], false, how === 'opens' ? 1 : 0]);
     // Silent once more, it is looked for anew.
     redial.start();
-    for (let i = 0; i < 1000 && told.back === 1; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => told.back > 1);
     assert.equal(told.back, 2);
     redial.stop();
   });
 
 test('a silent line that speaks while another one is dialled stays at once; one that is silent then is looked for by itself', async () => {
   const signals: AbortSignal[] = [];
-  const { redial, failures, stream, told } = looking((signal) => {
-    signals.push(signal);
-    return new Promise((_, reject) => {
-      const holding = setInterval(() => {}, 1000);
-      signal.addEventListener('abort', () => {
-        clearInterval(holding);
-        reject(signal.reason);
-      });
-    });
-  }, false);
+  const { redial, failures, stream, told } = looking(
+    (signal) => {
+      signals.push(signal);
+      return hanging(signal);
+    },
+    false,
+    60_000,
+  );
   redial.came();
   assert.equal(told.back, 0);
   redial.start();
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await until(() => signals.length === 1);
   redial.came();
   assert.equal(told.back, 0, 'nothing has come');
   stream.heard++;
@@ -171,7 +174,7 @@ test('a silent line that speaks while another one is dialled stays at once; one 
   redial.came();
   assert.deepEqual([told.back, signals.length, signals[0]?.aborted], [1, 1, true]);
   redial.start();
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await until(() => signals.length === 2);
   assert.deepEqual([told.back, signals.length, failures], [1, 2, []]);
   redial.stop();
   assert.equal(signals[1]?.aborted, true);
